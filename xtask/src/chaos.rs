@@ -1,4 +1,4 @@
-//! `cargo xtask chaos`: builds Tare and `dev/chaos` as they are used, and starts that.
+//! `cargo xtask chaos`: builds Tare and `dev/chaos` in release form, and starts the latter.
 
 use std::{
     path::Path,

@@ -1,4 +1,4 @@
-//! `cargo xtask cluster`: a cluster from nothing on this machine, to try things out. What there is to it is in `dev/engines`.
+//! `cargo xtask cluster`: creates a test cluster on this machine. The work is done in `dev/engines`.
 
 use std::{
     path::{Path, PathBuf},
@@ -139,7 +139,7 @@ fn up_kubernetes(folder: &Path, nodes: usize) -> Result<()> {
     Ok(())
 }
 
-/// Those that are there. A folder that was given has one.
+/// The existing clusters. An explicit folder must contain one.
 fn open(engine: Option<EngineKind>, folder: impl Fn(EngineKind) -> PathBuf) -> Result<Vec<Cluster>> {
     let of = |kind: EngineKind| match kind {
         EngineKind::Kubernetes => KubernetesCluster::open(&folder(kind)).map(Cluster::Kubernetes),

@@ -1,7 +1,7 @@
 //! `cargo xtask findings`: puts the tables of stored runs into the pages of the published benchmarks.
 //!
-//! Knows the name of an experiment in `run.json`, the markers of a page, and lines of Markdown. What a table says is the
-//! business of `tare run`, which wrote it: nothing is computed here.
+//! Uses the name of an experiment in `run.json`, the markers of a page, and lines of Markdown. `tare run`
+//! wrote the tables; nothing is computed here.
 
 use std::fs;
 use std::ops::Range;
@@ -18,7 +18,7 @@ const END: &str = "<!-- findings: end -->";
 /// Tables are below a heading of the second level.
 const LEVEL_MIN: usize = 3;
 
-/// What a line of prose may have; a word that must not begin a line may go beyond it.
+/// Maximum length of a line of prose; a word that must not begin a line may exceed it.
 const LINE_CHARS: usize = 120;
 
 /// What the user asks for
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     runs: Vec<PathBuf>,
 }
 
-/// `run.json`, as far as it matters here.
+/// The relevant part of `run.json`.
 #[derive(Debug, Deserialize)]
 struct Header {
     plan: Plan,
@@ -41,7 +41,7 @@ struct Plan {
     experiment: String,
 }
 
-/// What goes into one page.
+/// The content for one page.
 #[derive(Debug)]
 struct Findings {
     experiment: String,
@@ -57,7 +57,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every page that the runs are of: its path from the top of the repository, and its new text.
+/// Every affected page: its path from the top of the repository, and its new text.
 fn filled(root: &Path, runs: &[PathBuf]) -> Result<Vec<(String, String)>> {
     let mut all: Vec<Findings> = Vec::new();
     for run in runs {
@@ -101,13 +101,13 @@ fn read(run: &Path) -> Result<Findings> {
     Ok(Findings { experiment: header.plan.experiment, text: fitted(&report) })
 }
 
-/// The page with `findings` between its markers, whatever was there.
+/// The page with `findings` between its markers, replacing earlier content.
 fn put(page: &str, findings: &str) -> Result<String> {
     let Range { start, end } = place(page)?;
     Ok(format!("{}\n\n{}\n\n{}", &page[..start], findings.trim(), &page[end..]))
 }
 
-/// What is between the lines of the markers.
+/// The range between the lines of the markers.
 fn place(page: &str) -> Result<Range<usize>> {
     let start = end_of_line(page, BEGIN)?;
     let end = end_of_line(page, END)? - END.len();
@@ -115,7 +115,7 @@ fn place(page: &str) -> Result<Range<usize>> {
     Ok(start..end)
 }
 
-/// Where the one line that is `marker` ends. A page may speak of a marker elsewhere.
+/// The end of the only line equal to `marker`. A page may mention a marker elsewhere.
 fn end_of_line(page: &str, marker: &str) -> Result<usize> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -132,7 +132,7 @@ fn end_of_line(page: &str, marker: &str) -> Result<usize> {
     }
 }
 
-/// The text as `cargo xtask tidy` wants it, with its headings below that of the section that it goes into.
+/// The text in the form that `cargo xtask tidy` requires, with headings below the section's level.
 fn fitted(report: &str) -> String {
     let lines = || outside_of_code(report);
     let top = lines().filter_map(|(line, is_code)| level(line).filter(|_| !is_code)).min();
@@ -149,7 +149,7 @@ fn fitted(report: &str) -> String {
     out
 }
 
-/// Each line, and whether it is code between fences, or such a fence.
+/// Each line, and whether it is fenced code or a fence.
 fn outside_of_code(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut is_inside = false;
     text.lines().map(move |line| {
@@ -159,14 +159,14 @@ fn outside_of_code(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// The level of a heading; none for other lines.
+/// The level of a heading; `None` for other lines.
 fn level(line: &str) -> Option<usize> {
     let rest = line.trim_start_matches('#');
     let level = line.len() - rest.len();
     ((1..=6).contains(&level) && (rest.is_empty() || rest.starts_with(' '))).then_some(level)
 }
 
-/// A line of prose as several. Those of an item are indented as its text is.
+/// Wraps a line of prose. Continuation lines of a list item are indented.
 fn wrapped(line: &str) -> String {
     let text = line.trim_start();
     let indent = &line[..line.len() - text.len()];
@@ -188,7 +188,7 @@ fn wrapped(line: &str) -> String {
     lines.join("\n")
 }
 
-/// A word that Markdown would not take for prose at the beginning of a line.
+/// Whether Markdown would interpret the word as markup at the beginning of a line.
 fn begins_a_block(word: &str) -> bool {
     let is_number = |digits: &str| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
     word.starts_with(['|', '>', '#', '=', '<', '~', '`', '+', '-', '*'])

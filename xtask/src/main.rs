@@ -1,6 +1,6 @@
-//! `cargo xtask`: the chores of the project. A table of contents; each command has its own file.
+//! `cargo xtask`: the development tasks of the project. A table of contents; each command has its own file.
 //!
-//! Knows the layout of the repository, and nothing of what Tare does with it.
+//! It depends on the layout of the repository, not on what Tare does.
 #![warn(unreachable_pub)]
 
 mod chaos;
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// The top folder of the repository. Cargo names the folder of xtask when it runs it, so that it works from anywhere.
+/// The top folder of the repository, from a variable that Cargo sets: it works from any folder.
 fn root() -> Result<PathBuf> {
     let xtask = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let xtask = xtask.context("CARGO_MANIFEST_DIR is not set: run this as `cargo xtask`")?;

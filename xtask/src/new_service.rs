@@ -1,7 +1,7 @@
 //! `cargo xtask new-service`: the skeleton of a service, from templates and from the commands of a sibling.
 //!
-//! Knows names, folders and the headings of a manifest. What a manifest may contain is checked by the catalogue in
-//! `crates/service`, which refuses the skeleton until it is filled in.
+//! It uses names, folders and the headings of a manifest. The catalogue in `crates/service` checks manifests,
+//! and refuses the skeleton until it is complete.
 
 use std::fs;
 use std::io::Write;
@@ -16,7 +16,7 @@ const MANIFEST: &str = include_str!("../templates/service.toml");
 const COMMANDS: &str = include_str!("../templates/commands.toml");
 const README: &str = include_str!("../templates/README.md");
 
-/// The tables of a sibling that are a good start; its settings and variants are its own affair.
+/// The tables of a sibling that are useful as a start; its settings and variants are not copied.
 const COPIED: [&str; 4] = ["[version]", "[[requires]]", "[[build]]", "[run]"];
 
 /// What the user asks for
@@ -50,7 +50,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
         None => COMMANDS.to_owned(),
     };
     let manifest = fill(MANIFEST, language, name).replace("{{commands}}\n", &commands);
-    // The sibling's tables are copied as text, to keep its comments; this proves that they were cut correctly.
+    // The sibling's tables are copied as text to keep comments; parsing verifies the cut.
     let _: toml::Table =
         manifest.parse().context("the skeleton would be no valid TOML: try another --like")?;
 
@@ -73,7 +73,7 @@ fn check_word(what: &str, word: &str) -> Result<()> {
     Ok(())
 }
 
-/// The sibling to copy from, and its manifest: the one asked for, or the first that is a plain framework, or the first.
+/// The sibling to copy from: the requested one, else the first plain framework, else the first.
 fn sibling<'a>(siblings: &[&'a Service], like: Option<&str>) -> Result<Option<(&'a Service, String)>> {
     if let Some(like) = like {
         let names: Vec<&str> = siblings.iter().map(|service| service.name.as_str()).collect();
@@ -87,7 +87,7 @@ fn sibling<'a>(siblings: &[&'a Service], like: Option<&str>) -> Result<Option<(&
     }
     let mut first = None;
     for service in siblings {
-        // A folder that is being made may have no manifest yet; then it is no example either.
+        // An unfinished folder without a manifest is skipped.
         let Ok(manifest) = fs::read_to_string(service.folder.join("service.toml")) else { continue };
         if style(&manifest).as_deref() == Some("framework") {
             return Ok(Some((service, manifest)));
@@ -102,7 +102,7 @@ fn style(manifest: &str) -> Option<String> {
     Some(table.get("style")?.as_str()?.to_owned())
 }
 
-/// The copied tables of a manifest as text. A program that is called SIBLING-service becomes NAME-service.
+/// The copied tables as text. The program SIBLING-service becomes NAME-service.
 fn copied_commands(manifest: &str, sibling: &str, name: &str) -> String {
     let mut commands = format!("# Copied from {sibling}: check each.\n");
     let mut copying = false;
@@ -110,7 +110,7 @@ fn copied_commands(manifest: &str, sibling: &str, name: &str) -> String {
         if line.starts_with('[') {
             copying = COPIED.iter().any(|heading| line.starts_with(heading));
         } else if line.starts_with('#') {
-            // A comment at the margin belongs to the table below it.
+            // An unindented comment belongs to the table below it.
             copying = false;
         }
         if copying {

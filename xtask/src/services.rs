@@ -1,11 +1,11 @@
-//! The folders services/LANGUAGE/NAME. Knows nothing of what is in them.
+//! The folders services/LANGUAGE/NAME, regardless of their content.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// A service that is already there.
+/// An existing service.
 #[derive(Debug)]
 pub(crate) struct Service {
     pub language: String,
@@ -13,7 +13,7 @@ pub(crate) struct Service {
     pub folder: PathBuf,
 }
 
-/// Every folder services/LANGUAGE/NAME, with a manifest or not, in the order of their names.
+/// Every folder services/LANGUAGE/NAME, with or without a manifest, sorted by name.
 pub(crate) fn all(root: &Path) -> Result<Vec<Service>> {
     let mut found = Vec::new();
     for language in folders(&root.join("services"))? {
@@ -27,7 +27,7 @@ pub(crate) fn all(root: &Path) -> Result<Vec<Service>> {
 fn folders(top: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(top).with_context(|| format!("cannot read '{}'", top.display()))?;
     let paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    // Tools leave caches in folders of such names.
+    // Skips hidden folders, such as caches of tools.
     let hidden = |path: &PathBuf| file_name(path).starts_with('.');
     let mut folders: Vec<PathBuf> = paths.into_iter().filter(|path| path.is_dir() && !hidden(path)).collect();
     folders.sort();

@@ -1,8 +1,7 @@
-//! `cargo xtask test`: compiles and lints the workspace once, and runs each test as a process of its own, in groups as cargo-nextest
-//! has them. Tests that measure run one at a time; a test that waits for its turn holds no thread.
+//! `cargo xtask test`: compiles and lints the workspace once, and runs each test as its own process, in
+//! groups like cargo-nextest. Measuring tests run one at a time; a waiting test occupies no thread.
 //!
-//! Knows how tests are listed and started, and nothing of what they test. cargo-nextest itself would take longer to compile than the
-//! tests that it runs.
+//! It lists and starts tests only. cargo-nextest would take longer to compile than the tests run.
 
 mod build;
 mod config;
@@ -42,11 +41,11 @@ pub(crate) struct Arguments {
     filters: Vec<String>,
 }
 
-/// A test: its name is PACKAGE::TARGET::TEST. Or all tests of a program, which is then the name.
+/// A test named PACKAGE::TARGET::TEST, or all tests of a program, with the program's name.
 #[derive(Debug)]
 struct Test<'a> {
     name: String,
-    /// How many tests it is.
+    /// The number of tests in it.
     tests: usize,
     binary: &'a Binary,
     group: Option<&'a config::Group>,
@@ -95,7 +94,7 @@ fn is_chosen(config: &Config, arguments: &Arguments, test: &Test) -> bool {
     }
 }
 
-/// What `make test` runs comes first, then the longest tests, so that none of them is the last to begin.
+/// The tests of `make test` come first, then the longest ones, so that no long test begins last.
 fn in_order<'a>(config: &Config, mut tests: Vec<Test<'a>>) -> Vec<Test<'a>> {
     tests.sort_by_key(|test| (config.is_later(&test.name), config.place(&test.name)));
     tests
@@ -141,6 +140,6 @@ fn send(
 ) {
     let began = Instant::now();
     let ended = process::run(root, test, wrapper, began);
-    // The receiver is gone if another test could not be started: this one's result is of no use then.
+    // The receiver is gone if another test could not start; this result is then unused.
     let _ = sender.send((next, ended));
 }

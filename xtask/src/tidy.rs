@@ -1,7 +1,7 @@
-//! `cargo xtask tidy`: style as a test, after TigerBeetle's tidy. Every finding is one line: `file:line: what (fix)`.
+//! `cargo xtask tidy`: style as a test, after TigerBeetle's tidy. A finding is `file:line: what (fix)`.
 //!
-//! Knows text and the layout of the repository. It parses no language: what it takes for a path or a link is stated,
-//! with its limits, in the module of the rule. What the compiler, rustfmt or clippy finds is left to them.
+//! It works on text and the layout of the repository, without parsing languages. The module of each rule
+//! states how it recognises paths and links, and its limits. The compiler, rustfmt and clippy check the rest.
 
 mod actions;
 mod arrows;
@@ -21,13 +21,13 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, ensure};
 
-/// Written by tools, and full of hashes, in which any word may turn up.
+/// Files written by tools, with hashes that may contain any word.
 const LOCK_FILES: [&str; 4] = ["Cargo.lock", "go.sum", "package-lock.json", "requirements.txt"];
 
-/// Folders below this are stored runs, as tare wrote them.
+/// Folder of stored runs, as Tare wrote them.
 const STORED_RUNS: &str = "record/";
 
-/// One line to correct.
+/// One line to be corrected.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     path: String,
@@ -56,7 +56,7 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// Of these paths and texts.
+    /// Files with these paths and texts.
     #[cfg(test)]
     fn all(files: &[(&str, &str)]) -> Vec<File> {
         files.iter().map(|(path, text)| File { path: (*path).into(), text: (*text).into() }).collect()
@@ -70,14 +70,14 @@ impl File {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Written by a person.
+    /// Whether a person wrote the file.
     fn is_written(&self) -> bool {
         let of_a_run = self.path.strip_prefix(STORED_RUNS).is_some_and(|rest| rest.contains('/'));
         !of_a_run && !LOCK_FILES.contains(&self.name())
     }
 }
 
-/// Prints every finding; the exit status is 1 if there is any.
+/// Prints every finding; the exit status is 1 if there are any.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     let paths = listed(root)?;
     let files: Vec<File> = paths.iter().filter_map(|path| read_text(root, path)).collect();
@@ -113,7 +113,7 @@ fn check(paths: &BTreeSet<String>, files: &[File]) -> Vec<Finding> {
     findings
 }
 
-/// Paths that git tracks, or would if asked to add everything, and that are there.
+/// Existing paths that git tracks or would add.
 fn listed(root: &Path) -> Result<BTreeSet<String>> {
     let arguments = ["ls-files", "-co", "--exclude-standard", "-z"];
     let output =
@@ -123,7 +123,7 @@ fn listed(root: &Path) -> Result<BTreeSet<String>> {
     Ok(names.filter(|name| !name.is_empty() && root.join(name).exists()).collect())
 }
 
-/// `None` if it is no text: not UTF-8, or with a NUL byte. A symbolic link is checked where it points to.
+/// `None` for binary files: not UTF-8, or with a NUL byte. A symbolic link is checked at its target.
 fn read_text(root: &Path, path: &str) -> Option<File> {
     let full = root.join(path);
     if full.is_symlink() {

@@ -1,4 +1,4 @@
-//! What `scripts/setup.sh` would install on a machine that has nothing but the commands that the script is written with.
+//! The packages that `scripts/setup.sh` would install on a machine with only the script's own commands.
 
 use std::{
     collections::BTreeSet,
@@ -8,11 +8,11 @@ use std::{
     process::Command,
 };
 
-/// Every Debian has them.
+/// Commands of every Debian.
 const BASE: [&str; 11] =
     ["awk", "bash", "cat", "dirname", "env", "paste", "sed", "sort", "tail", "tr", "uname"];
 
-/// What needs what is missing, as the script lists it with `--check`.
+/// The features that miss something, as the script lists them with `--check`.
 fn needed_by(words: &[&str]) -> BTreeSet<String> {
     let machine = tempfile::tempdir().unwrap();
     let [bin, checkout] = ["bin", "checkout"].map(|name| machine.path().join(name));
@@ -23,7 +23,7 @@ fn needed_by(words: &[&str]) -> BTreeSet<String> {
     for name in BASE {
         symlink(programs(name).find(|program| program.is_file()).unwrap(), bin.join(name)).unwrap();
     }
-    // Without `.tare` and `web`, where this checkout may have what was installed.
+    // Without `.tare` and `web`, where this checkout may have installed files.
     let root = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
     for name in ["Cargo.toml", "scripts", "services"] {
         symlink(root.join(name), checkout.join(name)).unwrap();
@@ -41,7 +41,7 @@ fn needed_by(words: &[&str]) -> BTreeSet<String> {
 #[test]
 fn a_run_wants_nothing_that_only_tests_need() {
     let (all, run) = (needed_by(&[]), needed_by(&["bench"]));
-    // Whether there is a `cargo clippy` the script does not ask PATH alone.
+    // The script does not look for `cargo clippy` in PATH alone.
     let tests: Vec<&str> = all.difference(&run).map(String::as_str).filter(|who| *who != "lint").collect();
     assert_eq!(tests, ["audit", "cluster", "crosscheck", "export", "manual", "page", "script"]);
     assert!(run.is_subset(&all), "{run:?}");
@@ -51,7 +51,7 @@ fn a_run_wants_nothing_that_only_tests_need() {
 #[test]
 fn the_quick_tests_want_a_few_services_and_no_browser() {
     let mut quick = needed_by(&["test"]);
-    // Not all of what these ask for is looked for in PATH alone, so it may be here.
+    // Some of their requirements are also searched outside of PATH, and may be present here.
     quick.retain(|who| !["database", "lint"].contains(&who.as_str()));
     let services = ["gorilla-mux", "net-http", "node-http", "raw-echo"];
     let wanted = [&["cluster", "go", "manual", "script", "tare"][..], &services].concat();

@@ -1,25 +1,26 @@
-//! How far an agent's clock is from the controller's, and how well that is known. Values only: no clock, no socket.
+//! An agent's clock offset from the controller's, with its uncertainty. Values only: no clock, no socket.
 //!
-//! A round trip bounds the offset whatever the delays on either way are: the agent read its clock after the question was sent and
-//! before the answer came. The fastest of many round trips has the narrowest bounds (Cristian, *Probabilistic clock synchronization*,
-//! 1989). Away from its instant the bounds widen by as much as two clocks can drift apart, and what all round trips allow together
-//! is the intersection of their bounds (Marzullo 1984).
+//! A round trip bounds the offset, whatever the delay in each direction: the agent reads its clock after the
+//! question was sent and before the answer arrives. The fastest round trip gives the tightest bounds
+//! (Cristian, *Probabilistic clock synchronization*, 1989). Away from its instant the bounds widen by the
+//! possible drift of the two clocks. The result is the intersection of the bounds of all round trips
+//! (Marzullo 1984).
 
-/// By how much the rates of two clocks may differ, in parts per million: each may be slewed by 500, the most that the kernel's
-/// discipline does (`adjtimex(2)`).
+/// The largest difference between the rates of two clocks, in parts per million: each may be slewed by 500,
+/// the maximum of the kernel's discipline (`adjtimex(2)`).
 pub const DRIFT_PPM_MAX: u64 = 1_000;
 const MILLION: i128 = 1_000_000;
-/// Instants are whole nanoseconds at both ends.
+/// The rounding error of instants, which are whole nanoseconds on both sides.
 const ROUNDING_NS: i128 = 2;
 
 /// A question and its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RoundTrip {
-    /// By the controller's clock.
+    /// The send time, by the controller's clock.
     pub sent_ns: u64,
-    /// By the agent's clock, between the two.
+    /// The time in between, by the agent's clock.
     pub clock_ns: u64,
-    /// By the controller's clock.
+    /// The receive time, by the controller's clock.
     pub received_ns: u64,
 }
 
@@ -27,25 +28,25 @@ pub struct RoundTrip {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offset {
     pub ns: i128,
-    /// The true offset is not further away than this.
+    /// The largest distance from the true offset.
     pub error_ns: u64,
 }
 
-/// Round trips that no two clocks within [`DRIFT_PPM_MAX`] of each other can have: one of them was stopped or set.
+/// Round trips that no two clocks can have within [`DRIFT_PPM_MAX`] of each other: one was stopped or set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "its clock and the controller's drift apart by more than {DRIFT_PPM_MAX} ppm, or one of them was stopped"
 )]
 pub struct Inconsistent;
 
-/// What is known of an agent's clock.
+/// The measurements of an agent's clock.
 #[derive(Debug, Clone, Default)]
 pub struct AgentClock {
     trips: Vec<RoundTrip>,
 }
 
 impl AgentClock {
-    /// Takes a round trip; one that ends before it begins is none.
+    /// Adds a round trip; one that ends before it begins is ignored.
     pub fn add(&mut self, trip: RoundTrip) {
         if trip.received_ns >= trip.sent_ns {
             self.trips.push(trip);
@@ -63,7 +64,7 @@ impl AgentClock {
         self.trips.iter().map(|trip| trip.received_ns - trip.sent_ns).min()
     }
 
-    /// The offset at an instant of the controller's clock, which may lie in the future.
+    /// The offset at an instant of the controller's clock, which may be in the future.
     ///
     /// # Errors
     /// There is no round trip, or they contradict each other.
@@ -80,7 +81,7 @@ impl AgentClock {
 }
 
 impl RoundTrip {
-    /// The least and the greatest offset at an instant.
+    /// The smallest and the largest possible offset at an instant.
     fn bounds_at(self, at_ns: u64) -> (i128, i128) {
         let [sent, clock, received, at] =
             [self.sent_ns, self.clock_ns, self.received_ns, at_ns].map(i128::from);
@@ -91,7 +92,7 @@ impl RoundTrip {
 }
 
 impl Offset {
-    /// The agent's time at an instant of the controller; absent if no clock shows it.
+    /// The agent's time at an instant of the controller; `None` if no clock can show it.
     #[must_use]
     pub fn agent_ns(&self, controller_ns: u64) -> Option<u64> {
         u64::try_from(i128::from(controller_ns) + self.ns).ok()
@@ -126,7 +127,7 @@ mod tests {
         let one = clock(&[(0, 50, 100)]);
         let at = |at_ns| one.offset_at(at_ns).unwrap().error_ns;
         assert_eq!(at(50), 50 + 1 + 2);
-        // A millisecond of drift in a second.
+        // One millisecond of drift in a second.
         assert!((1_000_000..1_000_100).contains(&at(1_000_000_000)), "{}", at(1_000_000_000));
         let both = clock(&[(0, 50, 100), (1_000_000_000, 1_000_000_050, 1_000_000_100)]);
         assert!(both.offset_at(1_000_000_050).unwrap().error_ns < 60, "the later one narrows it again");
@@ -134,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_was_stopped_is_noticed() {
-        // Ten milliseconds are missing within a second: 10,000 ppm.
+        // Ten milliseconds are missing in a second: 10,000 ppm.
         let stopped = clock(&[(0, 50, 100), (1_000_000_000, 990_000_050, 1_000_000_100)]);
         assert_eq!(stopped.offset_at(500_000_000), Err(Inconsistent));
         assert_eq!(AgentClock::default().offset_at(0), Err(Inconsistent));

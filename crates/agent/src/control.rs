@@ -1,5 +1,5 @@
-//! The controller's end of a run: it gives each agent its job, starts them together, and adds up what they report. It is never
-//! between an agent and the server. An agent that is lost ends the run, and there is no figure of the others.
+//! The controller's side of a run: it gives each agent its job, starts them together, and adds up their
+//! reports. It is never between an agent and the server. A lost agent ends the run without figures.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,19 +17,19 @@ use crate::message::{About, CpuReading, Learned, Order, Prepared, Reply};
 use crate::tails::Tails;
 use crate::token::Token;
 
-/// From the order to begin until the start: agents need it to receive the order and to wake their threads.
+/// The time from the order to begin until the start. Agents need it to receive it and wake their threads.
 const LEAD: Duration = Duration::from_millis(300);
-/// Round trips before the start, and after the end.
+/// The number of round trips before the start and after the end.
 const ROUND_TRIPS: usize = 16;
-/// What an agent may take for its report beyond window and drain.
+/// How long an agent may take for its report, in addition to window and drain.
 const REPORT_MAX: Duration = Duration::from_secs(20);
 
-/// What all agents do at the same time.
+/// The common schedule of all agents.
 #[derive(Debug, Clone)]
 pub struct RunPlan {
     pub window_ns: u64,
     pub drain_ns: u64,
-    /// The load before it.
+    /// The duration of the warm-up, if there is one.
     pub warm_up_ns: Option<u64>,
     pub marks_ns: Vec<u64>,
     pub limits: Limits,
@@ -45,7 +45,7 @@ impl Control {
     /// Connects to the agents at these addresses, each HOST:PORT.
     ///
     /// # Errors
-    /// An agent cannot be reached, refuses, or is of another version; or none of them would send a load.
+    /// An agent cannot be reached, refuses, or has another version; or none of them would send a load.
     pub fn connect(
         addresses: &[String],
         token: &Token,
@@ -66,15 +66,15 @@ impl Control {
         Ok(Control { fleet })
     }
 
-    /// What each agent is, in the order of their addresses.
+    /// The descriptions of the agents, in the order of their addresses.
     pub fn agents(&self) -> impl Iterator<Item = (&str, &About)> {
         self.fleet.remotes.iter().map(|remote| (remote.address.as_str(), &remote.about))
     }
 
-    /// Lets the first agent that sends a load ask the server what is right.
+    /// Lets the first agent that sends a load learn the correct answers from the server.
     ///
     /// # Errors
-    /// The server does not answer as it must, or an agent is lost.
+    /// The server does not answer correctly, or an agent is lost.
     pub fn learn(&mut self, job: &Job, interrupt: &AtomicBool) -> Result<Learned, ControlError> {
         let first = self.fleet.remotes.iter().position(|remote| !remote.is_watch());
         let first = first.ok_or(ControlError::NoAgent)?;
@@ -89,8 +89,8 @@ impl Control {
         }
     }
 
-    /// Gives every agent its job, in the order of their addresses, and waits until all are ready. What was known of their clocks
-    /// is forgotten: one that was stopped in an earlier load is no reason to discard this one.
+    /// Gives every agent its job, in the order of their addresses, and waits until all are ready. Earlier
+    /// clock measurements are dropped: an agent that was stopped earlier does not invalidate this load.
     ///
     /// # Errors
     /// An agent cannot execute its job, or is lost.
@@ -119,7 +119,7 @@ impl Control {
         (0..self.fleet.remotes.len()).try_for_each(|index| self.fleet.order(index, &Order::Release))
     }
 
-    /// Waits for this long, and lets the agents know that this end is there.
+    /// Waits for this time, while telling the agents that the controller is alive.
     ///
     /// # Errors
     /// An agent is lost.
@@ -131,11 +131,11 @@ impl Control {
         Ok(())
     }
 
-    /// Starts all agents at one instant and waits for their reports. `began` is called some 0.3 s before the start with that instant
-    /// of this process's clock, and `watch` with each interval of all agents together.
+    /// Starts all agents at one instant and waits for their reports. `began` gets that instant by this
+    /// process's clock some 0.3 s before, and `watch` gets each interval of all agents.
     ///
     /// # Errors
-    /// An agent is lost, or cannot go on.
+    /// An agent is lost, or cannot continue.
     pub fn run(
         &mut self,
         plan: &RunPlan,
@@ -173,12 +173,12 @@ impl Control {
     /// Ends the run for all agents.
     pub fn end(mut self) {
         for index in 0..self.fleet.remotes.len() {
-            // One that is gone already has ended too.
+            // An agent that is gone has ended too.
             let _gone = self.fleet.order(index, &Order::Bye);
         }
     }
 
-    /// Gives every agent the start in its own time; returns it in the controller's.
+    /// Gives every agent the start by its own clock; returns the start by the controller's.
     fn begin(&mut self, warm_up: bool) -> Result<u64, ControlError> {
         let start_ns = Monotonic.now_ns() + ns(LEAD);
         for index in 0..self.fleet.remotes.len() {
@@ -210,7 +210,7 @@ impl Control {
                     self.fleet.order(index, &Order::Stop)?;
                 }
             }
-            // The clocks are looked at where the window begins and ends, and not only before and after the load.
+            // The clocks are also compared at the start and end of the window, not only around the load.
             let now_ns = Monotonic.now_ns();
             if let Some((_, left)) = pings.iter_mut().find(|(from_ns, left)| *left > 0 && now_ns >= *from_ns)
             {
@@ -278,7 +278,7 @@ fn ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// What came of a run so far.
+/// The results of a run so far.
 struct Gathered {
     reports: Vec<Option<RunReport>>,
     readings: Vec<Option<Vec<CpuReading>>>,
@@ -286,7 +286,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// Of agents, of which some send no load, but watch.
+    /// `watching` marks the agents that watch instead of sending a load.
     fn new(watching: &[bool]) -> Gathered {
         let agents = watching.len();
         Gathered {
@@ -294,7 +294,7 @@ impl Gathered {
             readings: (0..agents).map(|_| None).collect(),
             joint: Joint {
                 pending: vec![VecDeque::new(); agents],
-                // What watches sends no intervals.
+                // An agent that watches sends no intervals.
                 ended: watching.to_vec(),
                 generators: watching.iter().filter(|watches| !**watches).count(),
                 tails: Tails::default(),
@@ -311,7 +311,7 @@ impl Gathered {
     }
 }
 
-/// Intervals of all agents, each as one.
+/// Combines the intervals of all agents.
 struct Joint {
     pending: Vec<VecDeque<Interval>>,
     ended: Vec<bool>,
@@ -328,7 +328,7 @@ impl Joint {
         self.ended[index] = true;
     }
 
-    /// Reports each interval that has come of all agents that still send any.
+    /// Reports each interval that has arrived from all agents that still send.
     fn tell(&mut self, watch: &mut dyn FnMut(&Interval)) {
         let has_next = |joint: &Joint| {
             let mut agents = joint.pending.iter().zip(&joint.ended);
@@ -348,7 +348,7 @@ impl Joint {
 
     fn pop(&mut self, watch: &mut dyn FnMut(&Interval)) {
         let parts: Vec<Interval> = self.pending.iter_mut().filter_map(VecDeque::pop_front).collect();
-        // In the order of the agents; an interval that one of them does not have is no comparison.
+        // In the order of the agents; an interval that one of them lacks cannot be compared.
         if parts.len() == self.generators {
             self.tails.add(&parts.iter().map(|part| &part.measures).collect::<Vec<_>>());
         }

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::link::LinkError;
 
-/// Why there is no result.
+/// The reason for the missing result.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
     #[error("no agent sends a load: name at least one that was started without --watch")]
@@ -26,7 +26,7 @@ pub enum ControlError {
 }
 
 impl ControlError {
-    /// Whether an agent was lost within the run, which says nothing about the server.
+    /// Whether an agent was lost during the run, which says nothing about the server.
     #[must_use]
     pub fn is_loss(&self) -> bool {
         matches!(self, ControlError::Lost { .. })

@@ -1,4 +1,4 @@
-//! The connections of a controller to its agents: what they say, in one place, and whether they are still there.
+//! The connections of a controller to its agents: it collects their messages, and checks that they are alive.
 
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use crate::token::Token;
 
 /// The longest wait for an event.
 const WAIT: Duration = Duration::from_millis(20);
-/// Between two looks at the events. A longer pause is one of this process (it was stopped, or had no CPU), and says nothing about
-/// agents.
+/// The longest normal pause between two checks for events. A longer one means that this process was stopped
+/// or had no CPU, and says nothing about agents.
 const AWAY_NS: u64 = 500_000_000;
 const CONNECT_MAX: Duration = Duration::from_secs(5);
-/// Longer than strangers keep an agent from it.
+/// Longer than unauthenticated connections can keep an agent busy.
 const GREETING_MAX: Duration = Duration::from_secs(10);
 
-/// How often agents are asked for their time, and when they are given up.
+/// How often agents are asked for their time, and when they count as lost.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
     pub heartbeat: Duration,
@@ -45,16 +45,15 @@ enum Event {
     Ended(String),
 }
 
-/// One agent.
 #[derive(Debug)]
 pub(crate) struct Remote {
-    /// As the user named it.
+    /// The address as given by the user.
     pub(crate) address: String,
     pub(crate) about: About,
     pub(crate) clock: AgentClock,
-    /// The longest time that it took to answer since this was reset.
+    /// The longest response time since the last reset.
     pub(crate) silent_ns: u64,
-    /// The start that it was given last, by its own clock.
+    /// The last start it was given, by its own clock.
     pub(crate) given_ns: u64,
     sender: Sender,
     heard_ns: u64,
@@ -62,7 +61,6 @@ pub(crate) struct Remote {
     reader: Option<JoinHandle<()>>,
 }
 
-/// All agents.
 #[derive(Debug)]
 pub(crate) struct Fleet {
     pub(crate) remotes: Vec<Remote>,
@@ -70,7 +68,7 @@ pub(crate) struct Fleet {
     times: Times,
     next_ping_ns: u64,
     looked_ns: u64,
-    /// Questions that were sent before this say nothing about silence.
+    /// Questions sent before this time are ignored when silence is measured.
     trusted_ns: u64,
 }
 
@@ -79,7 +77,6 @@ fn ns(duration: Duration) -> u64 {
 }
 
 impl Fleet {
-    /// Connects to each.
     pub(crate) fn connect(
         addresses: &[String],
         token: &Token,
@@ -93,7 +90,7 @@ impl Fleet {
             match Remote::connect(index, address, (&tls, tare), &events) {
                 Ok(remote) => remotes.push(remote),
                 Err(error) => {
-                    // Those that were reached before end too.
+                    // Disconnect the agents that were already reached.
                     drop(Fleet::new(remotes, received, times));
                     return Err(error);
                 }
@@ -113,8 +110,8 @@ impl Fleet {
         remote.sender.send(order).map_err(|error| remote.lost(error.to_string()))
     }
 
-    /// The next thing that an agent says, beside its time; absent if nothing comes for a while. In the meantime all of them are asked
-    /// for their time.
+    /// The next message of an agent, except answers with its time; `None` if nothing arrives for a while.
+    /// Meanwhile all agents are asked for their time.
     pub(crate) fn next(&mut self) -> Result<Option<(usize, Reply)>, ControlError> {
         let now_ns = Monotonic.now_ns();
         if now_ns.saturating_sub(self.looked_ns) > AWAY_NS {
@@ -147,7 +144,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Asks all agents for their time this many times, one after the other.
+    /// Asks all agents for their time, this many rounds in sequence.
     pub(crate) fn synchronise(&mut self, rounds: usize) -> Result<(), ControlError> {
         for _ in 0..rounds {
             let before: Vec<usize> = self.remotes.iter().map(|remote| remote.pongs).collect();
@@ -155,7 +152,7 @@ impl Fleet {
             let all =
                 |fleet: &Fleet| fleet.remotes.iter().zip(&before).all(|(now, before)| now.pongs > *before);
             while !all(self) {
-                // Nothing else is expected meanwhile.
+                // No other message is expected meanwhile.
                 self.next()?;
             }
         }
@@ -236,7 +233,7 @@ impl Drop for Remote {
     }
 }
 
-/// The first address that accepts.
+/// A connection to the first address that accepts.
 fn connect(address: &str) -> std::io::Result<TcpStream> {
     let mut error = std::io::Error::new(std::io::ErrorKind::NotFound, "it has no address");
     for address in address.to_socket_addrs()? {
@@ -248,7 +245,7 @@ fn connect(address: &str) -> std::io::Result<TcpStream> {
     Err(error)
 }
 
-/// What an agent says of itself before anything else.
+/// The first message of an agent, which describes it.
 fn first(receiver: &mut Receiver) -> Result<About, LinkError> {
     let mut waited = Duration::ZERO;
     loop {
@@ -261,7 +258,7 @@ fn first(receiver: &mut Receiver) -> Result<About, LinkError> {
     }
 }
 
-/// Notes when each message came, before anything else is done with it.
+/// Timestamps each message on arrival, before it is processed.
 fn read(index: usize, mut receiver: Receiver, events: &mpsc::Sender<(usize, Event)>) {
     loop {
         let event = match receiver.receive() {

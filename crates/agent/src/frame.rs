@@ -1,12 +1,12 @@
-//! Messages on a stream: four bytes of length, big-endian, and as many bytes. It does no I/O, and reserves memory only for what has
-//! come.
+//! Messages on a stream: a length of four bytes, big-endian, followed by that many bytes. It does no I/O, and
+//! allocates memory only for bytes that have arrived.
 
-/// What precedes a message.
+/// The bytes before a message.
 pub const HEAD_BYTES: usize = 4;
-/// A job with its requests, or a report with its histograms.
+/// The size limit of a message: a job with its requests, or a report with its histograms.
 pub const MESSAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// What no end of this protocol sends.
+/// A violation of the framing, which no version of this protocol sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     #[error("a message of {bytes} bytes, of which at most {limit} are allowed")]
@@ -15,11 +15,11 @@ pub enum FrameError {
     Empty,
 }
 
-/// Cuts what comes into messages.
+/// Splits received bytes into messages.
 #[derive(Debug)]
 pub struct Frames {
     pending: Vec<u8>,
-    /// Where the next message begins.
+    /// The start of the next message.
     at: usize,
     limit: usize,
 }
@@ -31,7 +31,7 @@ impl Frames {
         Frames { pending: Vec::new(), at: 0, limit }
     }
 
-    /// Takes what came.
+    /// Adds received bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.at > 0 {
             self.pending.drain(..self.at);
@@ -40,10 +40,10 @@ impl Frames {
         self.pending.extend_from_slice(bytes);
     }
 
-    /// The next message, if all of it has come.
+    /// The next message, if it is complete.
     ///
     /// # Errors
-    /// The next message is empty or too long; the stream is of no use any more.
+    /// The next message is empty or too long; the stream is unusable from now on.
     pub fn take(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
         let rest = &self.pending[self.at..];
         let Some((head, rest)) = rest.split_first_chunk::<HEAD_BYTES>() else { return Ok(None) };
@@ -60,17 +60,17 @@ impl Frames {
         Ok(message)
     }
 
-    /// Whether the stream may end here: not within a message.
+    /// Whether the stream may end here, which is not within a message.
     #[must_use]
     pub fn is_between_messages(&self) -> bool {
         self.at == self.pending.len()
     }
 }
 
-/// A message with its length.
+/// A message with its length in front.
 ///
 /// # Errors
-/// The message is empty, or longer than any reader takes.
+/// The message is empty, or longer than the limit.
 pub fn framed(message: &[u8]) -> Result<Vec<u8>, FrameError> {
     match message.len() {
         0 => Err(FrameError::Empty),

@@ -1,4 +1,5 @@
-//! The beginning of a connection: the handshake of TLS, which authenticates both ends, and then the comparison of their versions.
+//! The beginning of a connection: the TLS handshake, which authenticates both sides, and a comparison of
+//! their versions.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -16,10 +17,10 @@ use crate::tls::PROTOCOL;
 
 /// What an agent requires of a controller.
 pub struct Gate<'a> {
-    /// As [`crate::tls::agent`] makes it.
+    /// The configuration from [`crate::tls::agent`].
     pub tls: &'a Arc<ServerConfig>,
     pub tare: &'a str,
-    /// Whether the agent may serve another run; called when the controller is authenticated and its version is right.
+    /// Whether the agent can serve another run; called after authentication and the version check.
     pub claim: &'a dyn Fn() -> bool,
 }
 
@@ -29,10 +30,10 @@ impl std::fmt::Debug for Gate<'_> {
     }
 }
 
-/// The controller's end; `tls` is as [`crate::tls::controller`] makes it.
+/// The controller's side; `tls` is the configuration from [`crate::tls::controller`].
 ///
 /// # Errors
-/// The other end is of another version, does not have the token, serves another run, or does not answer within `patience`.
+/// The peer has another version, lacks the token, serves another run, or does not answer within `patience`.
 pub fn greet(
     stream: TcpStream,
     tls: &Arc<ClientConfig>,
@@ -57,10 +58,11 @@ pub fn greet(
     Ok((sender, receiver))
 }
 
-/// The agent's end.
+/// The agent's side.
 ///
 /// # Errors
-/// The other end is of another version, does not have the token, comes while the agent is busy, or does not answer within `patience`.
+/// The peer has another version, lacks the token, arrives while the agent is busy, or does not answer within
+/// `patience`.
 pub fn answer(
     stream: Arc<TcpStream>,
     gate: &Gate<'_>,
@@ -101,7 +103,7 @@ fn compare(ours: &str, theirs: &str) -> Result<(), LinkError> {
     }
 }
 
-/// A word of the peer without control characters, for a message.
+/// A text from the peer without control characters, for a message.
 fn shown(word: &str) -> String {
     const CHARS_MAX: usize = 40;
     word.chars().take(CHARS_MAX).flat_map(char::escape_default).collect()

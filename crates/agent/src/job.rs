@@ -1,4 +1,5 @@
-//! One agent's part of a load, as values that can be sent: what to send where, how, and when. It says nothing about who executes it.
+//! One agent's part of a load, as serialisable values: the requests, the server, the method and the times. It
+//! does not say how the agent runs it.
 
 use std::time::Duration;
 
@@ -10,49 +11,49 @@ use tare_load::{
     text_pattern::TextPattern,
 };
 
-/// Everything that an agent has to know.
+/// Everything that an agent needs to know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
     pub server: ServerName,
-    /// Whether the user of the controller named it as one that may be loaded although it is another machine.
+    /// Whether the controller's user permitted loading the server although it is another machine.
     pub may_load: bool,
     pub requests: Requests,
     pub rules: AnswerRules,
-    /// Which generator this is, and of how many.
+    /// The index of this generator, and the number of generators.
     pub index: usize,
     pub of: usize,
-    /// Of this agent alone.
+    /// The connections of this agent alone.
     pub connections: usize,
     pub threads: usize,
     /// Whether connections are opened before the load.
     pub opens_before: bool,
-    /// Whether one request is sent over each of them before the load, and reported apart from it. What cannot be opened or asked
-    /// then is no failure of the agent: it is tried again in the load, and counted there.
+    /// Whether one request is sent over each of them before the load, and reported separately. A connection
+    /// that fails here is no failure of the agent: the load tries it again, and counts it.
     pub primes: bool,
-    /// The same for all agents, since the load is.
+    /// The same seed for all agents, because they share the load.
     pub seed: u64,
     pub protocol: String,
     pub streams: usize,
     pub tls: Option<TlsSpec>,
     pub driver: String,
     pub load: LoadSpec,
-    /// How long the server is loaded first, without a report.
+    /// The duration of a warm-up without a report, if there is one.
     pub warm_up_ns: Option<u64>,
 }
 
-/// The server, as the user named it. Each agent resolves the name itself.
+/// The server as named by the user. Each agent resolves the name itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerName {
     pub host: String,
     pub port: u16,
-    /// Host and port as they stand in the URL.
+    /// Host and port as in the URL.
     pub authority: String,
 }
 
 impl ServerName {
-    /// As an agent is given it by `--target`.
+    /// The address in the form of `--target`.
     #[must_use]
     pub fn address(&self) -> String {
         let is_ipv6 = self.host.contains(':');
@@ -63,7 +64,7 @@ impl ServerName {
         }
     }
 
-    /// Whether an agent that was started with this `--target` may load it: HOST:PORT is this port, HOST alone is each port of it.
+    /// Whether an agent with this `--target` may load it: HOST:PORT permits one port, HOST all of its ports.
     #[must_use]
     pub fn is_permitted_by(&self, target: &str) -> bool {
         let host = target.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(target);
@@ -71,12 +72,12 @@ impl ServerName {
     }
 }
 
-/// What the user says is right.
+/// The user's rules for correct answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerRules {
     pub status: Option<u16>,
-    /// Base64.
+    /// The body in base64.
     body: Option<String>,
 }
 
@@ -93,51 +94,50 @@ impl AnswerRules {
     }
 }
 
-/// What is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Requests {
-    /// These, byte by byte.
+    /// These requests, byte for byte.
     Listed(Vec<Listed>),
     Contract(ContractPart),
 }
 
-/// A contract: the agent makes the requests from it, since no list says how an answer is checked.
+/// A contract, from which the agent makes the requests: a list cannot express how an answer is checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContractPart {
     pub name: String,
-    /// The contract itself; absent if it is built in.
+    /// The text of the contract; `None` if it is built in.
     pub text: Option<String>,
-    /// The requests that are sent, each with its weight if it has another; empty: as the contract says.
+    /// The requests to send, with weights that differ from the contract's; if empty, those of the contract.
     pub only: Vec<(String, Option<u32>)>,
-    /// What of it is drawn; absent: all of it by the seed of the job.
+    /// How values are drawn; `None` means all of them by the seed of the job.
     pub draws: Option<Draws>,
 }
 
-/// What a load draws from a contract whose rows are known to the server already.
+/// The drawn values of a load, if the server already knows the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Draws {
-    /// The seed of the rows. That of the job draws from them.
+    /// The seed of the rows. The seed of the job selects among them.
     pub rows_seed: u64,
-    /// How many exchanges are made ahead, at the most: of other requests, and of those that draw rows.
+    /// The most exchanges that are made in advance: without rows, and with drawn rows.
     pub exchanges: usize,
     pub exchanges_of_rows: usize,
 }
 
-/// One request, and the answer that is right.
+/// One request, and its correct answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listed {
-    /// Base64.
+    /// The request in base64.
     request: String,
     is_head: bool,
     name: String,
     pub right: Right,
 }
 
-/// The right answer.
+/// The correct answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Right {
@@ -149,44 +149,42 @@ pub struct Right {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum RightBody {
     Any,
-    /// Base64.
+    /// Exactly this body, in base64.
     Exact(String),
     /// An equal JSON value.
     Json(String),
-    /// JSON with wildcards; with `extra`, objects may have members that it does not name.
+    /// JSON with wildcards; with `extra`, objects may have other members too.
     Pattern {
         json: String,
         extra: bool,
     },
-    /// A regular expression for the whole text.
+    /// A regular expression that the whole text must match.
     Matches(String),
 }
 
-/// How TLS is spoken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlsSpec {
     pub trust: TrustSpec,
     pub server_name: String,
     pub resume: bool,
-    /// Whether one suite and one group are offered, so that all servers are asked for the same.
+    /// Whether only one suite and one group are offered, so that all servers use the same.
     pub offers_one: bool,
-    /// Whether TLS 1.2 is offered, and nothing newer.
+    /// Whether only TLS 1.2 is offered.
     pub is_1_2: bool,
 }
 
-/// Whose certificates are accepted.
+/// The accepted certificates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrustSpec {
     /// The authorities of the agent's machine.
     System,
-    /// These, each a certificate in DER as base64.
+    /// These authorities, each a certificate in DER as base64.
     Authorities(Vec<String>),
     Anything,
 }
 
-/// One run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadSpec {
@@ -198,7 +196,7 @@ pub struct LoadSpec {
     pub pipeline: usize,
     pub requests_per_connection: Option<u64>,
     pub check: bool,
-    /// Absent: as suits the agent's machine.
+    /// How workers wait; `None` means a suitable way for the agent's machine.
     pub waiting: Option<WaitingSpec>,
     pub interval_ns: u64,
     pub marks_ns: Vec<u64>,
@@ -212,7 +210,7 @@ pub enum ScheduleSpec {
         think_ns_min: u64,
         think_ns_max: u64,
     },
-    /// The profile as it is written on a command line.
+    /// The profile in the form of the command line.
     Open {
         profile: String,
         poisson: bool,
@@ -228,7 +226,7 @@ pub enum WaitingSpec {
     Poll,
 }
 
-/// A job that no controller of this version sends.
+/// An invalid job, which no controller of this version sends.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("the job cannot be read: {0}")]
 pub struct BadJob(String);
@@ -238,7 +236,7 @@ fn bad(what: impl std::fmt::Display) -> BadJob {
 }
 
 impl Listed {
-    /// Absent for a request whose answer has a form that cannot be sent.
+    /// `None` for a request whose answer has a form that cannot be sent.
     #[must_use]
     pub fn of(exchange: &Exchange) -> Option<Listed> {
         let right = Right::of(&exchange.expected)?;
@@ -250,7 +248,7 @@ impl Listed {
         })
     }
 
-    /// As the generator sends it.
+    /// The exchange for the generator.
     ///
     /// # Errors
     /// It is not base64.
@@ -266,7 +264,7 @@ impl Listed {
 }
 
 impl Right {
-    /// Absent for a form that cannot be sent.
+    /// `None` for a form that cannot be sent.
     #[must_use]
     pub fn of(expected: &Expected) -> Option<Right> {
         let body = match &expected.body {
@@ -284,10 +282,10 @@ impl Right {
         Some(Right { status: expected.status, body })
     }
 
-    /// As the generator checks it.
+    /// The expected response for the generator.
     ///
     /// # Errors
-    /// It is not base64, no JSON, or no regular expression.
+    /// It is invalid base64, JSON, or regular expression.
     pub fn expected(&self) -> Result<Expected, BadJob> {
         let body = match &self.body {
             RightBody::Any => ExpectedBody::Any,
@@ -357,8 +355,8 @@ impl ScheduleSpec {
 }
 
 impl LoadSpec {
-    /// What of a load is sent; the start and the marks are the controller's. A load that ends by a number has no window that all
-    /// agents have in common, and is refused before.
+    /// The serialisable part of a load; the controller sets the start and the marks. A load that ends by a
+    /// number has no window in common for all agents, and was rejected before.
     #[must_use]
     pub fn of(load: &Load, waiting: Option<Waiting>, marks_ns: Vec<u64>) -> LoadSpec {
         LoadSpec {
@@ -398,10 +396,10 @@ impl LoadSpec {
 }
 
 impl Job {
-    /// Which part of the load it is.
+    /// The part of the load.
     ///
     /// # Errors
-    /// It is none.
+    /// The values are not valid.
     pub fn split(&self) -> Result<Split, BadJob> {
         let Job { index, of, .. } = *self;
         let is_one = index < of && of <= crate::AGENTS_MAX;
@@ -427,7 +425,7 @@ impl Job {
         self.driver.parse().map_err(bad)
     }
 
-    /// The load that is reported, from this instant of the agent's clock on.
+    /// The reported load, from this instant of the agent's clock on.
     ///
     /// # Errors
     /// Its values contradict each other.
@@ -436,7 +434,7 @@ impl Job {
         self.load.load(waiting, self.load.window_ns, aligned)
     }
 
-    /// The load before it.
+    /// The warm-up load.
     ///
     /// # Errors
     /// Its values contradict each other.
@@ -445,7 +443,7 @@ impl Job {
         self.load.load(waiting, window_ns, Aligned { start_ns, marks_ns: Vec::new() })
     }
 
-    /// How the agent waits, as the job says or as suits a machine with this number of CPUs.
+    /// How the agent waits: as the job says, or as suits a machine with this number of CPUs.
     #[must_use]
     pub fn waiting(&self, cpus: usize, spin: Duration) -> Waiting {
         let is_open = matches!(self.load.schedule, ScheduleSpec::Open { .. });

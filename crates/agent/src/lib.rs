@@ -1,12 +1,13 @@
-//! One load from several generators. A controller (`tare load --agents`) gives each agent (`tare agent`) its part, starts them at
-//! the same instant, and adds up what they report.
+//! One load from several generators. A controller (`tare load --agents`) gives each agent (`tare agent`) its
+//! part, starts them at the same instant, and adds up their reports.
 //!
-//! Three parts do no I/O: the protocol ([`tls`], [`frame`], [`message`]), the clocks ([`align`], [`window`]), and the sum ([`merge`],
-//! [`tails`]). [`link`] is a socket with the protocol on it, which [`greet`] opens; [`serve`] is the agent's end and [`control`] the
-//! controller's. What a job means (requests, contracts, TLS, which servers may be loaded) is up to a [`rig::Rig`].
+//! Three parts do no I/O: the protocol ([`tls`], [`frame`], [`message`]), the clocks ([`align`], [`window`]),
+//! and the sum ([`merge`], [`tails`]). [`link`] is a socket with the protocol on it, which [`greet`] opens;
+//! [`serve`] is the agent's side and [`control`] the controller's. A [`rig::Rig`] implements jobs: requests,
+//! contracts, TLS, and permissions for servers.
 //!
-//! No latency crosses a machine: an agent measures by its own monotonic clock. Clocks are compared to align windows, and for
-//! nothing else.
+//! No latency is measured across machines: an agent uses its own monotonic clock. Clocks are compared only to
+//! align windows.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 pub mod align;
@@ -41,5 +42,5 @@ pub use rig::{CpuMeter, Ready, Rig};
 pub use serve::{AgentOptions, Notice, serve};
 pub use token::{Token, TokenError};
 
-/// How many generators may share a load. Each worker passes the arrivals of all others, at some 10 ns each.
+/// The most generators that share a load. Each worker skips the arrivals of all others, at some 10 ns each.
 pub const AGENTS_MAX: usize = 256;

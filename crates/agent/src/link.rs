@@ -1,5 +1,5 @@
-//! A socket with the protocol on it: messages over TLS. A connection has two halves, each for a thread of its own: one sends and one
-//! receives. They share the state of TLS behind a mutex, which neither holds while it waits for the socket.
+//! A socket with the protocol on it: messages over TLS. One thread sends and another receives. They share the
+//! state of TLS behind a mutex, which neither holds while it waits for the socket.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -13,13 +13,13 @@ use crate::frame::{FrameError, Frames, MESSAGE_BYTES_MAX, framed};
 use crate::message::{self, BadMessage};
 use crate::tls::PROTOCOL;
 
-/// The longest that a read waits, so that its thread notices other things.
+/// The longest wait of a read, after which its thread checks other conditions.
 pub(crate) const SLICE: Duration = Duration::from_millis(100);
-/// Nothing that reads takes longer to make room.
+/// The time limit of a write: a peer that reads makes room sooner.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_BYTES: usize = 64 * 1024;
 
-/// Why a connection is of no use any more.
+/// Why a connection is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     #[error("the connection was closed")]
@@ -94,7 +94,7 @@ pub(crate) fn closed_or(error: io::Error) -> LinkError {
     }
 }
 
-/// Whether a read ended without bytes, by its timeout or by a signal.
+/// Whether a read ended without bytes, because of its timeout or a signal.
 pub(crate) fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
@@ -106,11 +106,11 @@ pub(crate) fn set_waits(stream: &TcpStream) -> io::Result<()> {
     stream.set_write_timeout(Some(WRITE_TIMEOUT))
 }
 
-/// The handshake of TLS.
+/// Does the TLS handshake.
 ///
 /// # Errors
-/// The other end is not the one that is expected, or does not answer by `deadline`: one byte at a time is no way to hold a connection
-/// open.
+/// The peer is not the expected one, or does not finish by `deadline`, which also stops peers that send one
+/// byte at a time.
 pub(crate) fn open(
     stream: Arc<TcpStream>,
     tls: Connection,
@@ -140,7 +140,7 @@ impl Sender {
     /// Sends a message.
     ///
     /// # Errors
-    /// It is too long, or the other end is gone.
+    /// It is too long, or the peer is gone.
     pub fn send<T: Serialize>(&mut self, message: &T) -> Result<(), LinkError> {
         let frame = framed(&message::write(message))?;
         let mut rest = frame.as_slice();
@@ -153,8 +153,8 @@ impl Sender {
         Ok(())
     }
 
-    /// Writes the pending records of TLS. The mutex is not held during the write: two ends that both write long messages, and cannot read
-    /// meanwhile, would wait for each other.
+    /// Writes the pending TLS records without holding the mutex: otherwise two sides that both write long
+    /// messages, and cannot read meanwhile, would wait for each other.
     fn flush(&mut self) -> Result<(), LinkError> {
         let mut records = Vec::new();
         let mut tls = lock(&self.tls);
@@ -165,7 +165,7 @@ impl Sender {
         (&*self.stream).write_all(&records).map_err(closed_or)
     }
 
-    /// Ends the connection, for the half that receives too.
+    /// Closes the connection for both halves.
     pub fn close(&self) {
         let _was_closed = self.stream.shutdown(Shutdown::Both);
     }
@@ -175,11 +175,11 @@ impl Receiver {
     /// How long [`Receiver::receive`] waits.
     pub const PATIENCE: Duration = SLICE;
 
-    /// The next message; absent if none comes for [`Receiver::PATIENCE`]. A process that was stopped reads what came meanwhile before
-    /// it takes note of the time.
+    /// The next message; `None` if none arrives within [`Receiver::PATIENCE`]. A process that was stopped
+    /// reads the messages that arrived meanwhile before it checks the time.
     ///
     /// # Errors
-    /// The other end is gone, or does not keep to the protocol.
+    /// The peer is gone, or violates the protocol.
     pub fn receive<T: DeserializeOwned>(&mut self) -> Result<Option<T>, LinkError> {
         loop {
             if let Some(frame) = self.frames.take()? {

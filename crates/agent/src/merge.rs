@@ -1,7 +1,7 @@
-//! The sum of what agents report. Values only.
+//! The sum of the agents' reports. Values only.
 //!
-//! Counts and histograms are added, and percentiles are of the sum. What each agent found stays in a row of its own, and what makes
-//! one of them invalid makes the sum invalid.
+//! Counts and histograms are added, and percentiles are computed from the sum. The findings of each agent
+//! stay in its own row, and an invalid agent makes the sum invalid.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,70 +13,69 @@ use crate::message::CpuReading;
 use crate::tails::{Tails, TailsDiffer};
 use crate::window::{Begun, Counted, Span, counted};
 
-/// A silence of this length is noted: an agent that was stopped, or a network that was.
+/// The length from which a silence is noted: the agent was stopped, or the network was down.
 pub const SILENT_NS_NOTED: u64 = 1_000_000_000;
 
-/// When all agents were to begin, by the controller's clock, and where they counted.
+/// The common start by the controller's clock, and the instants of the counts.
 #[derive(Debug, Clone)]
 pub struct Timing {
     pub start_ns: u64,
     pub marks_ns: Vec<u64>,
 }
 
-/// What an agent left behind.
+/// The final report of an agent.
 #[derive(Debug)]
 pub struct AgentEnd {
     pub address: String,
     pub report: RunReport,
     pub clock: AgentClock,
-    /// The start by its own clock, as it was given.
+    /// The start it was given, by its own clock.
     pub given_ns: u64,
-    /// The longest time that it took to answer the controller.
+    /// Its longest response time to the controller.
     pub silent_ns: u64,
 }
 
-/// One agent in the result.
 #[derive(Debug, Clone)]
 pub struct AgentRow {
     pub address: String,
     pub report: RunReport,
-    /// Every reason not to trust it.
+    /// Every reason to distrust it.
     pub doubts: Vec<Doubt>,
-    /// Absent if its clock is not known.
+    /// `None` if its clock offset is unknown.
     pub clock: Option<ClockFacts>,
-    /// Its answers in the window that is counted.
+    /// Its answers in the counted window.
     pub answered_in_window: u64,
     pub silent_ns: u64,
 }
 
-/// How an agent's clock compared with the controller's.
+/// The comparison of an agent's clock with the controller's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClockFacts {
     /// The agent's clock minus the controller's at the start.
     pub offset_ns: i128,
-    /// How long after the others' its start was, as is known after the load.
+    /// The lateness of its start relative to the others, as determined after the load.
     pub start_shift_ns: i64,
     pub start_error_ns: u64,
     pub end_error_ns: u64,
-    /// By how much it ran faster, in parts per million.
+    /// The excess of its rate, in parts per million.
     pub drift_ppm: f64,
     pub round_trip_ns_min: u64,
 }
 
-/// CPU time of the service in the window that is counted.
+/// The CPU time of the service in the counted window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ServiceCpu {
     pub cpu_ns: u64,
     /// The time between the two readings.
     pub between_ns: u64,
-    /// For one answer of any agent.
+    /// The CPU time per answer of all agents.
     pub ns_per_answer: f64,
 }
 
 /// One load of several agents.
 #[derive(Debug, Clone)]
 pub struct FleetReport {
-    /// The sum. Its window is the one that is counted.
+    /// The sum, whose window is the counted one.
     pub total: RunReport,
     pub counted: Option<Counted>,
     pub rows: Vec<AgentRow>,
@@ -84,18 +83,18 @@ pub struct FleetReport {
     pub findings: Vec<FleetFinding>,
 }
 
-/// One reason not to trust the sum, beside those that the sum itself shows.
+/// A reason to distrust the sum, in addition to those of the sum itself.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FleetFinding {
     /// An agent's own verdict.
     Agent { agent: String, doubts: Vec<Doubt> },
-    /// The slow answers are one agent's.
+    /// The slow answers belong to one agent.
     Tails { high: String, low: String, found: TailsDiffer },
-    /// An agent did not answer the controller for long.
+    /// An agent did not answer the controller for a long time.
     Silent { agent: String, ns: u64 },
     /// An agent's clock cannot be compared.
     Clocks { agent: String },
-    /// There is no time in which all agents surely loaded.
+    /// There is no time in which all agents certainly loaded the server.
     Unaligned,
 }
 
@@ -112,7 +111,7 @@ impl FleetFinding {
         }
     }
 
-    /// The agent that it is about, if it is about one.
+    /// The agent it concerns, if there is one.
     #[must_use]
     pub fn agent(&self) -> Option<&str> {
         match self {
@@ -156,7 +155,7 @@ impl fmt::Display for FleetFinding {
     }
 }
 
-/// Adds up what all agents reported; `tails` has seen them second by second, in the same order.
+/// Adds up the reports of all agents; `tails` has their intervals, in the same order.
 #[must_use]
 pub fn merge(ends: Vec<AgentEnd>, timing: &Timing, tails: &Tails, limits: &Limits) -> FleetReport {
     let mut findings = Vec::new();
@@ -252,7 +251,7 @@ fn total(rows: &[AgentRow], window: Option<Counted>) -> RunReport {
         threads: reports().map(|report| report.threads).sum(),
         driver: rows[0].report.driver.clone(),
         interrupted: reports().any(|report| report.interrupted),
-        // Nothing listens any more once no agent finds anything.
+        // The server is gone only if every agent finds it gone.
         gone_since_ns: gone.and_then(|gone| gone.into_iter().max()),
         first_failure: first_failure.cloned(),
         handshakes,
@@ -268,7 +267,7 @@ fn tails_differ(rows: &[AgentRow], tails: &Tails) -> Option<FleetFinding> {
 }
 
 impl AgentRow {
-    /// Its own verdict: `valid`, or the names of its doubts. What all agents show together is no part of it.
+    /// The agent's own verdict: `valid`, or the names of its findings. Findings of the fleet are excluded.
     #[must_use]
     pub fn verdict(&self) -> String {
         let names: Vec<&str> = self.doubts.iter().map(Doubt::name).collect();
@@ -277,14 +276,15 @@ impl AgentRow {
 }
 
 impl FleetReport {
-    /// Answers a second of one agent, in the window that is counted; 0 without one.
+    /// Answers per second of one agent in the counted window; 0 without one.
     #[must_use]
     pub fn answers_per_s_of(&self, row: &AgentRow) -> f64 {
         self.counted.map_or(0.0, |window| row.answered_in_window as f64 * 1e9 / window.ns() as f64)
     }
 
-    /// Adds the CPU time of the service, as it was read at each mark. Its reading between the bounds of the window takes a while, so
-    /// it is the CPU time of that while, for the answers at the rate of the window.
+    /// Adds the CPU time of the service, read at each mark. The readings do not exactly match the bounds of
+    /// the window, so the CPU time is divided by the answers in the time between the readings, at the
+    /// window's rate.
     pub fn add_service_cpu(&mut self, readings: &[CpuReading], marks_ns: &[u64]) {
         let Some(window) = self.counted else { return };
         let at = |at_ns: u64| {
@@ -301,7 +301,7 @@ impl FleetReport {
         }
     }
 
-    /// All latencies, those of every agent added bucket by bucket.
+    /// All latencies; the histograms of the agents are added bucket by bucket.
     #[must_use]
     pub fn latency(&self) -> &Histogram {
         &self.total.total.latency
@@ -324,7 +324,7 @@ mod tests {
         Timing { start_ns: START_NS, marks_ns: vec![MS, 500 * MS, 999 * MS] }
     }
 
-    /// An agent with a clock that is known to 50 us at both ends.
+    /// An agent with a clock that is known to 50 µs at both ends.
     fn end(address: &str, latencies_ns: &[u64]) -> AgentEnd {
         let mut clock = AgentClock::default();
         for sent_ns in [START_NS - MS, START_NS + 1_000 * MS] {
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!((window.from_ns, window.to_ns), (MS, 999 * MS));
         assert!(window.uncertainty_ns < 60_000, "{window:?}");
         assert_eq!(sum.total.total.tally.answered, 1_000);
-        // As the marks of the fixture say: all answers lie between the first and the last.
+        // According to the marks of the fixture, all answers lie between the first and the last.
         assert_eq!(sum.total.total.tally.answered_in_window, 1_000);
         assert!((sum.total.answers_per_s() - 1_000.0 / 0.998).abs() < 1e-6);
         assert_eq!(sum.latency().quantile_ns(0.3) / MS, 1, "of the sum, and no mean of two percentiles");
@@ -410,7 +410,7 @@ mod tests {
     fn cpu_time_is_read_at_the_bounds_of_the_window() {
         let mut sum = merged(vec![end("a:1", &[MS; 499]), end("b:2", &[MS; 499])]);
         let reading = |at_ms, cpu_ms| CpuReading { at_ns: at_ms * MS, cpu_ns: cpu_ms * MS };
-        // The readings were a millisecond late each.
+        // Each reading was a millisecond late.
         sum.add_service_cpu(&[reading(2, 100), reading(501, 200), reading(1_000, 599)], &timing().marks_ns);
         let cpu = sum.service_cpu.unwrap();
         assert_eq!((cpu.cpu_ns, cpu.between_ns), (499 * MS, 998 * MS));
@@ -421,7 +421,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever measured a latency: the histogram of the sum is the same.
+        /// The histogram of the sum does not depend on which agent measured a latency.
         #[test]
         fn the_order_and_the_cut_of_agents_change_nothing(
             latencies in prop::collection::vec(1..60_000_000_000_u64, 3..200),

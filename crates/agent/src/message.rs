@@ -1,43 +1,46 @@
-//! What controller and agent say to each other over TLS, as JSON. It does no I/O.
+//! The messages between controller and agent over TLS, as JSON. It does no I/O.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::job::{Job, Right};
 use crate::report::{IntervalParts, ReportParts};
 
-/// Before a run: the first message of either end.
+/// The first message of either side, before a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Greeting {
     Hello {
-        /// The version of Tare.
         tare: String,
     },
-    /// From an agent that serves another run.
+    /// Sent by an agent that serves another run.
     Busy,
 }
 
-/// From the controller.
+/// A message of the controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Order {
-    /// Answer at once with the time of your clock. It also says that the controller is there.
-    Ping { sent_ns: u64 },
-    /// Ask the server what is right.
+    /// Answer at once with the time of your clock. This also shows that the controller is alive.
+    Ping {
+        sent_ns: u64,
+    },
+    /// Learn the correct answers from the server.
     Learn(Box<Job>),
-    /// Get ready: connections open, nothing sent.
+    /// Get ready: open connections, but send nothing.
     Prepare(Box<Job>),
     /// Begin at this instant of your clock.
-    Begin { at_ns: u64, warm_up: bool },
+    Begin {
+        at_ns: u64,
+        warm_up: bool,
+    },
     /// End the load now, and report.
     Stop,
     /// Close the connections of the job: its load is over, and another may follow.
     Release,
-    /// There is nothing more to do.
     Bye,
 }
 
-/// From an agent.
+/// A message of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Reply {
@@ -51,38 +54,38 @@ pub enum Reply {
     WarmedUp,
     Interval(Box<IntervalParts>),
     Finished(Box<ReportParts>),
-    /// The CPU time of what is watched, at each mark.
+    /// The CPU time of the watched process, at each mark.
     Watched(Vec<CpuReading>),
-    /// It cannot go on; why, in one sentence.
+    /// The agent cannot continue, for the reason in one sentence.
     Failed(String),
 }
 
-/// What an agent is.
+/// The description of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
-    /// The server that it may load although that is another machine, as HOST:PORT, or as HOST for each port of it.
+    /// Another machine that it may load, as HOST:PORT, or as HOST for all of its ports.
     pub target: Option<String>,
     /// The process whose CPU time it reads; an agent that watches sends no load.
     pub watch: Option<u32>,
-    /// What two agents in one network namespace of one machine have in common, and no others.
+    /// An identifier shared by the agents in one network namespace of one machine, and by no others.
     pub machine: String,
     pub cpus: usize,
-    /// The CPUs that its threads are pinned to; empty: any.
+    /// The CPUs that its threads are pinned to; empty means any.
     pub pinned: Vec<usize>,
-    /// Whether it serves one run after the other.
+    /// Whether it serves several runs in sequence.
     pub keep: bool,
 }
 
-/// What was learned from the server before the load.
+/// The result of learning from the server before the load.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Learned {
-    /// For each request of the job in its order; none of a contract, which says it itself.
+    /// For each request of the job, in order; empty for a contract, which defines its own answers.
     pub right: Vec<Right>,
-    /// In words, what responses are compared with.
+    /// The check of responses, in words.
     pub check: String,
-    /// Each is one sentence.
+    /// Warnings, each one sentence.
     pub warnings: Vec<String>,
 }
 
@@ -92,25 +95,24 @@ pub struct Learned {
 pub struct Prepared {
     /// The address that it loads.
     pub endpoint: String,
-    /// Whether that is its own machine.
+    /// Whether the server is on its own machine.
     pub is_here: bool,
-    /// Whether it is one that each machine has.
+    /// Whether it is a loopback address, which every machine has.
     pub is_loopback: bool,
-    /// Of the requests that were sent over its connections before the load; absent if none were.
+    /// The report of the requests sent over its connections before the load; `None` if there were none.
     pub primed: Option<Box<ReportParts>>,
 }
 
-/// One reading of a CPU clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuReading {
-    /// When, counted from the start of the load.
+    /// The time of the reading, counted from the start of the load.
     pub at_ns: u64,
     /// CPU time so far.
     pub cpu_ns: u64,
 }
 
-/// Bytes that are no message of this protocol.
+/// The bytes are no message of this protocol.
 #[derive(Debug, thiserror::Error)]
 #[error("a message cannot be read: {0}")]
 pub struct BadMessage(serde_json::Error);

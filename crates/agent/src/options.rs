@@ -1,30 +1,28 @@
-//! What an agent is started with.
+//! The start options of an agent.
 
 use std::time::Duration;
 
 use crate::message::About;
 use crate::token::Token;
 
-/// What an agent is started with.
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
     pub token: Token,
-    /// The version of Tare.
     pub tare: String,
-    /// The server that it may load although that is another machine, as HOST:PORT, or as HOST for each port of it.
+    /// Another machine that it may load, as HOST:PORT, or as HOST for all of its ports.
     pub target: Option<String>,
     /// The process whose CPU time it reads.
     pub watch: Option<u32>,
-    /// What names the machine and its network namespace.
+    /// An identifier of the machine and its network namespace.
     pub machine: String,
     pub cpus: usize,
-    /// The CPUs that its threads are pinned to; empty: any.
+    /// The CPUs that its threads are pinned to; empty means any.
     pub pinned: Vec<usize>,
-    /// Whether it serves one run after the other.
+    /// Whether it serves several runs in sequence.
     pub keep: bool,
-    /// A controller that says nothing for so long is gone.
+    /// The silence after which a controller counts as gone.
     pub silence: Duration,
-    /// How long it waits for a run; absent: for ever.
+    /// How long it waits for a run; `None` means for ever.
     pub wait: Option<Duration>,
 }
 

@@ -1,5 +1,5 @@
-//! A report of the generator as values that can be sent. Histograms travel in the HDR V2 encoding, bucket by bucket, so that a sum of
-//! reports is the report of the sum.
+//! A generator's report as serialisable values. Histograms use the HDR V2 encoding, bucket by bucket, so that
+//! a sum of reports equals the report of the sum.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use tare_load::{
     Negotiated, RunReport, Sample, Tally,
 };
 
-/// What an agent reports at the end.
+/// The final report of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReportParts {
@@ -31,7 +31,7 @@ pub struct ReportParts {
     answered_at: Vec<u64>,
 }
 
-/// What it reports every second.
+/// The report of an agent for every second.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IntervalParts {
@@ -52,7 +52,7 @@ struct MeasureParts {
     connect_time: Option<String>,
     connection_time: Option<String>,
     stream_wait: Option<String>,
-    /// Decimal: JSON has no integers of this size.
+    /// A decimal number: JSON has no integers of this size.
     in_flight_ns: String,
     in_flight_ns_answered: String,
     in_flight_ns_unanswered: String,
@@ -81,7 +81,7 @@ struct SampleParts {
     exchange: String,
     expected: String,
     reason: Option<String>,
-    /// Base64.
+    /// The bytes in base64.
     got: String,
     at_ns: u64,
 }
@@ -94,15 +94,15 @@ struct HandshakeParts {
     negotiated: Vec<(Negotiated, u64)>,
 }
 
-/// No run counts more, as no stored histogram does: whoever adds up reports need not look for an overflow.
+/// The largest count of a run or a stored histogram, so that sums of reports cannot overflow.
 const COUNT_MAX: u64 = 1 << 48;
-/// No run takes longer: nine years.
+/// The longest run: nine years.
 const NS_MAX: u64 = 1 << 58;
-/// Requests in flight, added up over every nanosecond.
+/// The largest integral of requests in flight over nanoseconds.
 const IN_FLIGHT_NS_MAX: u128 = 1 << 100;
 const THREADS_MAX: usize = 1 << 20;
 
-/// A report that no agent of this version sends.
+/// An invalid report, which no agent of this version sends.
 #[derive(Debug, thiserror::Error)]
 #[error("its report cannot be read: {0}")]
 pub struct BadReport(String);
@@ -111,7 +111,7 @@ fn bad(what: impl std::fmt::Display) -> BadReport {
     BadReport(what.to_string())
 }
 
-/// Whether none of them is more than any run can have.
+/// Checks that no count exceeds the limit.
 fn ensure_counts(mut counts: impl Iterator<Item = u64>) -> Result<(), BadReport> {
     match counts.find(|count| *count > COUNT_MAX) {
         Some(count) => Err(bad(format!("a count of {count}"))),
@@ -202,7 +202,7 @@ impl TryFrom<IntervalParts> for Interval {
     }
 }
 
-/// Most histograms of a run are empty.
+/// The encoding; `None` for an empty histogram, as most of a run are.
 fn encoded(histogram: &Histogram) -> Option<String> {
     (histogram.count() > 0).then(|| STANDARD.encode(histogram.serialize()))
 }
@@ -356,7 +356,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A second of answers, with these latencies.
+    /// One second of answers with these latencies.
     pub(crate) fn report(latencies_ns: &[u64]) -> RunReport {
         let mut total = Measures::default();
         latencies_ns.iter().for_each(|ns| total.latency.record(*ns));

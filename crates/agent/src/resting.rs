@@ -1,6 +1,6 @@
-//! A controller between two loads. Agents give up a controller that says nothing, and between the slices of an experiment this process
-//! starts services, warms them up and stores records. So a thread answers for it meanwhile: the agents stay this run's, and one that is
-//! gone is noticed.
+//! A controller between two loads. Agents drop a silent controller, and between the slices of an experiment
+//! this process starts services, warms them up and stores records. So a thread keeps the connections alive
+//! meanwhile: the agents remain reserved for this run, and a lost one is noticed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use crate::control::{Control, ControlError};
 
-/// How often the thread looks whether it is to end.
+/// How often the thread checks whether it should end.
 const STEP: Duration = Duration::from_millis(20);
 
-/// A controller that only says that it is there.
+/// A controller that only keeps its connections alive.
 #[derive(Debug)]
 pub struct Resting {
     wakes: Arc<AtomicBool>,
@@ -33,7 +33,7 @@ impl Resting {
         Resting { wakes, thread: Some(std::thread::spawn(rest)) }
     }
 
-    /// The controller, for the next load.
+    /// Returns the controller for the next load.
     ///
     /// # Errors
     /// An agent was lost meanwhile.

@@ -1,5 +1,5 @@
-//! What an agent needs and this crate does not know: how a job becomes requests and connections, which servers may be loaded, and
-//! how the CPU time of a process is read.
+//! The interface to knowledge that an agent needs and this crate lacks: how a job becomes requests and
+//! connections, which servers may be loaded, and how to read the CPU time of a process.
 
 use std::io;
 use std::sync::Arc;
@@ -11,22 +11,22 @@ use crate::message::{Learned, Prepared};
 
 /// Turns jobs into loads. Errors are one sentence for the user of the controller.
 pub trait Rig: Sync {
-    /// Asks the server what is right.
+    /// Learns the correct answers from the server.
     ///
     /// # Errors
-    /// The server may not be loaded, or does not answer as it must.
+    /// The server may not be loaded, or does not answer correctly.
     fn learn(&self, job: &Job) -> Result<Learned, String>;
 
     /// Everything that a generator needs.
     ///
     /// # Errors
-    /// The server may not be loaded, or the job cannot be executed on this machine.
+    /// The server may not be loaded, or the job cannot run on this machine.
     fn prepare(&self, job: &Job) -> Result<Ready, String>;
 
-    /// For an agent that watches the server of this job.
+    /// The meter for an agent that watches the server of this job.
     ///
     /// # Errors
-    /// What is watched does not serve, or its CPU time cannot be read.
+    /// The watched process is not the server, or its CPU time cannot be read.
     fn watch(&self, job: &Job) -> Result<(Box<dyn CpuMeter>, Prepared), String>;
 }
 
@@ -41,7 +41,7 @@ pub struct Ready {
 
 /// The CPU time of a server.
 pub trait CpuMeter: Send {
-    /// Up to now, of all its processes.
+    /// The CPU time so far of all its processes.
     ///
     /// # Errors
     /// It cannot be read.

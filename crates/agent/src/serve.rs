@@ -1,4 +1,4 @@
-//! The agent's end: it listens, lets in who has the token, and serves one run at a time.
+//! The agent's side: it listens, accepts peers that have the token, and serves one run at a time.
 
 use std::cell::Cell;
 use std::io::{self, ErrorKind};
@@ -18,12 +18,12 @@ pub use crate::session::RunEnd;
 use crate::strangers::{Stranger, Strangers};
 use crate::tls;
 
-/// How often the listener looks for a connection and for the end.
+/// How often the listener checks for connections and for the end.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long a stranger may take to greet.
+/// The time limit for authentication.
 const GREETING_MAX: Duration = Duration::from_secs(5);
 
-/// What an agent notices.
+/// An event of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
     Begun {
@@ -33,7 +33,7 @@ pub enum Notice {
         peer: SocketAddr,
         end: RunEnd,
     },
-    /// Why a connection was not let in, and how many were not so far.
+    /// Why a connection was refused, and the number of refused connections so far.
     Refused {
         peer: SocketAddr,
         why: String,
@@ -44,7 +44,7 @@ pub enum Notice {
 /// How an agent ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServeEnd {
-    /// The one run that it was for.
+    /// The only run that it was started for has ended.
     Run(RunEnd),
     /// It was asked to stop.
     Stopped,
@@ -61,13 +61,12 @@ struct Served {
 }
 
 impl Served {
-    /// How the first run ended, if it has.
     fn first(&self) -> Option<RunEnd> {
         self.first.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Serves until its one run is over, or it is asked to stop.
+/// Serves until its one run is over, or until it is asked to stop.
 ///
 /// # Errors
 /// The listener fails.
@@ -92,7 +91,7 @@ pub fn serve(
             let stranger = served.strangers.enter(&stream, Instant::now());
             scope.spawn(move || one((stream, peer), &stranger, served, options, rig, stop, notice));
         });
-        // The scope would wait for the timeouts of all strangers.
+        // The scope would wait for the timeouts of all unauthenticated connections.
         served.strangers.close();
         end
     })
@@ -132,7 +131,7 @@ fn listen(
     }
 }
 
-/// One connection.
+/// Serves one connection.
 fn one(
     (stream, peer): (Arc<TcpStream>, SocketAddr),
     stranger: &Stranger<'_>,
@@ -152,7 +151,7 @@ fn one(
         is_free && !is_over()
     };
     let gate = Gate { tls: &served.tls, tare: &options.tare, claim: &claim };
-    // A stream of a listener that does not block may not block either.
+    // A socket accepted by a non-blocking listener may be non-blocking too.
     let link = stream.set_nonblocking(false).map_err(LinkError::Io);
     let (sender, receiver) = match link.and_then(|()| answer(stream, &gate, GREETING_MAX)) {
         Ok(link) => link,
@@ -160,7 +159,7 @@ fn one(
             if claimed.get() {
                 served.is_busy.store(false, Ordering::SeqCst);
             }
-            // Of a port that is only looked at nothing is to be said.
+            // A port scan is not worth a message.
             if !matches!(error, LinkError::Closed | LinkError::TooLate | LinkError::Io(_)) {
                 let count = served.refused.fetch_add(1, Ordering::Relaxed) + 1;
                 notice(Notice::Refused { peer, why: error.to_string(), count });

@@ -1,5 +1,5 @@
-//! One run at the agent's end. One thread reads, and answers the controller's clock at once; another does what takes time. When the
-//! controller is gone the load ends.
+//! One run on the agent's side. One thread reads messages, and answers clock questions at once; another does
+//! the slow work. The load ends when the controller is gone.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -16,21 +16,21 @@ use crate::report::ReportParts;
 use crate::rig::{CpuMeter, Ready, Rig};
 use crate::watch;
 
-/// A server accepts at least so fast.
+/// A server accepts at least this many connections per millisecond.
 const CONNECTS_PER_MS: usize = 1;
 
-/// How a run ended at this end.
+/// How a run ended on this side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEnd {
-    /// As the controller wanted.
+    /// The controller ended the run.
     Complete,
-    /// The controller is gone; why that is known.
+    /// The controller is gone, for this reason.
     Gone(String),
     /// The agent was asked to stop.
     Stopped,
 }
 
-/// Serves a controller to its end.
+/// Serves a controller until the run ends.
 pub(crate) fn hold(
     sender: Sender,
     receiver: Receiver,
@@ -58,7 +58,7 @@ pub(crate) fn hold(
     })
 }
 
-/// Reads orders until the end.
+/// Reads orders until the run ends.
 fn read(
     mut receiver: Receiver,
     says: Says<'_>,
@@ -94,12 +94,12 @@ fn read(
     }
 }
 
-/// The half that sends, for both threads.
+/// The sending half, shared by both threads.
 #[derive(Clone, Copy)]
 struct Says<'a>(&'a Mutex<Sender>);
 
 impl Says<'_> {
-    /// A controller that is gone is noticed by the thread that reads.
+    /// Errors are ignored: the reading thread notices when the controller is gone.
     fn say(self, reply: &Reply) {
         let mut sender = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if sender.send(reply).is_err() {
@@ -108,7 +108,7 @@ impl Says<'_> {
     }
 }
 
-/// Executes orders, one after the other.
+/// Runs orders in sequence.
 struct Runner<'a> {
     rig: &'a dyn Rig,
     says: Says<'a>,
@@ -117,7 +117,7 @@ struct Runner<'a> {
     ready: Option<Part>,
 }
 
-/// What a job became.
+/// The prepared form of a job.
 enum Part {
     Generates(Box<(Generator, Waiting, Job)>),
     Watches(Box<dyn CpuMeter>, Box<Job>),
@@ -130,14 +130,14 @@ impl Runner<'_> {
             Order::Prepare(job) => self.prepare(job).map(Reply::Prepared),
             Order::Begin { at_ns, warm_up } => self.run(at_ns, warm_up),
             Order::Release => return self.ready = None,
-            // The thread that reads has dealt with them.
+            // The reading thread has handled these.
             Order::Ping { .. } | Order::Stop | Order::Bye => return,
         };
         self.says.say(&reply.unwrap_or_else(Reply::Failed));
     }
 
     fn prepare(&mut self, job: Box<Job>) -> Result<Prepared, String> {
-        // A server must not hold the connections of another load, each of which may have a thread there.
+        // Close the connections of the previous load, each of which may occupy a thread of the server.
         self.ready = None;
         if self.is_watch {
             let (meter, prepared) = self.rig.watch(&job)?;
@@ -152,7 +152,7 @@ impl Runner<'_> {
             let patience = Duration::from_nanos(job.load.connect_timeout_ns) + more;
             match generator.open(total, patience) {
                 Err(error) if !job.primes => return Err(error.to_string()),
-                // What cannot be opened is tried again in the load, and counted there.
+                // A connection that failed is tried again in the load, and counted there.
                 Err(_) | Ok(()) => {}
             }
         }
@@ -162,7 +162,7 @@ impl Runner<'_> {
         Ok(prepared)
     }
 
-    /// One request over each connection.
+    /// Sends one request over each connection.
     fn prime(&self, generator: &mut Generator, job: &Job) -> Result<Option<Box<ReportParts>>, String> {
         let patience = Duration::from_nanos(job.load.response_timeout_ns);
         let stop = Stop::count(Quota::RequestsEach(1), patience, patience);
@@ -173,7 +173,7 @@ impl Runner<'_> {
 
     fn run(&mut self, at_ns: u64, warm_up: bool) -> Result<Reply, String> {
         let late_ns = Monotonic.now_ns().saturating_sub(at_ns);
-        // What was due meanwhile would be sent at once.
+        // Without this check, requests that were due meanwhile would be sent at once.
         if late_ns > 0 {
             return Err(format!("it was given the start {:.3} s too late", late_ns as f64 / 1e9));
         }

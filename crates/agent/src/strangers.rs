@@ -1,6 +1,7 @@
-//! Strangers: connections that are not authenticated yet. Their number is limited, and a new one evicts the oldest. A controller
-//! authenticates within milliseconds, so an attacker that only holds connections open cannot lock it out. An attacker that opens
-//! connections fast cannot evict it either: no stranger is evicted in its first half second, and until then the agent accepts no more.
+//! Connections that are not authenticated yet. Their number is limited, and a new one evicts the oldest. A
+//! controller authenticates within milliseconds, so an attacker that only holds connections open cannot lock
+//! it out. An attacker that opens connections fast cannot evict it either: no connection is evicted in its
+//! first half second, and until then the agent accepts no more.
 
 use std::collections::VecDeque;
 use std::net::{Shutdown, TcpStream};
@@ -8,16 +9,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const STRANGERS_MAX: usize = 64;
-/// Enough for a handshake between continents, on a busy machine.
+/// Long enough for a handshake between continents, on a busy machine.
 const STAY_MIN: Duration = Duration::from_millis(500);
 
-/// All strangers of an agent.
+/// All unauthenticated connections of an agent.
 #[derive(Debug, Default)]
 pub(crate) struct Strangers(Mutex<Present>);
 
 #[derive(Debug, Default)]
 struct Present {
-    /// The number of the next stranger.
+    /// The number of the next connection.
     next: u64,
     /// The oldest first.
     here: VecDeque<Place>,
@@ -31,13 +32,13 @@ struct Place {
 }
 
 impl Place {
-    /// The thread that reads from the connection finds its end.
+    /// The thread that reads from the connection then finds its end.
     fn evict(self) {
         let _was_closed = self.stream.shutdown(Shutdown::Both);
     }
 }
 
-/// One stranger, until it is dropped.
+/// One unauthenticated connection, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Stranger<'a> {
     strangers: &'a Strangers,
@@ -45,14 +46,14 @@ pub(crate) struct Stranger<'a> {
 }
 
 impl Strangers {
-    /// Whether there is a free place, or the oldest stranger may be evicted.
+    /// Whether there is a free place, or the oldest connection may be evicted.
     pub(crate) fn has_room(&self, now: Instant) -> bool {
         let present = self.present();
         let may_go = |oldest: &Place| now.saturating_duration_since(oldest.since) >= STAY_MIN;
         present.here.len() < STRANGERS_MAX || present.here.front().is_some_and(may_go)
     }
 
-    /// Adds a connection. If there is no free place, the oldest stranger is evicted.
+    /// Adds a connection. If there is no free place, the oldest is evicted.
     pub(crate) fn enter(&self, stream: &Arc<TcpStream>, now: Instant) -> Stranger<'_> {
         let mut present = self.present();
         if present.here.len() >= STRANGERS_MAX {
@@ -64,7 +65,7 @@ impl Strangers {
         Stranger { strangers: self, number }
     }
 
-    /// Evicts all strangers.
+    /// Evicts all connections.
     pub(crate) fn close(&self) {
         self.present().here.drain(..).for_each(Place::evict);
     }
@@ -75,7 +76,7 @@ impl Strangers {
 }
 
 impl Stranger<'_> {
-    /// The connection is authenticated: from now on it cannot be evicted. False if it was evicted before.
+    /// Marks the connection as authenticated: it cannot be evicted. Returns false if it was evicted before.
     pub(crate) fn leave(&self) -> bool {
         let mut present = self.strangers.present();
         let index = present.here.iter().position(|place| place.number == self.number);

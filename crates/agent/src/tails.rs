@@ -1,39 +1,40 @@
-//! Whether the slow answers of a load are those of some agents: then percentiles of the sum are of no agent. Values only.
+//! Checks whether the slow answers of a load belong to some agents only: then the pooled percentiles describe
+//! no agent. Values only.
 //!
-//! A hundredth of all latencies lie above the p99 of the sum. Of each agent it should be a hundredth too. A difference counts if it is
-//! large, and lasts: answers of one agent depend on each other, and one moment in which it had no CPU makes many of them slow. So
-//! the seconds of the load are the observations, by the sign test (Arbuthnott 1710).
+//! One hundredth of all latencies exceed the p99 of the sum, and for each agent it should be a hundredth too.
+//! A difference counts if it is large and persistent. Answers of one agent depend on each other: a moment
+//! without CPU makes many of them slow. So the observations are the seconds of the load, in a sign test
+//! (Arbuthnott 1710).
 
 use tare_load::Measures;
 
-/// The part of all latencies that is called the tail.
+/// The share of all latencies that counts as the tail.
 const TAIL: f64 = 0.01;
-/// As far apart as this is large.
+/// The smallest ratio of two tails that counts as large.
 const RATIO_MIN: f64 = 3.0;
-/// The probability of as many seconds of one sign among equal agents.
+/// The largest probability of the observed signs among equal agents.
 const P_MAX: f64 = 0.01;
-/// An agent with fewer answers has no tail to speak of.
+/// With fewer answers an agent has no meaningful tail.
 const COUNT_MIN: u64 = 1_000;
-/// The same of one interval.
+/// The same for one interval.
 const INTERVAL_COUNT_MIN: u64 = 100;
 
 /// Two agents whose tails differ most.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TailsDiffer {
-    /// The p99 of all.
     pub p99_ns: u64,
-    /// Which one is above it most often, and how often.
+    /// The agent that most often exceeds it, and the share of its answers that do.
     pub highest: (usize, f64),
     pub lowest: (usize, f64),
 }
 
-/// What of each interval is kept: the share of each agent's latencies above the p99 of all in that interval.
+/// For each interval, the share of each agent's latencies above the p99 of all in that interval.
 #[derive(Debug, Clone, Default)]
 pub struct Tails {
     intervals: Vec<Vec<f64>>,
 }
 
-/// The p99 of all agents, and how many latencies of each lie above it, of how many.
+/// The p99 of all agents, and for each agent the number of latencies above it and the total.
 fn above(agents: &[&Measures]) -> (u64, Vec<(u64, u64)>) {
     let all = agents.iter().fold(Measures::default(), |mut sum, agent| {
         sum += *agent;
@@ -42,7 +43,7 @@ fn above(agents: &[&Measures]) -> (u64, Vec<(u64, u64)>) {
     let p99_ns = all.quantile(1.0 - TAIL).ns;
     let of = |agent: &&Measures| {
         let mut latency = agent.latency.clone();
-        // One that was never answered is slower than any.
+        // An unanswered request is slower than any answer.
         let unanswered = agent.unanswered.count();
         latency.merge(&agent.unanswered);
         let count = latency.count();
@@ -56,7 +57,7 @@ fn share((above, count): (u64, u64)) -> f64 {
 }
 
 impl Tails {
-    /// Takes what every agent measured in an interval, in the order in which they are compared later.
+    /// Adds an interval of every agent, in the order of a later comparison.
     pub fn add(&mut self, agents: &[&Measures]) {
         let (_, counts) = above(agents);
         if counts.iter().all(|(_, count)| *count >= INTERVAL_COUNT_MIN) {
@@ -64,7 +65,7 @@ impl Tails {
         }
     }
 
-    /// The agents whose tails differ, by what they measured in all; absent if they do not, or cannot be compared.
+    /// The agents whose tails differ, from their total measures; `None` if none do, or none are comparable.
     #[must_use]
     pub fn compare(&self, agents: &[&Measures]) -> Option<TailsDiffer> {
         let (p99_ns, counts) = above(agents);
@@ -81,7 +82,7 @@ impl Tails {
         differ.then(|| TailsDiffer { p99_ns, highest: named(*highest), lowest: named(*lowest) })
     }
 
-    /// Whether one agent has the longer tail in more seconds than chance would have it.
+    /// Whether one agent has the longer tail in significantly many seconds.
     fn lasts(&self, highest: usize, lowest: usize) -> bool {
         let pairs =
             self.intervals.iter().filter_map(|shares| Some((shares.get(highest)?, shares.get(lowest)?)));
@@ -92,7 +93,7 @@ impl Tails {
     }
 }
 
-/// The probability of at least `heads` in `tosses` of a fair coin.
+/// The probability of at least `heads` heads in `tosses` of a fair coin.
 fn at_least(heads: usize, tosses: usize) -> f64 {
     let mut term = 0.5_f64.powi(i32::try_from(tosses).unwrap_or(i32::MAX));
     let mut sum = 0.0;
@@ -102,11 +103,11 @@ fn at_least(heads: usize, tosses: usize) -> f64 {
         }
         term *= (tosses - k) as f64 / (k + 1) as f64;
     }
-    // Of more than a thousand seconds the first term is nothing; then it is the normal distribution that is asked.
+    // For more than a thousand tosses the first term underflows, so the normal approximation is used.
     if tosses <= 1_000 { sum } else { normal_at_least(heads, tosses) }
 }
 
-/// Beyond three standard errors it is less than a hundredth, and nothing else is asked.
+/// Only compared with a hundredth, so three standard errors are enough.
 fn normal_at_least(heads: usize, tosses: usize) -> f64 {
     let z = (heads as f64 - tosses as f64 / 2.0) / (tosses as f64 / 4.0).sqrt();
     if z > 3.0 { 0.001 } else { 1.0 }
@@ -116,7 +117,7 @@ fn normal_at_least(heads: usize, tosses: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// Latencies around a millisecond, of which this share takes 50.
+    /// Latencies around 1 ms; this share takes 50 ms.
     fn measures(count: u64, slow: f64) -> Measures {
         let mut measures = Measures::default();
         let slow = (count as f64 * slow) as u64;
@@ -133,7 +134,7 @@ mod tests {
         sum
     }
 
-    /// Each agent as its seconds.
+    /// Compares agents, each given by its seconds.
     fn compare(agents: &[Vec<Measures>]) -> Option<TailsDiffer> {
         let mut tails = Tails::default();
         for second in 0..agents[0].len() {

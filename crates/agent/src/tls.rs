@@ -37,7 +37,7 @@ use crate::token::Token;
 pub const PROTOCOL: &str = "tare-agent/3";
 const SEED_BYTES: usize = 32;
 
-/// Which end.
+/// The side of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Controller,
@@ -45,7 +45,7 @@ enum End {
 }
 
 impl End {
-    /// The `info` of HKDF: each end has a key of its own.
+    /// The `info` of HKDF: each side has a key of its own.
     fn label(self) -> &'static [u8] {
         match self {
             End::Controller => b"controller",
@@ -57,7 +57,7 @@ impl End {
 /// The TLS configuration of a controller. It accepts the agent that has this token, and no other peer.
 ///
 /// # Panics
-/// Never: what is given to the provider of cryptography does not depend on the token.
+/// Never: the cryptographic provider accepts its input for any token.
 #[must_use]
 pub fn controller(token: &Token) -> Arc<ClientConfig> {
     let provider = Arc::new(provider::default_provider());
@@ -95,7 +95,7 @@ pub fn agent(token: &Token) -> Arc<ServerConfig> {
     Arc::new(config)
 }
 
-/// The key pair of one end: Ed25519 (RFC 8032). Its seed is HKDF-SHA256 (RFC 5869) of the token.
+/// The key pair of one side: Ed25519 (RFC 8032). Its seed is HKDF-SHA256 (RFC 5869) of the token.
 fn key_of(token: &Token, end: End, provider: &CryptoProvider) -> Arc<CertifiedKey> {
     let mut seed = [0; SEED_BYTES];
     Salt::new(HKDF_SHA256, PROTOCOL.as_bytes())
@@ -240,7 +240,7 @@ mod tests {
     use crate::token::hex;
     use crate::token::tests::token;
 
-    /// Moves the pending records of one end to the other.
+    /// Moves the pending records of one side to the other.
     fn pass(from: &mut Connection, to: &mut Connection) -> Result<(), Error> {
         let mut bytes = Vec::new();
         while from.wants_write() {
@@ -332,7 +332,7 @@ mod tests {
         }
     }
 
-    /// The right public key with another private key: all that an attacker has who connected to the agent before.
+    /// The correct public key with another private key: an attacker who connected before has only this.
     #[test]
     fn a_key_without_its_private_half_is_refused() {
         let provider = provider::default_provider();

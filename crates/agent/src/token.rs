@@ -1,18 +1,19 @@
-//! The secret of a run. Whoever has it may start a load, so it is never sent, printed or given on a command line.
+//! The secret of a run. Its owner can start a load, so it is never sent, printed or put on a command line.
 
 use std::{collections::BTreeSet, fmt, io::Write, os::unix::fs::OpenOptionsExt, path::Path};
 
-/// What a new token is drawn from.
+/// The number of random bytes in a new token.
 const RANDOM_BYTES: usize = 32;
 const DIGITS: usize = 2 * RANDOM_BYTES;
-/// 32 random bytes have fewer different ones with a probability below 10^-22. Words, dates and repeated digits have fewer.
+/// The fewest distinct bytes of a token. 32 random bytes have fewer with a probability below 10^-22; words,
+/// dates and repeated digits have fewer.
 const DIFFERENT_BYTES_MIN: usize = 12;
 
 /// A secret that controller and agents share. It is a random number: an attacker that connects to an agent can test guesses offline.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
     bytes: [u8; RANDOM_BYTES],
-    /// As it was given.
+    /// The token as given.
     text: String,
 }
 
@@ -38,10 +39,10 @@ pub enum TokenError {
 }
 
 impl Token {
-    /// Reads a token as it stands in a file or a variable; white space around it is no part of it.
+    /// Parses a token from a file or a variable; surrounding white space is ignored.
     ///
     /// # Errors
-    /// It is not the hexadecimal digits of a random number.
+    /// It is not the hexadecimal form of a random number.
     pub fn parse(text: &str) -> Result<Token, TokenError> {
         let text = text.trim();
         let bytes: [u8; RANDOM_BYTES] = unhex(text).ok_or(TokenError::NotDigits(text.chars().count()))?;
@@ -51,20 +52,20 @@ impl Token {
         }
     }
 
-    /// Reads the token in a file.
+    /// Reads the token from a file.
     ///
     /// # Errors
-    /// The file cannot be read, or holds no token.
+    /// The file cannot be read, or contains no token.
     pub fn read(path: &Path) -> Result<Token, TokenError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| TokenError::Read { path: path.display().to_string(), source })?;
         Token::parse(&text)
     }
 
-    /// Writes a new token to a file that is not there yet, and that its owner alone may read.
+    /// Writes a new token to a new file that only its owner can read.
     ///
     /// # Errors
-    /// The file is there already or cannot be written, or the kernel gives no random bytes.
+    /// The file exists or cannot be written, or the kernel gives no random bytes.
     pub fn create(path: &Path) -> Result<Token, TokenError> {
         let text = hex(&random::<RANDOM_BYTES>()?);
         let create = || {
@@ -75,13 +76,13 @@ impl Token {
         Token::parse(&text)
     }
 
-    /// As it is written, for a list of what must not be printed.
+    /// The token as text, for the list of secrets that must not be printed.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.text
     }
 
-    /// What keys are made from.
+    /// The input of key derivation.
     pub(crate) fn secret(&self) -> [u8; RANDOM_BYTES] {
         self.bytes
     }
@@ -93,7 +94,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Bytes that nothing can predict.
+/// Unpredictable bytes.
 ///
 /// # Errors
 /// The kernel gives none.
@@ -108,7 +109,7 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Absent if it is not hexadecimal of this length.
+/// `None` unless it is hexadecimal of this length.
 fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let is_hex = text.len() == 2 * N && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let mut bytes = [0; N];
@@ -122,7 +123,7 @@ fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
 pub(crate) mod tests {
     use super::*;
 
-    /// The bytes from `first` on.
+    /// A token whose bytes count up from `first`.
     pub(crate) fn token(first: u8) -> Token {
         let bytes: [u8; RANDOM_BYTES] = std::array::from_fn(|index| first + index as u8);
         Token::parse(&hex(&bytes)).unwrap()

@@ -1,4 +1,4 @@
-//! Reads the CPU time of a server at the marks of a load, on the machine that the server runs on.
+//! Reads the CPU time of a server at the marks of a load, on the server's machine.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,11 +9,11 @@ use tare_load::{Clock, Monotonic};
 use crate::message::CpuReading;
 use crate::rig::CpuMeter;
 
-/// So soon an interrupt is noticed.
+/// The longest time until an interrupt is noticed.
 const PAUSE_MAX: Duration = Duration::from_millis(20);
 
-/// A reading at each mark, until there are no more or the load is interrupted. A reading takes milliseconds where there are many
-/// processes, so each says when it was taken.
+/// A reading at each mark, until all are read or the load is interrupted. With many processes a reading takes
+/// milliseconds, so each contains its own time.
 pub(crate) fn readings(
     meter: &dyn CpuMeter,
     start_ns: u64,

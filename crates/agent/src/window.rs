@@ -1,52 +1,53 @@
-//! The window that is counted: a part of the load in which every agent surely loaded the server. Values only.
+//! The counted window: a part of the load in which every agent certainly loaded the server. Values only.
 //!
-//! An agent counts by its own clock from the instant that was given to it. That instant was chosen by what was known of its clock
-//! before the load; after the load more is known, and it turns out to have been a little earlier or later. It may also have begun
-//! late or ended early. The window begins when the last one surely had begun, whoever of them counts, and ends before the first
-//! one ended. What is cut off at either end is that lateness and the errors of the clocks.
+//! An agent counts by its own clock from its given start. That start was computed from clock measurements
+//! before the load. With the measurements after it, it turns out to have been slightly early or late. The
+//! agent may also have begun late or ended early. The counted window begins when the last agent had certainly
+//! begun, by any agent's count, and ends before the first one ended. The parts cut off at both ends are this
+//! lateness and the clock errors.
 
 use crate::align::{AgentClock, Inconsistent};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
-/// Distances of marks from both ends of the load.
+/// The distances of marks from both ends of the load.
 const EDGES_MS: [u64; 10] = [1, 2, 3, 5, 10, 20, 50, 100, 200, 500];
-/// Marks in the middle: a load that is interrupted ends anywhere.
+/// The most marks in the middle, because an interrupted load may end anywhere.
 const MARKS_MAX: u64 = 1_000;
 
-/// How one agent kept to its window, in nanoseconds.
+/// The actual timing of one agent, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// How long after its start it began.
+    /// The lateness of its start.
     pub late_ns: u64,
-    /// When it sent no more, counted from its start by its own clock.
+    /// The end of its sending, counted from its start by its own clock.
     pub window_ns: u64,
-    /// How long after the controller's start its own was.
+    /// The offset of its start from the controller's.
     pub start_shift_ns: i128,
-    /// How well that is known.
+    /// The uncertainty of this offset.
     pub start_error_ns: u64,
-    /// How long after the controller's its own clock showed the time of the end.
+    /// The offset of its end from the controller's.
     pub end_shift_ns: i128,
-    /// How well that is known.
+    /// The uncertainty of this offset.
     pub end_error_ns: u64,
 }
 
-/// When an agent was to begin, and when it did.
+/// The planned and the actual start of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Begun {
-    /// By the controller's clock.
+    /// The start by the controller's clock.
     pub start_ns: u64,
-    /// By its own clock, as it was given.
+    /// The start it was given, by its own clock.
     pub given_ns: u64,
-    /// How long after that it began.
+    /// The lateness of its actual start.
     pub late_ns: u64,
 }
 
 impl Span {
-    /// By everything that is known of the agent's clock after the load.
+    /// Computes the span from all measurements of the agent's clock, including those after the load.
     ///
     /// # Errors
-    /// The clock is not known.
+    /// The clock offset is unknown.
     pub fn of(clock: &AgentClock, begun: Begun, window_ns: u64) -> Result<Span, Inconsistent> {
         let Begun { start_ns, given_ns, late_ns } = begun;
         let start = clock.offset_at(start_ns)?;
@@ -68,7 +69,7 @@ impl Span {
 pub struct Counted {
     pub from_ns: u64,
     pub to_ns: u64,
-    /// How well the clocks are known to agree: the largest error of any.
+    /// The largest clock error of any agent.
     pub uncertainty_ns: u64,
 }
 
@@ -79,7 +80,7 @@ impl Counted {
     }
 }
 
-/// The instants at which agents note their counts, in ascending order: close to both ends, and every second.
+/// The instants at which agents store their counts, in ascending order: close to both ends, and every second.
 #[must_use]
 pub fn marks(window_ns: u64) -> Vec<u64> {
     let edges = EDGES_MS.iter().map(|ms| ms * MS).filter(|edge_ns| *edge_ns < window_ns / 2);
@@ -92,7 +93,7 @@ pub fn marks(window_ns: u64) -> Vec<u64> {
     marks
 }
 
-/// The longest window between two marks in which all agents loaded; absent if there is none.
+/// The longest window between two marks in which all agents loaded the server; `None` if there is none.
 #[must_use]
 pub fn counted(spans: &[Span], marks_ns: &[u64]) -> Option<Counted> {
     let begun_ns =
@@ -150,7 +151,7 @@ mod tests {
         assert_eq!(counted(&[exact, slower], &marks).unwrap().uncertainty_ns, 50_000);
     }
 
-    /// A clock as it really is: at its own rate until the middle of the load, and at another one then.
+    /// A simulated clock: it has one rate until the middle of the load, and another one afterwards.
     #[derive(Debug, Clone)]
     struct TrueClock {
         offset_ns: i128,
@@ -165,7 +166,7 @@ mod tests {
             self.offset_ns + t + (before * first + after * second).div_euclid(1_000_000)
         }
 
-        /// The instant at which it shows this, to a nanosecond.
+        /// The instant at which it shows this time, to a nanosecond.
         fn when(&self, shows: i128) -> i128 {
             let (mut low, mut high) = (-(1_i128 << 50), 1_i128 << 50);
             while high - low > 1 {
@@ -179,17 +180,17 @@ mod tests {
     #[derive(Debug, Clone)]
     struct SimulatedAgent {
         clock: TrueClock,
-        /// When each question is sent, and how long it and its answer take.
+        /// For each question, its send time and the durations of both directions.
         trips: Vec<(u64, u64, u64)>,
         late_ns: u64,
-        /// The part of the load that it took part in.
+        /// The share of the load in which it took part.
         share: f64,
     }
 
     fn agent() -> impl Strategy<Value = SimulatedAgent> {
         let ppm = DRIFT_PPM_MAX as i128;
         let delay = || prop_oneof![10_000..200_000_u64, 10_000..60_000_000_u64];
-        // Before the load (which begins at 2 s), within it, and after it.
+        // Before the load (which begins at 2 s), during it, and after it.
         let when = || {
             prop_oneof![
                 0..2_000_000_000_u64,
@@ -218,7 +219,7 @@ mod tests {
     const START_NS: u64 = 2 * S;
     const WINDOW_NS: u64 = 10 * S;
 
-    /// What the controller knows of it, and where it really began, ended and counted.
+    /// The controller's knowledge of an agent, and its true start, end and counting times.
     struct Simulated {
         span: Span,
         own_start: i128,
@@ -232,7 +233,7 @@ mod tests {
             received_ns: sent_ns + there_ns + back_ns,
         };
         let mut known = AgentClock::default();
-        // What came before the start decides when it begins.
+        // The measurements before the start determine when it begins.
         agent
             .trips
             .iter()
@@ -256,7 +257,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-        /// Whatever the offsets, drifts and delays are: at every instant that any agent counts, all agents load.
+        /// Whatever the offsets, drifts and delays: all agents load the server whenever any agent counts.
         #[test]
         fn what_is_counted_lies_within_the_true_window_of_every_agent(agents in prop::collection::vec(agent(), 1..5)) {
             let all: Vec<Simulated> = agents.iter().map(simulate).collect();
@@ -276,7 +277,7 @@ mod tests {
         }
     }
 
-    /// The window is not shrunk by more than is needed: with quick round trips at both ends it is all but milliseconds.
+    /// The window is not reduced more than necessary: fast round trips at both ends cost only milliseconds.
     #[test]
     fn with_good_clocks_hardly_anything_is_cut_off() {
         let clock = TrueClock { offset_ns: 5_000_000_000, rates_ppm: [30, 30], turn_ns: 0 };

@@ -1,4 +1,4 @@
-//! A controller and its agents in one process, over real sockets: what a run is, and what becomes of it when one end is gone.
+//! A controller and its agents in one process, over real sockets: complete runs, and runs that lose one side.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -25,7 +25,7 @@ use tare_load::{
 const MS: u64 = 1_000_000;
 const BODY: &str = "Hello world!";
 
-/// Every request has one answer; connections are threads that end with the test.
+/// A server that gives every request the same answer; its connection threads end with the test.
 fn server(body: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -55,7 +55,7 @@ fn answer(stream: TcpStream, body: &str) {
     }
 }
 
-/// Loads whatever a job names.
+/// A rig that loads any server of a job.
 struct Plain;
 
 struct Ticks(AtomicU64);
@@ -90,7 +90,7 @@ impl Rig for Plain {
     }
 }
 
-/// The bytes from `first` on.
+/// A token whose bytes count up from `first`.
 fn token(first: u8) -> Token {
     let bytes: [u8; 32] = std::array::from_fn(|index| first + index as u8);
     Token::parse(&hex(&bytes)).unwrap()
@@ -111,7 +111,6 @@ fn options() -> AgentOptions {
     }
 }
 
-/// An agent in a thread.
 struct Agent {
     address: String,
     stop: Arc<AtomicBool>,
@@ -208,7 +207,7 @@ fn plan(job: &Job) -> RunPlan {
     }
 }
 
-/// Prepares and runs; what `during` does happens once the load has begun.
+/// Prepares and runs a load; `during` is called once the load has begun.
 fn run(
     control: &mut Control,
     jobs: &[Job],
@@ -248,7 +247,7 @@ fn two_agents_load_one_server_and_their_reports_are_added() {
     assert_eq!(report.total.total.latency.count(), tally.answered);
 }
 
-/// As the slices of an experiment are, with a pause between them that is longer than agents wait for a controller that says nothing.
+/// Like the slices of an experiment, with a pause longer than the agents' limit for silent controllers.
 #[test]
 fn one_controller_has_several_loads_and_its_agents_wait_for_it_in_between() {
     let server = server(BODY);
@@ -301,13 +300,13 @@ fn a_closed_loop_is_warmed_up_and_its_service_is_watched() {
     assert_eq!(control.agents().filter(|(_, about)| about.watch.is_some()).count(), 1);
     let mut jobs = jobs(server, &load(Schedule::SATURATE, 400), 2);
     jobs.iter_mut().for_each(|job| job.warm_up_ns = Some(50 * MS));
-    // What watches has the same job, and sends nothing.
+    // The watching agent has the same job, and sends nothing.
     jobs.insert(1, jobs[0].clone());
     let report = run(&mut control, &jobs, &mut |_| {}).unwrap();
     control.end();
     assert_eq!(report.rows.len(), 2, "what watches is no generator");
     let cpu = report.service_cpu.expect("it was read");
-    // A millisecond with each reading.
+    // Each reading adds a millisecond.
     let marks = jobs[0].load.marks_ns.len() as u64;
     assert!((MS..marks * MS).contains(&cpu.cpu_ns) && cpu.ns_per_answer > 0.0, "{cpu:?}");
 }
@@ -322,7 +321,7 @@ fn two_versions_are_refused_and_both_are_named() {
         "the agent at {address}: it is Tare 0.9.0, and this is Tare 1.0.0: use the same version on all machines"
     );
     assert_eq!(error, expected);
-    // The one that was reached first serves one run, and that is over.
+    // The agent reached first serves only one run, and that is over.
     let [one, other] = agents;
     assert!(matches!(one.thread.join().unwrap(), ServeEnd::Run(RunEnd::Gone(_))));
     other.stop.store(true, Ordering::Relaxed);
@@ -337,7 +336,7 @@ fn a_wrong_token_is_refused_and_counted() {
         let error = connect(&[&agent]).unwrap_err().to_string();
         assert!(error.contains("it has another token: give both the same --token-file"), "{error}");
     }
-    // The agent notes a refusal when it has read the alert.
+    // The agent counts a refusal when it has read the alert.
     assert!(within(Duration::from_secs(10), || agent.refusals().len() == 2));
     agent.stop.store(true, Ordering::Relaxed);
     assert_eq!(agent.thread.join().unwrap(), ServeEnd::Stopped);
@@ -380,7 +379,7 @@ fn an_agent_ends_its_load_when_its_controller_is_gone() {
     let interrupt = AtomicBool::new(false);
     control.prepare(&jobs, &interrupt).unwrap();
     let began = Instant::now();
-    // An error of this end in the middle of a load, as a kill is.
+    // A panic of this side in the middle of a load acts like a kill.
     let gone = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
         let _ =
             control.run(&plan(&jobs[0]), &interrupt, &mut |_| {}, &mut |_| panic!("the controller is gone"));
@@ -433,7 +432,7 @@ fn an_agent_serves_one_run_at_a_time_and_with_keep_one_after_the_other() {
     assert_eq!(agent.thread.join().unwrap(), ServeEnd::Stopped);
 }
 
-/// 100 connections are silent, and three clients connect again as soon as the agent closes their connection.
+/// 100 silent connections, and three clients that reconnect as soon as the agent closes their connection.
 #[test]
 fn strangers_keep_no_controller_away() {
     let server = server(BODY);
@@ -495,7 +494,7 @@ fn an_agent_that_is_named_twice_is_refused() {
     assert!(twice.contains("it serves another run"), "{twice}");
 }
 
-/// A network that is cut sends no end of a connection.
+/// An interrupted network sends no end of a connection.
 #[test]
 fn a_controller_that_says_nothing_is_gone() {
     let agent = Agent::start(AgentOptions { silence: Duration::from_millis(400), ..options() });

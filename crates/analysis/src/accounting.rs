@@ -1,37 +1,37 @@
-//! Where the time of the measured CPUs went, over all slices of a run: the parts must make the whole.
+//! CPU accounting of the measured CPUs over all slices of a run: the parts must add up.
 
 use serde::Serialize;
 
 use tare_bench::{plan::Plan, record::Record};
 use tare_host::cpus::{TICK_NS, Times};
 
-/// The accounting is wrong where its sum is further than this from the time that passed, and ticks do not explain it.
+/// Largest accepted residual, as a share of the elapsed time, beyond the error of ticks.
 pub(crate) const RESIDUAL_SHARE_MAX: f64 = 0.02;
 
-/// The time of the measured CPUs over all slices, in nanoseconds. The service's and the generator's part come from the
-/// scheduler's clocks, idle and stolen time and what all processes took from the kernel's ticks, and the whole from the
-/// clock on the wall: three counts that know nothing of each other.
+/// The time of the measured CPUs over all slices, in nanoseconds. Service and generator come from the
+/// scheduler's clocks; idle, stolen and total process time come from the kernel's ticks; the whole comes from
+/// the wall clock. The three sources are independent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct CpuAccounting {
-    /// What there was: the time of the slices on each CPU.
+    /// The whole: elapsed time of the slices times CPUs.
     pub all_ns: u64,
     pub server_ns: u64,
-    /// What the services work with, such as a database.
+    /// The services' backing, such as a database.
     #[serde(skip_serializing_if = "is_zero")]
     pub backing_ns: u64,
     pub generator_ns: u64,
-    /// What ran and was neither: other processes, and the softirq in their time.
+    /// Other processes, and the softirq during their time.
     pub others_ns: u64,
     pub idle_ns: u64,
     /// Taken by a hypervisor.
     pub steal_ns: u64,
     /// Softirq in all of it; part of the figures above.
     pub softirq_ns: u64,
-    /// By how much the parts are more than the whole, as a share of it.
+    /// The sum of the parts minus the whole, as a share of the whole.
     pub residual_share: f64,
-    /// The part of that which is of the generator's CPUs, where those are not the service's too.
+    /// The part of the residual on the generator's CPUs, if these are not the service's too.
     pub residual_share_generator: f64,
-    /// How far the residual may lie from 0: 2%, and what ticks leave to chance in so few slices.
+    /// Allowed residual: 2% plus the random error of ticks in this number of slices.
     pub tolerance_share: f64,
 }
 
@@ -39,24 +39,23 @@ fn is_zero(ns: &u64) -> bool {
     *ns == 0
 }
 
-/// A count of ticks, read before and after, is off by the difference of two uniform errors, which has this standard
-/// deviation.
+/// Standard deviation of the difference of two tick readings, which have uniform errors each.
 const READING_TICKS_SD: f64 = 0.408;
-/// Of each CPU: user, system, idle, iowait and softirq hardly ever stand still.
+/// Counters per CPU: user, system, idle, iowait and softirq all change in most slices.
 const READINGS: f64 = 5.0;
-/// Standard deviations left to chance.
+/// Standard deviations allowed for chance.
 const CHANCE_SDS: f64 = 3.0;
 
 impl CpuAccounting {
-    /// Of all slices that have them; absent if none has.
+    /// Accounting of all slices that have counters; absent if none has.
     pub(crate) fn of(plan: &Plan, records: &[Record]) -> Option<CpuAccounting> {
         let mut found = CpuAccounting::default();
         let (mut times, mut generator) = (Times::default(), Times::default());
-        // Of all slices: the time of the generator's CPUs, and the readings of a counter of one CPU.
+        // Over all slices: time of the generator's CPUs, and number of counter readings.
         let (mut generators_ns, mut readings) = (0, 0.0);
         for record in records {
             let Record::Sample(slice) = record else { continue };
-            // What a service took that is not known would stand among the others' time.
+            // Unknown time of a service would count as other processes' time.
             let known = slice.host.accounting.filter(|_| slice.host.cpu_unknown.is_none());
             let Some(slice_times) = known else { continue };
             let pinning = plan.pinning_of(slice.row);
@@ -85,13 +84,12 @@ impl CpuAccounting {
         (found.all_ns > 0).then_some(found)
     }
 
-    /// Whether the parts make the whole.
+    /// Whether the parts add up to the whole.
     pub fn closes(&self) -> bool {
         self.residual_share.abs() <= self.tolerance_share
     }
 
-    /// Whether what is missing is on the generator's CPUs, which go idle between answers: the kernel charges the transitions to
-    /// no clock.
+    /// Whether the missing time is on the generator's CPUs: the kernel charges idle transitions to no clock.
     pub(crate) fn lacks_idle_transitions(&self) -> bool {
         let elsewhere = self.residual_share - self.residual_share_generator;
         self.residual_share_generator < 0.0 && elsewhere.abs() <= self.tolerance_share

@@ -1,5 +1,4 @@
-//! What must be known of the agents that sent the load of a run: which they were, how many slices have no figures because of them, and
-//! whose slow answers a percentile is of.
+//! The agents of a run, how many slices they spoiled, and whose slow answers dominate a percentile.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +9,22 @@ use tare_bench::{folder::StoredRun, record::Record, sample_agents::AgentSample};
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct DiscardedSlices {
     pub slices: usize,
-    /// Of all that were begun.
+    /// All slices that were begun.
     pub of: usize,
-    /// In which an agent was lost.
+    /// Slices in which an agent was lost.
     pub lost: usize,
-    /// By the label of their row.
+    /// Counts by the label of their row.
     pub by_row: BTreeMap<String, usize>,
-    /// Why the first one has none.
+    /// The reasons of the first one.
     pub first: String,
 }
 
-/// Slices of which the slow answers are those of some agents.
+/// Slices whose slow answers come from some agents only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct UnequalAgents {
     pub slices: usize,
     pub of: usize,
-    /// Of the first one.
+    /// The note of the first one.
     pub first: String,
 }
 
@@ -33,17 +32,17 @@ pub struct UnequalAgents {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentSummary {
     pub address: String,
-    /// Slices that it has reported, those without figures among them.
+    /// Slices that it reported, including those without figures.
     pub slices: usize,
-    /// How often each verdict was its own.
+    /// Count of each verdict about it.
     pub verdicts: BTreeMap<String, usize>,
-    /// How long after the start in common it began, at the most.
+    /// Largest delay of its beginning after the common start.
     pub late_ns_max: u64,
-    /// How badly its clock was known, at the most.
+    /// Largest error of its clock.
     pub clock_error_ns_max: u64,
 }
 
-/// The agents of a run, in the order of its plan; none if the load came from this machine's generator.
+/// The agents of a run, in the order of its plan; empty if the local generator loaded it.
 pub fn summaries(kept: &StoredRun) -> Vec<AgentSummary> {
     let Some(planned) = &kept.header.plan.agents else { return Vec::new() };
     let named = |address: &String| AgentSummary { address: address.clone(), ..AgentSummary::default() };
@@ -73,7 +72,7 @@ impl AgentSummary {
     }
 }
 
-/// Slices without figures; absent if each has some.
+/// Slices without figures; absent if there are none.
 pub(crate) fn discarded(kept: &StoredRun) -> Option<DiscardedSlices> {
     let slices: Vec<_> = kept.records.iter().filter_map(Record::discarded).collect();
     let first = slices.first()?.reasons.join("; ");
@@ -87,7 +86,7 @@ pub(crate) fn discarded(kept: &StoredRun) -> Option<DiscardedSlices> {
     Some(DiscardedSlices { slices: slices.len(), of: slices.len() + measured, lost, by_row, first })
 }
 
-/// Slices whose slow answers are not those of all agents alike.
+/// Slices whose slow answers are unevenly distributed over agents.
 pub(crate) fn unequal(kept: &StoredRun) -> Option<UnequalAgents> {
     let fleets = || kept.records.iter().filter_map(Record::sample).filter_map(|sample| sample.fleet.as_ref());
     let noted: Vec<&String> = fleets().filter_map(|fleet| fleet.notes.first()).collect();

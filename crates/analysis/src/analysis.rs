@@ -1,5 +1,5 @@
-//! A stored run in, all that follows from it out: one function for every kind of run. What prints a run, stores it or ends
-//! with its exit status calls this, so that they agree.
+//! From a stored run to all of its results: one function for every kind of run. Everything that prints a run,
+//! stores it or exits with its status calls this function, so that they agree.
 
 use tare_bench::{
     folder::StoredRun,
@@ -16,31 +16,31 @@ use crate::{
     verdict::Verdict,
 };
 
-/// All that follows from a run.
+/// All results of a run.
 #[derive(Debug, Clone)]
 pub struct Analysis {
     pub answer: Answer,
     pub status: Status,
-    /// What a gate asks of the run.
+    /// The checks of a gate on the run.
     pub checks: Vec<Check>,
     pub verdict: Verdict,
 }
 
-/// What a run was asked.
+/// The answer to the run's question.
 #[derive(Debug, Clone)]
 pub enum Answer {
-    /// How services stand to each other: a table for each load.
+    /// How services compare: a table for each load.
     Tables(Vec<AtLoad>),
-    /// Whether a candidate is worse than a baseline. The table of both stands behind it, one for each load.
+    /// Whether a candidate is worse than a baseline, with the table of both for each load.
     Comparison(Comparison, Vec<AtLoad>),
-    /// Which rates hold an SLO.
+    /// The rates that meet an SLO.
     Capacity(SloReport),
     /// Whether published claims hold.
     Claims(sequential::SequentialReport),
 }
 
 impl Analysis {
-    /// Of this run, as far as it came.
+    /// Evaluates a run as far as it got.
     pub fn of(run: &StoredRun) -> Analysis {
         let plan = &run.header.plan;
         match (&plan.order, &plan.until) {

@@ -1,6 +1,6 @@
-//! Whether a row lies above or below the geometric mean of others, in blocks that all of them have. Related to one row it is a plain
-//! comparison. Related to two that differ it shows which of them the row is like: one that is like the cheaper lies below, one that
-//! is like the dearer above, and one between them lies on neither side.
+//! Whether a row lies above or below the geometric mean of others, in common blocks. With one other row this
+//! is a plain comparison. With two different rows it shows which one the row resembles: below the mean if
+//! like the cheaper, above if like the costlier, and undecided in between.
 
 use tare_bench::{
     folder::StoredRun,
@@ -20,12 +20,12 @@ pub enum SideOfMean {
     Below,
 }
 
-/// What was found.
+/// The result for a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PositionFound {
-    /// The interval of the row, as a multiple of the mean of the others, leaves out 1.
+    /// The interval of the row divided by the mean of the others excludes 1.
     Side(SideOfMean),
-    /// The interval holds 1, or there are too few blocks for one.
+    /// The interval contains 1, or there are too few blocks for one.
     Neither,
     /// A row has no figures.
     Failed { label: String, reason: String },
@@ -35,13 +35,13 @@ pub enum PositionFound {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Position {
     pub found: PositionFound,
-    /// The row as a multiple of each of the others; absent without a block that both have.
+    /// The row divided by each of the others; absent without a common block.
     pub against: Vec<Option<Estimate>>,
-    /// Blocks that all have.
+    /// Blocks that all rows have.
     pub blocks: usize,
 }
 
-/// Of a run that asks this; absent of others.
+/// The position in a run with [`Until::Apart`]; absent for other runs.
 pub fn compute(kept: &StoredRun) -> Option<Position> {
     let Until::Apart(asked) = &kept.header.plan.until else { return None };
     let looks = planned(&asked.looks, asked.alpha);
@@ -67,7 +67,7 @@ fn side(ratio: Option<Estimate>) -> PositionFound {
     }
 }
 
-/// The first row that has no figures, for whatever reason.
+/// The first row without figures, for any reason.
 fn failed(kept: &StoredRun) -> Option<PositionFound> {
     let report = interleaved::compute(kept);
     let failed = report.rows.iter().find(|row| !matches!(row.state, State::Measured | State::Unmeasured))?;
@@ -75,7 +75,7 @@ fn failed(kept: &StoredRun) -> Option<PositionFound> {
     Some(PositionFound::Failed { label: failed.label.clone(), reason })
 }
 
-/// One value a block, in the blocks that all have.
+/// One log ratio per block that all rows have.
 fn log_ratios(kept: &StoredRun, asked: &Apart, others: &[String]) -> Vec<f64> {
     let of = |label: &String| series::of(&kept.header.plan, &kept.records, label, asked.metric);
     let others: Vec<_> = others.iter().map(of).collect();
@@ -96,7 +96,7 @@ mod tests {
         record::{Failed, Record},
     };
 
-    /// Twelve blocks of these rows, whose rates are these; the last is the subject.
+    /// The result for twelve blocks of rows with these rates; the last one is the subject.
     fn found(rates: &[f64]) -> PositionFound {
         compute(&kept(rates, 12)).unwrap().found
     }
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_row_is_like_one_of_two_or_between_them() {
-        // The rate is the inverse of the cost: b costs 11% more than a.
+        // Rate is the inverse of cost: b costs 11% more than a.
         assert_eq!(side(&found(&[1.0, 0.9, 0.9])), Some(SideOfMean::Above), "like the dearer");
         assert_eq!(side(&found(&[1.0, 0.9, 1.0])), Some(SideOfMean::Below), "like the cheaper");
         assert_eq!(side(&found(&[1.0, 0.9, 0.9_f64.sqrt()])), None, "between them");

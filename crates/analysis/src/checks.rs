@@ -1,5 +1,5 @@
-//! What a gate asks of a run, and the answers: a check for each row, or for each metric that decides. From these alone follow
-//! the verdict of the run, its exit status and its test cases.
+//! The checks of a gate: one per row or deciding metric. Verdict, exit status and test cases follow from
+//! them.
 
 use serde::Serialize;
 use tare_load::units::several;
@@ -17,7 +17,7 @@ use crate::{
 /// One question and its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// Unique in its run and the same from run to run, such as the label of a row, or a metric.
+    /// Unique in its run and stable between runs, such as the label of a row, or a metric.
     pub name: String,
     pub verdict: Verdict,
     /// Why, in a sentence with its figures.
@@ -34,7 +34,7 @@ pub fn verdict(checks: &[Check]) -> Verdict {
     Verdict::of_all(checks.iter().map(|check| check.verdict))
 }
 
-/// Of a run that has not come to its end nothing was passed.
+/// An unfinished run passes nothing.
 pub fn of_status(status: Status) -> Option<Check> {
     let why = match status {
         Status::Complete => return None,
@@ -44,7 +44,7 @@ pub fn of_status(status: Status) -> Option<Check> {
     Some(Check::new("complete", Verdict::Unfinished, why))
 }
 
-/// That each row has figures, and that they are its own.
+/// Checks that each row has valid figures.
 pub(crate) fn of_table(report: &Report) -> Vec<Check> {
     let text = |row: &RowReport| {
         if let Some(reason) = row.state.reason() {
@@ -60,7 +60,7 @@ pub(crate) fn of_table(report: &Report) -> Vec<Check> {
     report.rows.iter().map(|row| Check::new(&row.label, row.verdict(), text(row))).collect()
 }
 
-/// That each metric that decides passes. If nothing could be compared, one check with the reason.
+/// Checks that each deciding metric passes. Without a comparison there is one check with the reason.
 pub fn of_comparison(found: &Comparison) -> Vec<Check> {
     let check = |figure: &Figure| {
         let verdict = figure.verdict.unwrap_or(Verdict::Inconclusive);
@@ -75,7 +75,7 @@ pub fn of_comparison(found: &Comparison) -> Vec<Check> {
     }
 }
 
-/// That each row was searched, and that it holds the rate that was asked of it, where one was.
+/// Checks that each row was searched, and that it holds the required rate, if any.
 pub fn of_capacity(report: &SloReport) -> Vec<Check> {
     let asked = report.at_least;
     let of = asked.map_or(String::new(), |asked| format!(", of {}/s that were asked for", rate(asked)));
@@ -87,8 +87,8 @@ pub fn of_capacity(report: &SloReport) -> Vec<Check> {
     report.rows.iter().map(|row| Check::new(&row.label, row.verdict(asked), text(row))).collect()
 }
 
-/// That each row has figures under every load. A claim that is refuted is a result, and a service that hangs as it was
-/// published to is one too: they fail nothing.
+/// Checks that each row has figures under every load. A refuted claim is a result, and so is a service that
+/// hangs as in the published run: neither fails a check.
 pub fn of_published(report: &sequential::SequentialReport) -> Vec<Check> {
     let of_row = |(place, row): (usize, &tare_bench::plan::PlannedRow)| {
         if let Some(excluded) = &row.excluded {

@@ -1,4 +1,4 @@
-//! A figure with its interval: of a level, of a ratio, of a makespan, wherever one is shown or compared.
+//! A figure with its interval: of a level, a ratio or a makespan.
 
 use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate};
 
@@ -9,19 +9,19 @@ pub struct Estimate {
     /// Lower end of the 95% interval; absent with too few units.
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// What the interval really covers, if that is known.
+    /// Actual coverage of the interval, if known.
     pub confidence_attained: Option<f64>,
-    /// Units; for a ratio those in which both were measured.
+    /// Number of units; for a ratio, those with both values.
     pub n: usize,
 }
 
 impl Estimate {
-    /// Known, and without an interval: what a reference is of itself.
+    /// An exact value without interval, such as the ratio of the reference to itself.
     pub fn known(value: f64) -> Estimate {
         Estimate { value, low: None, high: None, confidence_attained: None, n: 0 }
     }
 
-    /// From an estimate on the scale of logarithms.
+    /// Converts an estimate from the logarithmic scale.
     pub fn exp(of: &tare_stats::Estimate) -> Estimate {
         Estimate {
             value: of.point.exp(),
@@ -32,12 +32,12 @@ impl Estimate {
         }
     }
 
-    /// From values above 0, one a round or start; absent if there is none.
+    /// From positive values, one per round or start; absent without any.
     pub(crate) fn of(values: &[f64]) -> Option<Estimate> {
         of_logarithms(values).map(|found| Estimate::exp(&found))
     }
 
-    /// Of the ratio of two series of the same rounds.
+    /// The ratio of two series over common rounds.
     pub(crate) fn of_ratio(subject: &[(usize, f64)], base: &[(usize, f64)]) -> Option<Estimate> {
         let paired = subject.iter().filter_map(|(round, value)| {
             let (_, other) = base.iter().find(|(other, _)| other == round)?;
@@ -50,7 +50,7 @@ impl Estimate {
         Estimate { low: Some(self.value), high: Some(self.value), ..self }
     }
 
-    /// What the value is taken to lie within when a claim is checked: its interval, or what is known of one round.
+    /// The range used to check a claim: the interval, or the factor of a single round.
     pub fn reach(&self, single_round_factor: f64) -> (f64, f64) {
         self.interval().unwrap_or((self.value / single_round_factor, self.value * single_round_factor))
     }
@@ -59,7 +59,7 @@ impl Estimate {
         self.low.zip(self.high)
     }
 
-    /// Divided by a number that is known.
+    /// Divides by an exact number.
     pub fn over(self, known: f64) -> Estimate {
         let over = |end: Option<f64>| end.map(|end| end / known);
         Estimate { value: self.value / known, low: over(self.low), high: over(self.high), ..self }
@@ -73,13 +73,13 @@ impl From<&RatioEstimate> for Estimate {
     }
 }
 
-/// On the scale of logarithms.
+/// On the logarithmic scale.
 pub(crate) fn of_logarithms(values: &[f64]) -> Option<tare_stats::Estimate> {
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     tare_stats::interval(&logs, DEFAULT_CONFIDENCE).ok()
 }
 
-/// The place of the value in the middle; of two the lower.
+/// The index of the median; of two middle values the lower one.
 pub(crate) fn middle(values: &[f64]) -> Option<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));

@@ -1,35 +1,34 @@
-//! What a planned run will show, before it is made: from how much its slices and starts spread, by Student's t on blocks, moderated
-//! where there are rows enough.
+//! Expected resolution of a planned run, from the spread of slices and starts, by Student's t on blocks.
+//! Variances are moderated if there are enough rows.
 
 use tare_bench::plan::{Plan, Spread, Until};
 use tare_stats::expected::Planned;
 
-/// Fewer blocks give no interval, or one that says little.
+/// With fewer blocks there is no interval, or a very wide one.
 pub const BLOCKS_FEW: usize = 5;
-/// From this number of blocks on it says something.
+/// From this number of blocks on intervals are informative.
 pub const BLOCKS_ENOUGH: usize = 12;
 
 const CONFIDENCE: f64 = 0.95;
-/// How often a difference is found.
+/// Probability of detecting a difference.
 const FOUND: f64 = 0.8;
 
-/// Shares of CPU time per request. Two rows that are related to the reference differ as a row and the reference do: all of
-/// them are in the same blocks.
+/// Shares of CPU time per request. Two rows differ like a row and the reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expected {
-    /// Half of the interval of a row's cost, related to the reference's.
+    /// Half width of the interval of a row's cost, relative to the reference.
     pub half_width: f64,
-    /// The difference of two rows that is found in 8 of 10 runs, if no other pair is looked at.
+    /// The difference of two rows that 8 of 10 runs detect, if only this pair is tested.
     pub found_alone: f64,
-    /// The same if all pairs share the error, each its part.
+    /// The same if all pairs share the error probability.
     pub found_among_all: f64,
     pub pairs: usize,
-    /// Blocks of stored runs that the spread was estimated from; none if it is the default.
+    /// Stored blocks that the spread was estimated from; 0 for the default.
     pub of_blocks: usize,
 }
 
 impl Expected {
-    /// Absent if nothing is related to a reference, or two blocks do not fit.
+    /// Absent without a reference, or if two blocks do not fit.
     pub fn of(plan: &Plan) -> Option<Expected> {
         plan.reference.as_ref()?;
         let (spread, planned) = spread_of(plan);
@@ -46,7 +45,7 @@ impl Expected {
     }
 }
 
-/// Blocks until the precision that is asked for, in the budget; absent if none is asked for.
+/// Blocks for the requested precision within the budget; absent if none is requested.
 pub fn blocks_needed(plan: &Plan) -> Option<Option<usize>> {
     let Until::Precision(asked) = plan.until else { return None };
     let needed =
@@ -54,7 +53,7 @@ pub fn blocks_needed(plan: &Plan) -> Option<Option<usize>> {
     Some(needed.map(|blocks| blocks.max(plan.blocks().min)))
 }
 
-/// And what a block of it is: every row but the reference is a contrast.
+/// The spread, and a block's plan: every row except the reference is a contrast.
 fn spread_of(plan: &Plan) -> (Spread, Planned) {
     let spread = plan.blocks().spread.unwrap_or(Spread::DEFAULT);
     let sd = spread.of_block(plan.slices_per_block());

@@ -1,5 +1,5 @@
-//! Faults that a test puts into the analysis to see whether the selftest notices them. Without the feature `faults`, which only
-//! tests ask for, none can be active and nothing of this is compiled into the program.
+//! Faults that tests inject into the analysis, to check that the selftest detects them. They exist only with
+//! the feature `faults`, which only tests enable; the program contains none of this.
 
 #[cfg(feature = "faults")]
 use std::cell::Cell;
@@ -8,10 +8,10 @@ use std::cell::Cell;
 pub enum Fault {
     /// No pair of rows is separated.
     NoneSeparated,
-    /// Every pair of rows is.
+    /// Every pair of rows is separated.
     AllSeparated,
     Rounds,
-    /// Every row that was measured is valid, and no figure has a doubt.
+    /// Every measured row is valid, and no figure has a finding.
     Validity,
 }
 

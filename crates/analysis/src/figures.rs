@@ -1,6 +1,6 @@
-//! Numbers as people read them: three or four digits and a unit, or a word for what was counted.
+//! Formats numbers for people: three or four digits and a unit, or a word for a count.
 
-/// A number as it is written, and the unit behind it: apart, since of an interval the unit is written once.
+/// A number and its unit, separate because an interval shows its unit once.
 pub type Parts = (String, &'static str);
 
 /// `183 k`, `1.24 M`, `512`.
@@ -35,17 +35,17 @@ pub fn joined((digits, unit): Parts) -> String {
     digits + unit
 }
 
-/// Both ends of an interval, with their unit once where it is the same: `99.5 .. 104.7%`.
+/// Both ends of an interval, with a common unit once: `99.5 .. 104.7%`.
 pub fn interval(low: Parts, high: Parts) -> String {
     let low = if low.1 == high.1 { low.0 } else { joined(low) };
     format!("{low} .. {}", joined(high))
 }
 
-/// The same as the functions above, in two parts.
+/// The same functions with number and unit separate.
 pub mod parts {
     use super::{Parts, digits};
 
-    /// A number without a unit, such as a probability: a whole one as it is, another one with four digits at the most.
+    /// A number without a unit, such as a probability: integers in full, others with up to four digits.
     pub fn number(value: f64) -> Parts {
         let places = match value.abs() {
             _ if value.fract() == 0.0 => return (value.to_string(), ""),
@@ -72,7 +72,7 @@ pub mod parts {
     }
 
     pub fn time(ns: f64) -> Parts {
-        // A difference may be below 0.
+        // Differences may be negative.
         if ns < 0.0 {
             let (digits, unit) = time(-ns);
             return (format!("-{digits}"), unit);
@@ -103,13 +103,13 @@ pub mod parts {
 
     pub fn change(ratio: f64) -> Parts {
         let percent = (ratio - 1.0) * 100.0;
-        // No "-0.0%".
+        // Avoids "-0.0%".
         let percent = if percent.abs() < 0.05 { 0.0 } else { percent };
         (format!("{percent:+.1}"), "%")
     }
 }
 
-/// Three significant digits, and one for nothing.
+/// Three significant digits, one for 0.
 fn digits(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),

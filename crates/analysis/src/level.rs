@@ -1,5 +1,5 @@
-//! Whether the rate of one load changed its level, as when a runtime compiles its hot code: one rate for both levels is a figure of
-//! neither. Pure: the rates of equal intervals in, steps out.
+//! Level changes of a single load's rate, such as when a runtime compiles hot code: one rate for two levels
+//! describes neither. A pure function from rates of equal intervals to steps.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use tare_stats::change_points::{self, Change};
 
 use crate::figures::{percent, rate};
 
-/// The error probability of a load whose intervals differ by chance alone.
+/// Error probability for a load with random differences only.
 const ALPHA: f64 = 0.01;
-/// Smaller steps are left out: on a machine that others use too they are no news.
+/// Smallest reported step; smaller ones are common on a shared machine.
 const SHARE_MIN: f64 = 0.1;
 
 /// A step from one level to the next.
@@ -19,15 +19,15 @@ pub struct LevelStep {
     pub at: usize,
     /// The change of the rate as a share of the rate before.
     pub share: f64,
-    /// Mean rates of the intervals before, back to the last step, and after, up to the next.
+    /// Mean rates before the step, since the previous one, and after it, until the next.
     pub before_per_second: f64,
     pub after_per_second: f64,
 }
 
-/// All steps of a tenth or more, in order.
+/// All steps of at least 10%, in order.
 pub fn steps(rates_per_second: &[f64]) -> Vec<LevelStep> {
     let logs: Vec<f64> = rates_per_second.iter().map(|rate| rate.ln()).collect();
-    // An interval without an answer has no logarithm: that is another finding.
+    // An interval without an answer has no logarithm, and is reported elsewhere.
     let found = change_points::changes(&logs, ALPHA).unwrap_or_default();
     let ends = found.iter().map(|change| change.at).chain([rates_per_second.len()]);
     let levels: Vec<f64> = [0]
@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    /// Seconds at these levels, each with noise of up to 4% either way.
+    /// Seconds at these levels, with noise of up to 4% either way.
     fn rates(levels: &[(usize, f64)], seed: u64) -> Vec<f64> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let all = levels.iter().flat_map(|(seconds, level)| vec![*level; *seconds]);
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(step.to_string(), format!("rose by 50.0%, from {}/s to {}/s", rate(60e3), rate(90e3)));
     }
 
-    /// 4 of 24 seconds are too few to tell from chance, and a step of 6% is not worth a note.
+    /// 4 of 24 seconds are indistinguishable from chance, and a step of 6% is too small to report.
     #[test]
     fn few_intervals_and_small_steps_are_none() {
         for levels in [&[(20, 60.0), (4, 120.0)][..], &[(30, 100.0), (30, 106.0)], &[(7, 1.0)], &[]] {
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(steps(&[0.0; 40]), [], "no answer at all");
     }
 
-    /// The test alone would be wrong in 1% of them; a step of a tenth is two and a half times the noise.
+    /// The test alone would be wrong in 1% of cases; a step of 10% is 2.5 times the noise.
     #[test]
     fn a_steady_rate_has_no_step() {
         assert!((0..200).all(|seed| steps(&rates(&[(40, 50e3)], seed)).is_empty()));

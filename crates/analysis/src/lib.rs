@@ -1,4 +1,4 @@
-//! The records of a run in, figures, intervals, findings and verdicts out. Pure but for the reading of run folders.
+//! From the records of a run to figures, intervals, findings and verdicts. Only run folders are read.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 mod accounting;

@@ -1,5 +1,5 @@
-//! The loads of a run, one table for each. What a table is made of is the run as if it had that load only; beside it stands how
-//! each service changes from the first load to this one.
+//! The loads of a run, with one table each. A table treats the run as if it had only that load, and adds the
+//! change of each service relative to the first load.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// What the services did under one load.
+/// The results under one load.
 #[derive(Debug, Clone)]
 pub struct AtLoad {
     /// Its place in the plan.
@@ -31,21 +31,21 @@ pub struct AtLoad {
     pub to_first: BTreeMap<String, ToFirst>,
 }
 
-/// A service under one load as a multiple of itself under the first one, paired by block.
+/// A service under one load divided by itself under the first, paired by block.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ToFirst {
     pub throughput: Option<Estimate>,
     pub cpu: Option<Estimate>,
 }
 
-/// A run as if it had one load only.
+/// A run reduced to one load.
 struct Run<'a> {
     kept: Cow<'a, StoredRun>,
     rounds: Rounds,
     report: Report,
 }
 
-/// All loads of a run in the order of the plan.
+/// All loads of a run, in the order of the plan.
 pub fn compute(kept: &StoredRun) -> Vec<AtLoad> {
     let loads = kept.header.plan.loads();
     let runs: Vec<Run> = (0..loads.len()).map(|place| Run::at_load(kept, place)).collect();
@@ -67,7 +67,7 @@ impl Run<'_> {
         Run { report: interleaved::compute(&kept), rounds, kept }
     }
 
-    /// Of each service that was measured under both loads.
+    /// The ratios of each service that was measured under both loads.
     fn to_first(&self, first: &Run) -> BTreeMap<String, ToFirst> {
         let plan = &self.kept.header.plan;
         let of_row = |(place, row): (usize, &PlannedRow)| {
@@ -99,7 +99,7 @@ fn ratios(plan: &Plan, rows: [&RowReport; 2], [here, first]: [&Blocks; 2]) -> To
     }
 }
 
-/// That each row has figures under every load. If there is one load, its name is no part of the check's.
+/// Checks that each row has figures under every load. With a single load, names omit it.
 pub fn checks(loads: &[AtLoad]) -> Vec<Check> {
     let named = |at: &AtLoad| {
         let name = |check: Check| match loads.len() {
@@ -122,8 +122,8 @@ mod tests {
     };
     use tare_host::environment::Environment;
 
-    /// Blocks of `a` and `b` under 16 and under 64 connections, each with these multiples of the usual rate: first both under
-    /// the first load.
+    /// Blocks of `a` and `b` under 16 and 64 connections, at these multiples of the usual rate: both under
+    /// the first load, then both under the second.
     fn kept(blocks: usize, levels: [f64; 4]) -> StoredRun {
         let plan = fixture::under_loads(fixture::plan(&["a", "b"]), &[16, 64]);
         let header = Header::new("0.1.0", String::new(), plan, Environment::default());
@@ -132,7 +132,7 @@ mod tests {
         StoredRun { header, records: records.collect(), damage: Vec::new(), in_progress: false }
     }
 
-    /// Rows from the third on are the first two under the second load.
+    /// Rows from the third on represent the first two under the second load.
     fn at_load(record: Record) -> Option<Record> {
         match record {
             Record::Sample(sample) => {
@@ -161,7 +161,7 @@ mod tests {
             let ratio = found.throughput.unwrap();
             let (low, high) = ratio.interval().unwrap();
             assert!(low <= truth && truth <= high, "{label}: {ratio:?}");
-            // A block's disturbance is up to 5% either way; that of one service under one load up to 0.5%.
+            // Disturbances of a block are up to 5% either way, those of a service under one load up to 0.5%.
             assert!(high / low < 1.01 && ratio.n == 12, "what disturbs a block cancels: {ratio:?}");
             let cpu = found.cpu.unwrap();
             assert!(

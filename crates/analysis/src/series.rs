@@ -1,4 +1,4 @@
-//! One value a block: what statistics are made of. A block is read as the table reads it.
+//! One value per block, the input of all statistics. Blocks are evaluated as in the table.
 
 use std::collections::BTreeMap;
 
@@ -20,14 +20,14 @@ use tare_stats::samples::samples_min;
 /// The percentile that rows are compared by.
 const P99: f64 = 0.99;
 
-/// The values of one row by block. A block without a value that has a logarithm is left out.
+/// The values of one row by block. Blocks without a positive value are omitted.
 pub fn of(plan: &Plan, records: &[Record], label: &str, metric: Metric) -> BTreeMap<usize, f64> {
     let rounds = Rounds::of(plan, records);
     let place = plan.rows.iter().position(|row| row.label == label);
     place.map(|row| of_blocks(plan, &blocks_of(records, &rounds, row), metric)).unwrap_or_default()
 }
 
-/// Answers of one row in the closed loops that count, by block.
+/// Answers of one row in counted closed loops, by block.
 pub fn answers(plan: &Plan, records: &[Record], label: &str) -> BTreeMap<usize, u64> {
     let rounds = Rounds::of(plan, records);
     let place = plan.rows.iter().position(|row| row.label == label);
@@ -47,12 +47,12 @@ fn value(plan: &Plan, block: &Block, metric: Metric) -> Option<f64> {
         Metric::Cpu => Some(block.cpu_ns_per_request()),
         Metric::P99 => block.latency_ns(point_of_latency(plan), P99),
         Metric::Rss => Some(block.stopped?.rss_bytes_peak? as f64),
-        // Of one load alone, or of a batch: no figure of a block.
+        // Metrics of a single load or a batch have no value per block.
         _ => None,
     }
 }
 
-/// That no block of a row has as many requests as its 99th percentile takes.
+/// Finding: no block of a row has enough requests for a 99th percentile.
 pub(crate) fn too_few_for_p99(kept: &StoredRun, label: &str) -> Option<RowIssue> {
     let plan = &kept.header.plan;
     let rounds = Rounds::of(plan, &kept.records);
@@ -67,12 +67,12 @@ pub(crate) fn too_few_for_p99(kept: &StoredRun, label: &str) -> Option<RowIssue>
     })
 }
 
-/// The first open loop where there is any.
+/// The first open loop, or the first load without one.
 fn point_of_latency(plan: &Plan) -> usize {
     plan.rates().next().map_or(0, |(point, _)| point)
 }
 
-/// The values of two rows in the blocks that both have, in their order.
+/// The values of two rows in common blocks, in order.
 pub fn paired(one: &BTreeMap<usize, f64>, other: &BTreeMap<usize, f64>) -> (Vec<f64>, Vec<f64>) {
     one.iter().filter_map(|(block, value)| Some((*value, *other.get(block)?))).unzip()
 }

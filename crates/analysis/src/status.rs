@@ -1,4 +1,4 @@
-//! How far a run came, whatever kind of run it is.
+//! How far a run came, for any kind of run.
 
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
@@ -8,10 +8,10 @@ use tare_bench::record::Ending;
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Status {
-    /// It ended of its own accord.
+    /// It ended regularly.
     Complete,
     Interrupted,
-    /// A process is writing its records now.
+    /// A process is currently writing its records.
     Running,
     CutOff,
     /// Its records cannot be read.

@@ -1,9 +1,9 @@
-//! Whether figures measure what their column is named after: decided before any figure is shown, by thresholds that were
-//! fixed before there was a result. Pure: it reads counts and times, and knows no ratio.
+//! Whether figures measure what their column says, decided before any figure is shown, by thresholds that
+//! were fixed before any result. Pure functions of counts and times.
 //!
-//! Three kinds of answer. A *slice* in which the machine did something else counts for nothing, and of a few rows its round with it. A
-//! *row* whose counts cannot be true has no figures. A *cell* that measured something else has the reason in place of its
-//! number.
+//! There are three kinds of decisions. A disturbed *slice* does not count; with few rows, neither does its
+//! round. A *row* with impossible counts has no figures. A *cell* that measured something else shows the
+//! reason instead of its number.
 
 use serde::Serialize;
 use tare_bench::{
@@ -12,51 +12,47 @@ use tare_bench::{
 };
 use tare_host::cpus::Pinning;
 
-/// More resets, time-outs and other missing answers than this share make a row invalid. Of wrong answers one is enough.
+/// Largest share of resets, time-outs and other missing answers. One wrong answer is too many.
 pub use tare_bench::slo::objective::FAILURE_SHARE_MAX;
 
-/// Rate x time may lie this far from the number in flight (Little's law); beyond, the generator's counts contradict each
-/// other.
+/// Allowed deviation of rate x time from the requests in flight (Little's law).
 pub(crate) const LITTLE_SHARE_MAX: f64 = 0.01;
 
-/// A block of which more than this share of the rounds, or of the slices of a row, were disturbed keeps all of them: that is how the
-/// machine was, and a block is never dropped for what happened in it.
+/// A block with a larger disturbed share, of rounds or of a row's slices, keeps all slices: that was the
+/// normal state of the machine, and blocks are never dropped for their content.
 pub const DROPPED_SHARE_MAX: f64 = 0.5;
 
-/// A row of which the service's CPUs were busy for less than this share, while the generator's were busy for more, says
-/// how fast the generator is, and not how fast the service is.
+/// A service below this busy share, with a generator above it, measures the generator's speed.
 pub(crate) const BUSY_SHARE: f64 = 0.9;
 
-/// Below this the service's CPUs were not what limited it: its throughput is less than its capacity.
+/// Below this busy share the CPUs were not the limit, and the throughput is below the capacity.
 pub(crate) const SERVER_BOUND_SHARE: f64 = 0.95;
 
-/// Others that take more than this of the measured CPUs over all slices of a row that is not server-bound took its
-/// throughput. Over a row the ticks average out.
+/// If others take more than this share of the measured CPUs over a row that is not server-bound, they reduced
+/// its throughput. Over a row, tick errors average out.
 pub(crate) const ROW_TAKEN_SHARE_MAX: f64 = 0.10;
 
-/// A service that its group's quota held back for more than this share of the time was measured under that quota.
+/// A service that its quota throttled for a larger share of the time was measured under the quota.
 pub(crate) const THROTTLED_SHARE_MAX: f64 = 0.01;
 
-/// A service that is busy for so much more than the CPUs of its `THREADS` has more threads at work than it was given. Its clock
-/// and that of the slice are read one after the other, which is worth less than this.
+/// A service that exceeds the CPUs of its `THREADS` by more than this share has more threads at work than
+/// given. The clocks of service and slice are read at different times, which explains less than this.
 pub(crate) const MORE_THREADS_SHARE: f64 = 0.05;
 
-/// A service has more threads at work than it was given if on average this number above `THREADS` is ready to run or running. A
-/// collector or a compiler beside the workers is less: it works for a part of the time.
+/// A service has too many threads at work if, on average, this number above `THREADS` is runnable. Collectors
+/// and compilers beside the workers add less, because they run part of the time.
 pub(crate) const THREADS_AT_WORK_MORE: f64 = 0.5;
 
-/// Less CPU time than this for a request is not that of a service: to receive and to send are two system calls, of which each
-/// takes longer over a socket.
+/// Less CPU time per request is impossible: receiving and sending are two longer system calls.
 pub(crate) const COST_NS_MIN: f64 = 200.0;
 
-/// An open loop whose generator was later than this in 1% of the requests of half of its slices measures its own latency.
+/// An open loop measures its generator if the p99 schedule lag exceeds this in half of its slices.
 pub(crate) const SCHEDULE_LAG_NS_P99_MAX: u64 = 1_000_000;
 
-/// A link whose thread takes more than this share of a CPU may hold packets up that it should not.
+/// A link whose thread uses a larger share of a CPU may delay packets.
 pub(crate) const LINK_BUSY_SHARE: f64 = 0.9;
 
-/// The thresholds by which a row is classified. They are no part of a stored run: a run that is read again is classified by
-/// those of the program that reads it.
+/// The thresholds for rows. They are not stored with a run: it is classified by the program that reads it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowLimits {
     pub failure_share_max: f64,
@@ -78,12 +74,12 @@ impl Default for RowLimits {
     }
 }
 
-/// Why a slice counts for nothing.
+/// Why a slice does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Disturbance {
     /// Other programs ran on the measured CPUs.
     Taken,
-    /// The hypervisor gave them to another machine.
+    /// The hypervisor ran another guest on them.
     Stolen,
     /// The generator's own counts contradict each other.
     Inconsistent,
@@ -99,22 +95,22 @@ impl Disturbance {
     }
 }
 
-/// What was left out because the machine was disturbed, by thresholds that do not know a result.
+/// What was left out because of disturbances, by thresholds independent of results.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Dropped {
-    /// Rounds left out, of all rows alike: of a few rows, what is compared was measured side by side.
+    /// Rounds left out for all rows: with few rows, comparisons are made within a round.
     pub rounds: usize,
     pub of_rounds: usize,
-    /// Slices left out alone, of blocks with many rows.
+    /// Single slices left out, in blocks with many rows.
     pub slices: usize,
     pub of_slices: usize,
-    /// Slices, of those or in those rounds, in which others took the CPUs.
+    /// Disturbed slices, alone or in those rounds, in which others took the CPUs.
     pub slices_taken: usize,
-    /// Slices in which a hypervisor took them.
+    /// Disturbed slices in which a hypervisor took them.
     pub slices_stolen: usize,
-    /// Slices whose counts contradict each other.
+    /// Disturbed slices with contradictory counts.
     pub slices_inconsistent: usize,
-    /// Blocks that keep all their slices, since more than half of a row's were disturbed.
+    /// Blocks that keep all slices, because more than half of a row's were disturbed.
     pub blocks_disturbed: usize,
 }
 
@@ -128,7 +124,7 @@ impl Dropped {
     }
 }
 
-/// Whether a slice was disturbed. What the service did does not matter.
+/// Whether a slice was disturbed, independent of the service's behaviour.
 pub(crate) fn disturbance(slice: &Sample, pinning: &Pinning) -> Option<Disturbance> {
     let accounting = slice.host.accounting.unwrap_or_default();
     let foreign_ns = slice.host.foreign_cpu_ns.unwrap_or(0);
@@ -139,19 +135,18 @@ pub(crate) fn disturbance(slice: &Sample, pinning: &Pinning) -> Option<Disturban
     }
 }
 
-/// The time that requests were in flight, added up, counted twice.
+/// The total time of requests in flight, from two sources.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct InFlight {
-    /// As the generator counted it.
+    /// Counted by the generator.
     pub counted_ns: f64,
-    /// As rate x time says (Little's law).
+    /// Computed as rate x time (Little's law).
     pub law_ns: f64,
     pub elapsed_ns: f64,
 }
 
 impl InFlight {
-    /// Over slices of which the time of every request is known: in older runs those in which each was answered. Absent if there is no
-    /// such slice.
+    /// Sums over slices with known times of all requests. Absent without such a slice.
     pub fn of<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option<InFlight> {
         let mut found = InFlight::default();
         for load in slices.into_iter().map(|slice| &slice.load) {
@@ -165,18 +160,18 @@ impl InFlight {
         (found.elapsed_ns > 0.0).then_some(found)
     }
 
-    /// Requests in flight on average, as counted.
+    /// Mean requests in flight, as counted.
     pub fn counted(&self) -> f64 {
         self.counted_ns / self.elapsed_ns
     }
 
-    /// The same, as rate x time says.
+    /// Mean requests in flight, by Little's law.
     pub fn law(&self) -> f64 {
         self.law_ns / self.elapsed_ns
     }
 }
 
-/// Requests in flight as counted, and as rate x time says, if the two contradict each other.
+/// Mean requests in flight as counted and by Little's law, if they contradict each other.
 pub(crate) fn little<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option<(f64, f64)> {
     let found = InFlight::of(slices)?;
     let (counted, law) = (found.counted_ns, found.law_ns);
@@ -184,44 +179,43 @@ pub(crate) fn little<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option
     is_off.then_some((found.counted(), found.law()))
 }
 
-/// Where the time of the slices of a row went, as shares.
+/// Where the time of a row's slices went, as shares.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Shares {
-    /// Of the service's CPUs: the service itself.
+    /// The service, as a share of its CPUs.
     pub server: f64,
-    /// The same with what it works with, which shares its CPUs; absent if that is nothing.
+    /// The same including a backing on these CPUs; absent without one.
     pub with_backing: Option<f64>,
-    /// Of the generator's CPUs: the generator.
+    /// The generator, as a share of its CPUs.
     pub generator: f64,
-    /// Of all of them: others, the hypervisor's other guests among them.
+    /// Others, including other guests, as a share of all measured CPUs.
     pub interference: Option<f64>,
-    /// Threads of the service that ran or were ready to run, on average; absent if the kernel does not count it.
+    /// Mean number of runnable threads of the service; absent if the kernel does not count them.
     pub at_work: Option<f64>,
-    /// Of all of them: the hypervisor's other guests.
+    /// Other guests of the hypervisor, as a share of all measured CPUs.
     pub stolen: Option<f64>,
-    /// Of the service's CPUs: time that its quota kept it from running.
+    /// Time throttled by a quota, as a share of the service's CPUs.
     pub throttled: Option<f64>,
-    /// Of the time: some process on this machine waited for a CPU. No verdict is made of it alone, for a service with more
-    /// threads than CPUs waits for itself.
+    /// Share of the time in which some process on this machine waited for a CPU. It alone decides nothing,
+    /// because a service with more threads than CPUs waits for itself.
     pub pressure: Option<f64>,
 }
 
 impl Shares {
-    /// Over these slices of one row, whose service was set to use `threads` threads.
+    /// Shares over these slices of one row, whose service was given `threads` threads.
     pub(crate) fn of(slices: &[&Sample], pinning: &Pinning, threads: usize) -> Shares {
         let elapsed_ns: f64 = slices.iter().map(|slice| slice.load.elapsed_ns as f64).sum();
         let share = |ns: f64, cpus: usize| ns / elapsed_ns / cpus.max(1) as f64;
         let some = |value: &dyn Fn(&Sample) -> Option<f64>, cpus: usize| {
             Some(share(slices.iter().map(|slice| value(slice)).sum::<Option<f64>>()?, cpus))
         };
-        // The link's time is the generator's here: they share their CPUs.
+        // The link's time belongs to the generator: they share their CPUs.
         let generator_ns = |slice: &Sample| slice.host.generator_busy_ns() + slice.host.link_cpu_ns();
         let own_ns = |slice: &Sample| slice.host.own_cpu_ns() as f64;
         let busy_ns =
             |slice: &Sample| Some(slice.host.accounting?.all(pinning).busy_ns() as f64 - own_ns(slice));
         let (all, threads) = (pinning.all().len(), pinning.server.len().min(threads));
-        // What wakes up for an instant is seen by no tick, and what the kernel does for an idle CPU is no other's work: others
-        // took what both counts leave to them.
+        // Ticks miss short work, and idle CPUs do kernel work: others took the smaller of both counts.
         let by_idle = some(&|slice| Some(slice.host.foreign_cpu_ns? as f64), all);
         let by_ticks = some(&busy_ns, all);
         let with_backing_ns =
@@ -242,7 +236,7 @@ impl Shares {
         }
     }
 
-    /// How busy the service's CPUs were: a service of fewer threads than CPUs is saturated when its threads are.
+    /// Busy share of the service's CPUs. A service is saturated when its threads are.
     pub(crate) fn busy(&self) -> f64 {
         self.with_backing.map_or(self.server, |both| both.max(self.server))
     }

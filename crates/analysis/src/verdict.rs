@@ -1,5 +1,5 @@
-//! What came out: of a row, a metric, a pair, a claim, a gate, and of a run as a whole. One type to the end: the word,
-//! the colour, the outcome of a test case and (in the command) the exit status are functions of it, one each.
+//! The result for a row, a metric, a pair, a claim, a gate, or a whole run. One type for all: the word, the
+//! colour, the outcome of a test case and the exit status of a command are functions of it.
 
 use std::fmt;
 
@@ -7,29 +7,28 @@ use serde::{Deserialize, Serialize, Serializer};
 use tare_bench::plan::Exclusion;
 use tare_stats::equivalence;
 
-/// What came out. The order is that of gravity: of several verdicts the greatest is the one of all of them together.
+/// A result. The variants are ordered by severity, and the greatest of several verdicts is their combination.
 ///
-/// What was left out weighs least, so that a run of which a part was measured is judged by that part; a run of which
-/// nothing was measured has nothing else.
+/// Left-out parts have the lowest severity, so a partly measured run is judged by the measured part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// Left out, for a reason that is not a fault of the service.
+    /// Left out for a reason that is not the service's fault.
     LeftOut(Absence),
-    /// What was asked holds: figures are valid, a regression is excluded, an SLO is held, a claim is confirmed.
+    /// The answer is yes: figures are valid, a regression is excluded, an SLO is met, a claim is confirmed.
     Pass,
-    /// It was begun, and there is no figure yet.
+    /// It began, but has no figure yet.
     Unfinished,
     /// The data do not decide.
     Inconclusive,
-    /// It was measured, and not validly.
+    /// It was measured, but the measurement is invalid.
     Invalid,
-    /// A regression is shown, and it is neither shown nor excluded that it is as great as the gate allows at most.
+    /// A regression is shown, but whether it reaches the gate's delta is open.
     Worse,
-    /// What was asked does not hold: a regression of delta or more, an SLO that is not held, a refuted claim.
+    /// The answer is no: a regression of delta or more, an SLO that is not met, a refuted claim.
     Fail,
-    /// A service could not be built although its toolchain is there.
+    /// A service could not be built although its toolchain exists.
     NotBuilt,
-    /// A service crashed, or does not meet its contract.
+    /// A service crashed, or violates its contract.
     ServiceFailed,
 }
 
@@ -37,13 +36,13 @@ pub enum Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Absence {
     AnotherContract,
-    /// It does not offer the protocol in which it was to be asked.
+    /// It does not offer the requested protocol.
     AnotherProtocol,
     /// A toolchain or a library is missing.
     NotOnThisMachine,
 }
 
-/// What a verdict answers, since each question has its own word for yes and no.
+/// The question behind a verdict, because each has its own words for yes and no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question {
     /// Does the row have valid figures?
@@ -54,28 +53,28 @@ pub enum Question {
     Claim,
 }
 
-/// What a CI server shows of a verdict.
+/// The outcome in a CI report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestOutcome {
-    /// A test case that passed.
+    /// A passed test case.
     Success,
     Failure,
-    /// One that could not be asked: no failure of a service, and nothing that has passed either.
+    /// A test case that could not be evaluated: neither a failure of a service nor a success.
     Error,
-    /// One that was left out before anything was measured.
+    /// A test case that was left out before any measurement.
     Skipped,
 }
 
-/// How a word is painted, in all forms alike.
+/// The colour of a word, in all output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tone {
     #[default]
     Plain,
     Good,
-    /// Neither, or not known.
+    /// Neither good nor bad, or unknown.
     Open,
-    /// As it should not be.
+    /// A bad result.
     Bad,
 }
 
@@ -94,12 +93,12 @@ impl Verdict {
         Verdict::ServiceFailed,
     ];
 
-    /// Of everything together: the gravest. Where nothing was asked nothing has passed.
+    /// The combination of all verdicts: the most severe. Without any, nothing has passed.
     pub fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
         verdicts.into_iter().max().unwrap_or(Verdict::Inconclusive)
     }
 
-    /// Of several of which one is enough.
+    /// The combination if one passing verdict is enough.
     pub(crate) fn of_any(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
         let verdicts: Vec<Verdict> = verdicts.into_iter().collect();
         match verdicts.contains(&Verdict::Pass) {
@@ -109,7 +108,7 @@ impl Verdict {
         }
     }
 
-    /// `5 failed, 1 not built, 2 left out`: the gravest first, and together what is one word for a reader.
+    /// `5 failed, 1 not built, 2 left out`: the most severe first, with verdicts of one word combined.
     pub fn tally(verdicts: impl IntoIterator<Item = Verdict>, question: Question) -> String {
         let mut verdicts: Vec<Verdict> = verdicts.into_iter().collect();
         verdicts.sort_unstable_by(|a, b| b.cmp(a));
@@ -174,7 +173,7 @@ impl Verdict {
 }
 
 impl Tone {
-    /// The stable name, for a style sheet.
+    /// The stable name for style sheets.
     pub fn name(self) -> &'static str {
         match self {
             Tone::Plain => "",
@@ -206,7 +205,7 @@ impl Serialize for Verdict {
     }
 }
 
-/// Of a row that took no part in a run.
+/// The verdict for a row that was excluded from a run.
 impl From<Exclusion> for Verdict {
     fn from(why: Exclusion) -> Verdict {
         match why {

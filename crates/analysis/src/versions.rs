@@ -1,5 +1,5 @@
-//! Versions of one service, measured in the same blocks: what each costs, and between which of them the cost changed. There is no
-//! drift between them, since they are compared within blocks.
+//! Versions of one service in the same blocks: the cost of each, and where it changed. Comparison within
+//! blocks removes drift.
 
 use tare_bench::{folder::StoredRun, metric::Metric, plan::Excluded};
 use tare_stats::{Contrast, DEFAULT_CONFIDENCE, holm};
@@ -14,17 +14,17 @@ use crate::{
 /// Error probability of all changes together.
 const ALPHA: f64 = 0.05;
 
-/// A version, and how it differs from those before it.
+/// A version, and its differences to earlier ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Version {
     pub label: String,
-    /// The commit, or the release.
+    /// The commit or release.
     pub title: Option<String>,
-    /// As a multiple of the first version; that one itself has 1.
+    /// Divided by the first version; 1 for the first itself.
     pub against_first: Option<Estimate>,
-    /// As a multiple of the last version before it that has figures.
+    /// Divided by the previous version with figures.
     pub against_previous: Option<Estimate>,
-    /// The probability that chance makes such a difference to the previous version, adjusted for all versions (Holm).
+    /// p-value of the difference to the previous version, adjusted for all versions.
     pub p: Option<f64>,
     /// Whether the cost changed at this version. One such statement is wrong in at most 5% of runs. A run of fewer than
     /// [`BLOCKS_FEW`] blocks states no change: two or three blocks agree by chance now and then.
@@ -48,14 +48,14 @@ impl Versions {
         self.blocks < BLOCKS_FEW
     }
 
-    /// The greatest change from one version to the next that is not excluded, as a share; absent without an interval.
+    /// The largest change between successive versions that is not excluded, as a share.
     pub fn change_most(&self) -> Option<f64> {
         let ends = self.all.iter().filter_map(|version| version.against_previous?.interval());
         ends.map(|(low, high)| (1.0 - low).max(high - 1.0)).reduce(f64::max)
     }
 }
 
-/// The versions of a run that compares versions; absent of others. By CPU time per request, or by throughput if no CPU time is known.
+/// The versions of a run. By CPU time per request, or by throughput if that is unknown.
 pub fn compute(kept: &StoredRun) -> Option<Versions> {
     let plan = &kept.header.plan;
     if !plan.are_versions {
@@ -104,7 +104,7 @@ fn estimate(contrast: &Contrast) -> Option<Estimate> {
     contrast.estimate(DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
 }
 
-/// Why a row has no figures, for each row.
+/// Why each row has no figures, if so.
 fn reasons(kept: &StoredRun, report: &Report) -> Vec<Option<String>> {
     let of = |row: &tare_bench::plan::PlannedRow| match &row.excluded {
         Some(Excluded { reason, .. }) => Some(reason.clone()),
@@ -130,7 +130,7 @@ mod tests {
         let mut header = fixture::compared();
         let plan = fixture::plan(&labels.iter().map(String::as_str).collect::<Vec<_>>());
         header.plan = tare_bench::plan::Plan { are_versions: true, ..plan };
-        // Noise of its own for each version: without it even a thousandth is shown.
+        // Separate noise per version; without noise even 0.1% would be significant.
         let mut random = ChaCha8Rng::seed_from_u64(5);
         let mut noisy = |rate: &f64| rate * random.random_range(0.99..1.01);
         let rates_of = |_| rates.iter().map(&mut noisy).collect::<Vec<f64>>();

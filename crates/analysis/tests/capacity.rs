@@ -1,12 +1,12 @@
-//! Intervals of capacities contain the capacity, in queues where that is known.
+//! Intervals of capacities contain the true capacity, in queues where it is known.
 
 #[path = "support/queue.rs"]
 mod queue;
 
 use queue::QUEUES;
 
-/// Of 500 experiments the standard error is at most 1.4 points where 90% are covered. They are drawn from 80 searches, whose
-/// mean error has a standard error of 0.2% at 10 ms and 0.7% at 1 ms; the allowance for the bias is 2.1 and 0.7%.
+/// With 500 experiments the standard error is at most 1.4 points at 90%. The mean of their 80 searches has an
+/// error of 0.2% at 10 ms and 0.7% at 1 ms. The allowance for the bias is 2.1 and 0.7%.
 #[test]
 fn nine_intervals_in_ten_contain_the_capacity_whatever_the_number_of_starts() {
     for queue in &QUEUES[1..] {
@@ -15,14 +15,14 @@ fn nine_intervals_in_ten_contain_the_capacity_whatever_the_number_of_starts() {
             for n in [6, 10, 20] {
                 let (covered, above) = queue.covered(&starts, n, process_sd, 500);
                 assert!(covered >= 0.9, "{} s, sd {process_sd}, {n} starts: {covered}", queue.limit_s);
-                // What `--at-least` asks at the capacity itself.
+                // `--at-least` at the true capacity.
                 assert!(above <= 0.025, "{} s, sd {process_sd}, {n} starts: {above}", queue.limit_s);
             }
         }
     }
 }
 
-/// So the allowance is for something, and is enough. The standard error of the mean is 0.2%.
+/// The allowance for the bias is necessary and sufficient. The standard error of the mean is 0.2%.
 #[test]
 fn searches_overstate_a_capacity_by_less_than_is_allowed_for() {
     let queue = QUEUES[1];

@@ -1,4 +1,4 @@
-//! What must hold of the table of any run, whatever was measured: runs are made of arithmetic.
+//! Properties of the table of any run, tested with synthetic runs.
 
 use proptest::prelude::*;
 use tare_analysis::interleaved::{self, Report, RowReport, State};
@@ -31,12 +31,12 @@ fn find<'a>(report: &'a Report, label: &str) -> &'a RowReport {
     report.rows.iter().find(|row| row.label == label).unwrap()
 }
 
-/// All that a table shows of a row, but its place.
+/// All values of a row in a table, except its place.
 fn figures(report: &Report, label: &str) -> String {
     format!("{:?}", find(report, label))
 }
 
-/// The same run with its rows in another order in the plan: `order[place]` is the row that was there.
+/// The run with its rows in another order: `order[place]` is the original row.
 fn reordered(run: &StoredRun, order: [usize; 3]) -> StoredRun {
     let place = |row: usize| order.iter().position(|other| *other == row).unwrap();
     let mut other = run.clone();
@@ -113,7 +113,7 @@ proptest! {
         }
     }
 
-    /// What slows a whole block down, however much, is no difference between two services.
+    /// A slowdown of a whole block does not change the difference between two services.
     #[test]
     fn a_disturbance_of_a_whole_block_cancels(
         levels in [level(), level(), level()],

@@ -1,4 +1,4 @@
-//! The factors for one round, against the stored rounds that they were computed from.
+//! The factors for one round, compared with the stored rounds behind them.
 
 #[path = "support/rounds.rs"]
 mod rounds;
@@ -19,7 +19,7 @@ fn left_out_rounds_lie_within_the_factor_in_19_of_20() {
     }
 }
 
-/// Rounded up, and no more than that.
+/// The factors are rounded up, by no more than that.
 #[test]
 fn the_factors_are_those_of_the_stored_rounds() {
     for run in ["restinio-2017", "rest-cpp-2020"] {
@@ -32,9 +32,9 @@ fn the_factors_are_those_of_the_stored_rounds() {
     }
 }
 
-/// A factor that has not seen the round, over all metrics: 720 and 1440 ratios, of which those of one round go together.
-/// Some 40 are independent, so the standard error is about 3 points. 97% and 96% are found: this tests the method, and
-/// promises nothing of another run.
+/// Factors computed without the round, over all metrics: 720 and 1440 ratios, which are dependent within a
+/// round. About 40 are independent, so the standard error is about 3 points. The result of 97% and 96%
+/// supports the method, but guarantees nothing for another run.
 #[test]
 fn factors_without_the_round_cover_it_too() {
     for run in ["restinio-2017", "rest-cpp-2020"] {

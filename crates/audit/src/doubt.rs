@@ -1,11 +1,11 @@
-//! What is doubted, as types: figures that a reader can compute again, and no words.
+//! Findings as types: figures that a reader can compute again, without words.
 
 use crate::published::{Checks, Counted, Counts, Mislabelled, Statistic, Timing};
 
-/// All doubts about what a source published.
+/// All findings about a source.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Audit {
-    /// Those about rows in the order of the rows, then those about tests.
+    /// Findings about rows in the order of the rows, then those about tests.
     pub findings: Vec<Finding>,
 }
 
@@ -17,20 +17,18 @@ pub struct Finding {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum About {
-    /// The row at this place.
     Row(usize),
-    /// All rows of this test.
     Test(String),
 }
 
-/// What does not agree, with the figures that do not. Times in nanoseconds.
+/// The contradiction, with its figures. Times are in nanoseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Doubt {
     BelowZero {
         what: Statistic,
         ns: f64,
     },
-    /// The first one cannot be greater than the second, and is.
+    /// The first must not exceed the second, but does.
     OutOfOrder {
         less: (Statistic, f64),
         more: (Statistic, f64),
@@ -39,12 +37,11 @@ pub enum Doubt {
         probability: f64,
         ns: f64,
     },
-    /// Its name is that of another one.
     QuantileMislabelled {
         label: Mislabelled,
         ns: f64,
     },
-    /// Rate times mean latency, against the requests that the load allowed at once.
+    /// Rate times mean latency exceeds the number of requests that the load allowed at once.
     TooManyInFlight {
         in_flight: f64,
         slots: f64,
@@ -58,84 +55,83 @@ pub enum Doubt {
         used: f64,
         cpus: f64,
     },
-    /// The rate is not the number of requests over the time.
+    /// The rate differs from the number of requests divided by the time.
     OtherRate {
         per_second: f64,
         counted_per_second: f64,
     },
-    /// More requests failed than a rate with three digits hides, whether it counts them or not.
+    /// More requests failed than a rate with three digits can hide, whether the rate counts them or not.
     Failed {
         counts: Counts,
         counted: Counted,
     },
     /// More checks of a script failed than that.
     ChecksFailed(Checks),
-    /// It is among the fastest of its test, and had CPUs to spare.
+    /// It is among the fastest of its test, and its CPUs were partly idle.
     IdleAtTheTop {
         used: f64,
         cpus: f64,
     },
-    /// Runs of the same server under the same load.
+    /// Runs of the same server under the same load differ.
     RunsDiffer {
         runs: usize,
         per_second_min: f64,
         per_second_max: f64,
     },
-    /// Many rows end at the same rate, and nothing says that the servers were busy.
+    /// Many rows end at the same rate, without evidence that the servers were busy.
     SharedCeiling {
         rows: usize,
         of: usize,
         per_second_max: f64,
     },
-    /// Rows are ranked by one figure each.
+    /// Rows are ranked by a single figure each.
     NoSpread {
         rows: usize,
     },
 }
 
-/// What a doubt rests on.
+/// The rule behind a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Rule {
     /// No time is negative.
     Sign,
-    /// A quantile does not fall as its probability rises.
+    /// A quantile does not decrease with its probability.
     Order,
-    /// J. D. C. Little, A Proof for the Queuing Formula L = λW, Operations Research 9 (1961): requests in flight are rate times mean
-    /// latency, and no load has more of them than it has connections.
+    /// J. D. C. Little, A Proof for the Queuing Formula L = λW, Operations Research 9 (1961): requests in
+    /// flight are rate times mean latency, and a load has at most as many as connections.
     LittleAbove,
-    /// CPU time is at most the time of the CPUs.
+    /// CPU time does not exceed the time of the CPUs.
     CpuTime,
-    /// In a skewed distribution no quantile of the tail is the mean.
+    /// In a skewed distribution no quantile of the tail equals the mean.
     MeanAsQuantile,
     /// A quantile is what its name says.
     Label,
-    /// The same law, the other way.
+    /// The same law in the other direction: the product explains too few of the connections.
     LittleBelow,
-    /// A rate is a count over a time.
+    /// A rate is a count divided by a time.
     Count,
-    /// What failed is no throughput, and the latency of an error is none of the work.
+    /// Failures are no throughput, and the latency of an error is not that of the work.
     Failures,
-    /// A server that has CPUs to spare was not at its limit: something else was.
+    /// A server with idle CPUs was not at its limit: something else was.
     IdleServer,
-    /// The same, where nothing is known of the CPUs.
+    /// The same, if nothing is known about the CPUs.
     Ceiling,
-    /// Two runs that differ say how much one run is worth.
+    /// The difference between two runs shows how reliable one run is.
     Repetition,
     /// A rank without an interval may be chance.
     Spread,
 }
 
-/// How grave it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Weight {
     /// Two published figures contradict each other, or one contradicts arithmetic.
     CannotBeTrue,
-    /// The figures may be right, and do not show what they are read as.
+    /// The figures may be correct, but do not show what they seem to.
     NotShown,
 }
 
 impl Rule {
-    /// The gravest first.
+    /// All rules, the most severe first.
     pub const ALL: [Rule; 13] = [
         Rule::Sign,
         Rule::Order,
@@ -152,7 +148,7 @@ impl Rule {
         Rule::Spread,
     ];
 
-    /// How grave the gravest doubt is that rests on it.
+    /// The severity of the most severe finding by this rule.
     pub fn weight(self) -> Weight {
         match self {
             Rule::Sign | Rule::Order | Rule::LittleAbove | Rule::CpuTime => Weight::CannotBeTrue,
@@ -190,8 +186,8 @@ impl Doubt {
 }
 
 impl Doubt {
-    /// How grave it is, which depends on how the figures were made: an identity of figures that are not of the same requests does
-    /// not hold, and shows nothing false.
+    /// The severity, which depends on how the figures were made: an identity need not hold for figures of
+    /// different requests, and then shows no error.
     pub fn weight(&self) -> Weight {
         match self {
             Doubt::TooManyInFlight { timing, .. } if !timing.is_exact() => Weight::NotShown,
@@ -201,23 +197,23 @@ impl Doubt {
 }
 
 impl Audit {
-    /// How grave the gravest doubt is.
+    /// The severity of the most severe finding.
     pub fn weight(&self) -> Option<Weight> {
         self.findings.iter().map(|finding| finding.doubt.weight()).min()
     }
 
-    /// How grave the gravest doubt is that rests on a rule.
+    /// The severity of the most severe finding by a rule.
     pub fn weight_of(&self, rule: Rule) -> Option<Weight> {
         let of_rule = self.findings.iter().filter(|finding| finding.doubt.rule() == rule);
         of_rule.map(|finding| finding.doubt.weight()).min()
     }
 
-    /// How often a rule was broken.
+    /// The number of findings by a rule.
     pub fn count(&self, rule: Rule) -> usize {
         self.findings.iter().filter(|finding| finding.doubt.rule() == rule).count()
     }
 
-    /// The doubts about a row.
+    /// The findings about a row.
     pub fn of_row(&self, place: usize) -> impl Iterator<Item = &Doubt> {
         let is_about = move |finding: &&Finding| finding.about == About::Row(place);
         self.findings.iter().filter(is_about).map(|finding| &finding.doubt)

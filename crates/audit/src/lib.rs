@@ -1,9 +1,10 @@
-//! What others published of HTTP servers under load, and which of it cannot be true, or is not shown. Text in, rows out
-//! ([`read`]); rows in, doubts out ([`audit`]). Pure: it opens no file, measures nothing, and makes no sentences: a doubt is a
-//! type with the figures that it comes from, and `tare-report` has the words.
+//! Audits published results of HTTP load tests: figures that cannot be true, or that do not show what they
+//! seem to. [`read`] turns text into rows, [`audit`] turns rows into findings. The crate is pure: it opens no
+//! file, measures nothing, and writes no sentences. A finding is a type with its figures, and `tare-report`
+//! has the words.
 //!
-//! A rule is an identity or a bound that holds for every server and every generator, such as Little's law. No rule knows what a
-//! good result is.
+//! A rule is an identity or a bound that holds for every server and every generator, such as Little's law. No
+//! rule knows what a good result is.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 mod doubt;

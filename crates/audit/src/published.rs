@@ -1,6 +1,6 @@
-//! What was published, whoever published it, in base units. What a source does not state is absent, and is never guessed.
+//! Published figures of any source, in base units. What a source does not state is absent, and never guessed.
 
-/// Who published it.
+/// The publisher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
     TechEmpower,
@@ -17,7 +17,7 @@ pub enum Source {
     Autocannon,
     Fortio,
     K6,
-    /// Kept runs of Tare.
+    /// Stored runs of Tare.
     Tare,
 }
 
@@ -26,19 +26,18 @@ pub enum Source {
 pub struct Published {
     pub source: Source,
     pub rows: Vec<Row>,
-    /// Rows of it that could not be understood.
+    /// The number of rows that could not be parsed.
     pub unread: usize,
 }
 
 /// One server under one load.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
-    /// The server.
     pub name: String,
-    /// What it was asked for: rows of one test are ranked together.
+    /// The requests: rows of one test are ranked together.
     pub test: String,
     pub load: Load,
-    /// Requests a second, as they were published.
+    /// Requests per second, as published.
     pub per_second: Option<f64>,
     /// Which requests the rate counts.
     pub counted: Counted,
@@ -48,114 +47,113 @@ pub struct Row {
     pub elapsed_s: Option<f64>,
     pub latency: Latency,
     pub timing: Timing,
-    /// One of the quantiles was published under the name of another one.
+    /// A quantile that was published under the name of another one.
     pub mislabelled: Option<Mislabelled>,
-    /// CPUs that the server kept busy: 2.5 are 250%.
+    /// The number of CPUs that the server kept busy: 2.5 are 250%.
     pub cpus_used: Option<f64>,
-    /// CPUs that it had.
+    /// The number of CPUs it had.
     pub cpus: Option<f64>,
-    /// The source states how far its figures may be off.
+    /// Whether the source states the uncertainty of its figures.
     pub has_interval: bool,
 }
 
-/// Which requests a rate counts.
+/// The requests that a rate counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Counted {
-    /// Those that were answered, with any status.
+    /// Answered requests with any status.
     #[default]
     Answered,
-    /// All that came to an end, with an answer or without.
+    /// All requests that ended, with an answer or without.
     Ended,
-    /// Those that succeeded.
+    /// Successful requests.
     Succeeded,
 }
 
-/// How the requests of a load ended, as the tool that made it means each.
+/// The outcomes of the requests of a load, as the tool defines them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Counts {
     pub succeeded: f64,
-    /// Answered with a status of failure.
+    /// Answered with an error status.
     pub refused: f64,
-    /// Answered otherwise than the tool expected: `Length` of ab, a mismatch of autocannon.
+    /// Answered differently than the tool expected: `Length` of ab, a mismatch of autocannon.
     pub unlike: f64,
     pub unanswered: f64,
-    /// Broken off by the tool when its time was over: no failure.
+    /// Cut off by the tool at the end of its time, which is no failure.
     pub broken_off: f64,
 }
 
-/// How many checks of a script there were, and how many of them failed.
+/// The number of a script's checks, and of the failed ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Checks {
     pub failed: f64,
     pub of: f64,
 }
 
-/// How a tool makes what it prints of latency and rate. It decides what their product says.
+/// How a tool computes latency and rate. It determines the meaning of their product.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Timing {
-    /// The latency of each request that was answered, and the rate of the same requests: Little's law holds.
+    /// The latency of each answered request, and the rate of the same requests: Little's law holds.
     #[default]
     Measured,
-    /// Latencies are added for requests that a busy connection would have sent (`stats_correct` of wrk), so they are of more
-    /// requests than the rate; a script may send several at once, and their number is not printed.
+    /// Latencies are added for requests that a busy connection would have sent (`stats_correct` of wrk), so
+    /// they cover more requests than the rate. A script may also send an unknown number at once.
     Corrected,
-    /// A latency begins when a request was due, so that it includes the time before it was sent.
+    /// A latency begins when a request was due, so it includes the time before sending.
     FromSchedule,
-    /// The rate is the mean of rates over short times, which is not requests over time.
+    /// The rate is the mean of rates over short times, which is not requests divided by time.
     RateSampled,
 }
 
-/// How requests came.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Load {
-    /// Requests that could be under way at once: connections times requests on each; absent if the source does not state both, or
-    /// the load was open, so that latency includes the time before a request was sent.
+    /// The most concurrent requests: connections times requests on each. `None` if the source does not state
+    /// both, or if the load was open, so that latency includes the time before sending.
     pub slots: Option<f64>,
-    /// Requests that were under way on average, where the source counted them: a short load ends while its last answers are awaited.
+    /// The mean number of requests in flight, if the source counted it: a short load ends while the last
+    /// answers are awaited.
     pub under_way: Option<f64>,
-    /// More connections are opened while it lasts: what they wait for is in no latency.
+    /// Whether connections are opened during the load, whose wait is in no latency.
     pub reconnects: bool,
-    /// The clients pause between requests, or do other work.
+    /// Whether clients pause between requests, or do other work.
     pub thinks: bool,
-    /// A rate was asked for: how many requests were answered says nothing of how many could be.
+    /// Whether the rate was limited: then the throughput says nothing about the capacity.
     pub paced: bool,
 }
 
-/// Of all answered requests, in nanoseconds.
+/// The latencies of all answered requests, in nanoseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Latency {
     pub ns_min: Option<f64>,
     pub ns_mean: Option<f64>,
     pub ns_max: Option<f64>,
-    /// Probability, and the latency that this share of requests did not exceed.
+    /// A probability, with the latency that this share of requests did not exceed.
     pub quantiles_ns: Vec<(f64, f64)>,
-    /// How far apart two figures of it are that can be told from each other: its last digit.
+    /// The resolution of its figures: the last printed digit.
     pub step_ns: f64,
 }
 
-/// Of a distribution of latencies.
+/// A statistic of a distribution of latencies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Statistic {
     Minimum,
     Mean,
-    /// Of this probability.
     Quantile(f64),
     Maximum,
 }
 
-/// A quantile whose name is that of another one, as the source's own collector says.
+/// A quantile with the name of another one, according to the source's own collector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mislabelled {
-    /// The probability that its name states.
+    /// The probability in its name.
     pub called: f64,
-    /// What it is.
+    /// The true statistic.
     pub is: Statistic,
-    /// Where the source says so: a line of a file at a commit.
+    /// The evidence in the source: a line of a file at a commit.
     pub shown_by: &'static str,
 }
 
 impl Source {
-    /// All that are known, in the order in which they are listed.
+    /// All sources, in the order of the list.
     pub const ALL: [Source; 15] = [
         Source::TechEmpower,
         Source::HttpArena,
@@ -174,7 +172,7 @@ impl Source {
         Source::Tare,
     ];
 
-    /// Whether it publishes tables, whose rows are ranked.
+    /// Whether it publishes tables with ranked rows.
     pub fn is_suite(self) -> bool {
         matches!(self, Source::TechEmpower | Source::HttpArena | Source::WebFrameworks)
     }
@@ -184,7 +182,7 @@ impl Source {
         names(Source::is_suite)
     }
 
-    /// The names of the tools whose output is read, for a sentence.
+    /// The names of the supported tools, for a sentence.
     pub fn tools() -> String {
         names(|source| !source.is_suite() && source != Source::Tare)
     }
@@ -221,7 +219,7 @@ impl Counts {
         self.succeeded + self.refused + self.unlike
     }
 
-    /// All that were sent and came to an end that the server or the network had a part in.
+    /// All requests that ended with a contribution of the server or the network.
     pub fn judged(&self) -> f64 {
         self.answered() + self.unanswered
     }
@@ -230,7 +228,7 @@ impl Counts {
         self.refused + self.unlike + self.unanswered
     }
 
-    /// Those that a rate counts.
+    /// The requests that a rate counts.
     pub fn counted(&self, by: Counted) -> f64 {
         match by {
             Counted::Answered => self.answered(),
@@ -241,14 +239,14 @@ impl Counts {
 }
 
 impl Timing {
-    /// Whether mean and rate are of the same requests, so that their product is the number of requests in flight.
+    /// Whether mean and rate cover the same requests, so that their product is the number in flight.
     pub fn is_exact(self) -> bool {
         self == Timing::Measured
     }
 }
 
 impl Published {
-    /// The tests, in the order in which they first appear.
+    /// The tests, in the order of their first row.
     pub fn tests(&self) -> Vec<&str> {
         let mut tests: Vec<&str> = Vec::new();
         for row in &self.rows {
@@ -259,14 +257,14 @@ impl Published {
         tests
     }
 
-    /// The places of the rows of a test.
+    /// The indices of the rows of a test.
     pub fn of_test(&self, test: &str) -> Vec<usize> {
         (0..self.rows.len()).filter(|place| self.rows[*place].test == test).collect()
     }
 }
 
 impl Latency {
-    /// All that is stated, the least first as it should be.
+    /// All stated statistics, in the order in which they should increase.
     pub fn in_order(&self) -> Vec<(Statistic, f64)> {
         let mut quantiles = self.quantiles_ns.clone();
         quantiles.sort_by(|one, other| one.0.total_cmp(&other.0));

@@ -1,4 +1,4 @@
-//! The rules: each looks at one row, at the runs of one server, or at all rows of a test.
+//! The rules: each examines one row, the runs of one server, or all rows of a test.
 
 use std::collections::BTreeMap;
 
@@ -7,30 +7,30 @@ use crate::{
     published::{Counted, Published, Row, Statistic},
 };
 
-/// What three printed digits, and windows that do not begin and end at the same instant, may make of an identity.
+/// The relative error of an identity because of three printed digits and windows that do not match exactly.
 const ROUNDING: f64 = 0.05;
-/// A mean latency that explains less than this share of the connections leaves something out.
+/// If the mean latency explains less than this share of the connections, something is missing.
 const EXPLAINED_MIN: f64 = 0.9;
-/// Histograms with three digits, which some tools keep, give neighbours for one latency.
+/// Histograms with three digits, as some tools have, may return neighbouring values for one latency.
 const HISTOGRAM: f64 = 0.001;
-/// A mean of fewer steps of its last digit may be equal to a quantile by chance.
+/// A mean with fewer steps of its last digit may equal a quantile by chance.
 const STEPS_MIN: f64 = 100.0;
-/// CPU time is read at other instants than those at which a load begins and ends.
+/// CPU time is not read exactly at the start and end of a load.
 const CPU_ROUNDING: f64 = 0.01;
-/// Of requests: fewer that failed change no rate that is printed with three digits.
+/// A smaller share of failed requests does not change a rate with three digits.
 const FAILED_SHARE: f64 = 0.001;
-/// Rows this near to the fastest of their test share its end.
+/// Rows at this share of the fastest or above count as the top of their test.
 const NEAR_THE_TOP: f64 = 0.9;
-/// A server that used less of its CPUs was not at its limit.
+/// A server that used a smaller share of its CPUs was not at its limit.
 const BUSY: f64 = 0.9;
 /// Fewer rows at the same rate may be chance.
 const CROWD: usize = 10;
-/// Two runs of one server that differ by more make a rank of either worthless.
+/// If two runs of one server differ by more, a rank of either is meaningless.
 const RUNS_APART: f64 = 1.1;
-/// From here on a quantile is one of the tail.
+/// The probability from which a quantile belongs to the tail.
 const TAIL: f64 = 0.9;
 
-/// All doubts about what was published.
+/// All findings about the published figures.
 pub fn audit(published: &Published) -> Audit {
     let rows = published.rows.iter().enumerate();
     let of_rows = rows.flat_map(|(place, row)| of_row(row).into_iter().map(move |doubt| (place, doubt)));
@@ -38,7 +38,7 @@ pub fn audit(published: &Published) -> Audit {
     of_rows.extend(runs_that_differ(published));
     of_rows.sort_by_key(|(place, doubt)| (*place, doubt.rule()));
     let of_rows = of_rows.into_iter().map(|(place, doubt)| Finding { about: About::Row(place), doubt });
-    // Outputs of a tool are no table: a rank of them is published nowhere.
+    // Outputs of a tool are no table, so they have no ranks.
     let tests = if published.source.is_suite() { published.tests() } else { Vec::new() };
     let of_tests = tests.into_iter().flat_map(|test| {
         let doubts = [shared_ceiling(published, test), no_spread(published, test)];
@@ -47,7 +47,7 @@ pub fn audit(published: &Published) -> Audit {
     Audit { findings: of_rows.chain(of_tests).collect() }
 }
 
-/// A rule that looks at one row.
+/// A rule about a single row.
 type OfARow = fn(&Row) -> Option<Doubt>;
 
 const OF_A_ROW: [OfARow; 9] = [
@@ -73,7 +73,7 @@ fn below_zero(row: &Row) -> Option<Doubt> {
     Some(Doubt::BelowZero { what, ns })
 }
 
-/// The first pair that differs by more than rounding. What is below zero is another rule's.
+/// The first pair in the wrong order by more than rounding. Negative values are another rule's.
 fn out_of_order(row: &Row) -> Option<Doubt> {
     let stated: Vec<_> = row.latency.in_order().into_iter().filter(|(_, ns)| *ns >= 0.0).collect();
     let is_above = |less: f64, more: f64| less > more * (1.0 + HISTOGRAM) + row.latency.step_ns;
@@ -86,7 +86,7 @@ fn out_of_order(row: &Row) -> Option<Doubt> {
     Some(Doubt::OutOfOrder { less, more })
 }
 
-/// To the last digit that was published, if there are enough of them, and not where all requests took the same.
+/// Compares to the last published digit, if there are enough, unless all requests took the same time.
 fn mean_as_quantile(row: &Row) -> Option<Doubt> {
     let has_digits = |ns: f64| ns > 0.0 && ns >= row.latency.step_ns * STEPS_MIN;
     let mean = row.latency.ns_mean.filter(|ns| has_digits(*ns) && row.latency.ns_max != Some(*ns))?;
@@ -95,15 +95,15 @@ fn mean_as_quantile(row: &Row) -> Option<Doubt> {
     Some(Doubt::QuantileIsMean { probability, ns })
 }
 
-/// Only the source itself can say so: a p95 looks like any p99.
+/// Only the source itself reveals it: a p95 looks like any p99.
 fn mislabelled(row: &Row) -> Option<Doubt> {
     let label = row.mislabelled?;
     let (_, ns) = row.latency.in_order().into_iter().find(|(what, _)| *what == label.is)?;
     Some(Doubt::QuantileMislabelled { label, ns })
 }
 
-/// Little's law, with the mean anywhere within its last digit. Where the clients pause, or connections are opened under way, fewer
-/// requests than connections are no surprise.
+/// Little's law, for any mean within its last digit. If clients pause, or connections are opened during the
+/// load, fewer requests than connections are normal.
 fn in_flight(row: &Row) -> Option<Doubt> {
     let slots = row.load.slots.filter(|slots| *slots > 0.0)?;
     let (per_second, ns_mean) = (row.per_second?, row.latency.ns_mean.filter(|ns| *ns > 0.0)?);
@@ -126,7 +126,7 @@ fn more_cpu(row: &Row) -> Option<Doubt> {
 fn other_rate(row: &Row) -> Option<Doubt> {
     let (per_second, counts) = (row.per_second?, row.counts.filter(|counts| counts.judged() > 0.0)?);
     let elapsed_s = row.elapsed_s.filter(|elapsed_s| *elapsed_s > 0.0)?;
-    // A rate of what succeeded alone is right too, and so is one of all that was tried.
+    // A rate of successes only is correct too, and so is one of all attempts.
     let all = [Counted::Answered, Counted::Ended, Counted::Succeeded];
     let agrees =
         |by: &Counted| (per_second * elapsed_s - counts.counted(*by)).abs() <= counts.counted(*by) * ROUNDING;
@@ -134,7 +134,7 @@ fn other_rate(row: &Row) -> Option<Doubt> {
     (!all.iter().any(agrees)).then_some(Doubt::OtherRate { per_second, counted_per_second })
 }
 
-/// No time is needed for a share.
+/// The share needs no time.
 fn failed(row: &Row) -> Option<Doubt> {
     let counts = row.counts?;
     (counts.failed() > counts.judged() * FAILED_SHARE)
@@ -145,12 +145,12 @@ fn checks_failed(row: &Row) -> Option<Doubt> {
     row.checks.filter(|checks| checks.failed > checks.of * FAILED_SHARE).map(Doubt::ChecksFailed)
 }
 
-/// Whether its rate is that of the server, or of whatever ended it, and not one that was asked for.
+/// Whether its rate was limited by the server or another bottleneck, and not by a requested rate.
 fn is_free(row: &Row) -> bool {
     !row.load.paced
 }
 
-/// The fastest row of a test, and those near to it. A single row is at no top.
+/// The fastest row of a test, and those close to it. A test with a single row has no top.
 fn idle_at_the_top(published: &Published) -> Vec<(usize, Doubt)> {
     let at_the_top = published.tests().into_iter().flat_map(|test| top_of(published, test));
     let idle = at_the_top.filter_map(|place| {
@@ -160,7 +160,7 @@ fn idle_at_the_top(published: &Published) -> Vec<(usize, Doubt)> {
     idle.collect()
 }
 
-/// The places of the rows near to the fastest one, if there is more than one row.
+/// The indices of the rows close to the fastest one, if there is more than one row.
 fn top_of(published: &Published, test: &str) -> Vec<usize> {
     let mut rows = published.of_test(test);
     rows.retain(|place| is_free(&published.rows[*place]));
@@ -184,7 +184,7 @@ fn shared_ceiling(published: &Published, test: &str) -> Option<Doubt> {
     })
 }
 
-/// Rows that are the same server under the same load, at the first of them.
+/// Rows of the same server under the same load, reported at the first of them.
 fn runs_that_differ(published: &Published) -> Vec<(usize, Doubt)> {
     let mut runs: BTreeMap<(&str, &str, Option<u64>), Vec<usize>> = BTreeMap::new();
     let are_compared = |row: &Row| !row.has_interval && is_free(row);

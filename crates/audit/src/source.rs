@@ -1,4 +1,4 @@
-//! From bytes to rows: which suite or tool wrote them is seen in what they say, and each has a module that knows its format.
+//! Turns bytes into rows: the output identifies the suite or tool, and each has a module for its format.
 
 mod http_arena;
 mod techempower;
@@ -32,10 +32,10 @@ pub enum ReadError {
     NoRow { of: Source },
 }
 
-/// Reads a file of a suite or the output of a tool. `name` is what its rows are called if it does not name them: that of the file.
+/// Reads a file of a suite or the output of a tool. `name` is the file's name, for unnamed rows.
 ///
 /// # Errors
-/// If it is empty, no text, of no format that is known, or has no row.
+/// If the file is empty, is no text, has an unknown format, or has no row.
 pub fn read(name: &str, bytes: &[u8]) -> Result<Published, ReadError> {
     if bytes.trim_ascii().is_empty() {
         return Err(ReadError::Empty);
@@ -51,12 +51,12 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<Published, ReadError> {
     }
 }
 
-/// A control character that neither ends a line nor is meant for a terminal: bell, backspace, tab, the feeds and escape are.
+/// A control character that no text contains; bell, backspace, tab, line ends, feeds and escape are allowed.
 fn is_of_no_text(byte: u8) -> bool {
     matches!(byte, 0..=6 | 0x0e..=0x1a | 0x1c..=0x1f)
 }
 
-/// Lines for people, or JSON with such lines before it.
+/// Parses lines for people, or JSON with such lines before it.
 fn of_text(name: &str, text: &str) -> Option<Published> {
     let json = || {
         let (begin, end) = (text.find("\n{")? + 1, text.rfind('}')?);

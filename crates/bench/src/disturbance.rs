@@ -1,27 +1,27 @@
-//! Whether the machine did something else while a service was measured: the rule by which a pilot discards its windows, and
-//! the analysis its rounds. It does not know what the service did.
+//! The rule that tells a disturbed slice from a quiet one, from CPU accounting alone. A pilot discards
+//! windows by it, and the analysis discards rounds by it.
 
 use tare_host::cpus::{CpuAccounting, Pinning};
 
-/// Others surely took more than this share of the measured CPUs.
+/// A slice is disturbed if other processes took more than this share of the measured CPUs beyond doubt.
 ///
-/// *Surely*: what the time is counted in leaves an error, which is taken off before it is compared
-/// ([`CpuAccounting::error_ns`]). By the scheduler's clock it is 4 ms for each CPU: a slice of 50 ms on two CPUs is disturbed from
-/// 18 ms on, one of 100 ms from 28 ms on. Where there are only ticks it is 10 ms, and the limits are 30 and 40 ms.
+/// The error of the clock is subtracted before the comparison ([`CpuAccounting::error_ns`]). The scheduler's
+/// clock has an error of 4 ms per CPU: on two CPUs a slice of 50 ms is disturbed from 18 ms on, one of 100 ms
+/// from 28 ms on. Ticks have an error of 10 ms, and the limits are 30 and 40 ms.
 pub const TAKEN_SHARE_MAX: f64 = 0.10;
 
-/// The same for what the hypervisor took. It is less, since what is stolen comes in bursts and hits one side alone.
+/// The same limit for stolen time. It is lower, because stolen time comes in bursts and hits one side alone.
 pub const STOLEN_SHARE_MAX: f64 = 0.05;
 
-/// Who took the measured CPUs.
+/// The cause of a disturbance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taker {
     Others,
-    /// The hypervisor, for another machine.
+    /// The hypervisor ran another virtual machine.
     Hypervisor,
 }
 
-/// Of a slice that took so long, in which others took `foreign_ns` of the measured CPUs.
+/// Classifies a slice in which others took `foreign_ns` of the measured CPUs; `None` if undisturbed.
 pub fn taker(
     elapsed_ns: u64,
     foreign_ns: i64,

@@ -1,9 +1,9 @@
-//! Experiments: the plan, the order in time, the executor, the samples, the run folder. Measures, and says nothing about
-//! what it measured: that is for the analysis.
+//! Experiments: the plan, the order in time, the executor, the samples, the run folder. This crate measures;
+//! `tare-analysis` interprets.
 //!
-//! `experiment` is what a person writes, `plan` what will be done, whatever kind of experiment it is; `prepare` builds and
-//! verifies, `schedule` orders in time (and knows no process), `executor` runs it on this machine, `record` and `sample` are
-//! what is stored, `folder` where.
+//! `experiment` is the file that a user writes, and `plan` is the list of work derived from it. `prepare`
+//! builds and verifies services, `schedule` orders the work in time without knowledge of processes, and
+//! `executor` runs it on this machine. `record` and `sample` are what a run stores, and `folder` is where.
 
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 

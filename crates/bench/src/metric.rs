@@ -1,4 +1,5 @@
-//! What is measured of a service: its name, its unit, and which way is better. One list for plans, tables, gates and claims.
+//! The metrics of a service: name, unit, and better direction. Plans, tables, gates and claims share this
+//! list.
 
 use std::fmt;
 
@@ -8,12 +9,12 @@ use tare_stats::Better;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// Right answers a second, within the window.
+    /// Correct answers per second, within the window.
     Throughput,
-    /// CPU time of the service for each answer.
+    /// CPU time of the service per answer.
     #[serde(alias = "cpu-per-request")]
     Cpu,
-    /// The 99th percentile of latency: of the plan's first open loop where it has any, else of the closed ones.
+    /// The 99th percentile of latency, from the first open loop, else from the closed loops.
     #[serde(alias = "latency-ms-p99")]
     P99,
     Rss,
@@ -22,18 +23,18 @@ pub enum Metric {
     P50,
     #[serde(alias = "latency-ms-max")]
     Max,
-    /// The longest latency, divided by the 99th percentile.
+    /// The longest latency divided by the 99th percentile.
     #[serde(alias = "latency-max-of-p99")]
     MaxOfP99,
-    /// From the first request to the last answer, for each message of a producer.
+    /// Time from the first request to the last answer, per message of a producer.
     MsPerMessage,
-    /// Right answers on each connection.
+    /// Correct answers per connection.
     RepliesPerConnection,
-    /// The standard deviation of connection times, divided by their mean.
+    /// The standard deviation of connection times divided by their mean.
     ConnectionStdevOfMean,
 }
 
-/// What a figure is counted in.
+/// The unit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -46,7 +47,7 @@ pub enum Unit {
 }
 
 impl Metric {
-    /// Those by which two services are compared, in the order of a table.
+    /// The metrics that compare two services, in the order of a table.
     pub const COMPARED: [Metric; 4] = [Metric::Throughput, Metric::Cpu, Metric::P99, Metric::Rss];
 
     pub fn name(self) -> &'static str {
@@ -90,7 +91,7 @@ impl fmt::Display for Metric {
     }
 }
 
-/// A figure that has a logarithm; the others are none, since all figures are related to others.
+/// Keeps a value that has a logarithm: figures are compared as ratios.
 pub fn figure(value: f64) -> Option<f64> {
     (value.is_finite() && value > 0.0).then_some(value)
 }
@@ -99,7 +100,7 @@ pub fn per_second(answered_in_window: f64, window_ns: f64) -> f64 {
     answered_in_window / window_ns * 1e9
 }
 
-/// CPU time of the service for each answer, in nanoseconds.
+/// CPU time of the service per answer, in nanoseconds.
 pub fn cpu_ns_per_request(server_cpu_ns: f64, answered: f64) -> f64 {
     server_cpu_ns / answered
 }

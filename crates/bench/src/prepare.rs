@@ -1,5 +1,5 @@
-//! Before anything is measured: every row is built, and proved against each contract of the points that it takes part in. A row
-//! that cannot be is excluded with its reason; it never stops the others.
+//! Preparation before the measurement: every row is built, and verified against the contract of each of its
+//! points. A row that fails is excluded with its reason and does not stop the others.
 
 use std::{
     collections::BTreeMap,
@@ -28,13 +28,13 @@ use tare_service::{
     settings::ServiceSettings,
 };
 
-/// Services that are proved at the same time: most of proving is waiting for a clock to move.
+/// Services verified at the same time. Most of a verification is waiting for a clock to move.
 const VERIFIED_AT_ONCE: usize = 4;
 
-/// Whether each row that takes part may be asked the contracts of its points in its protocol.
+/// Checks that every row may serve the contracts of its points in its protocol.
 ///
 /// # Errors
-/// The first contract that may not, with its reason.
+/// The reason of the first contract that does not allow it.
 pub fn check_protocols(plan: &Plan, contracts: &BTreeMap<String, Contract>) -> Result<(), String> {
     for point in &plan.points {
         let Some(contract) = contracts.get(&point.contract) else { continue };
@@ -53,9 +53,8 @@ pub fn check_protocols(plan: &Plan, contracts: &BTreeMap<String, Contract>) -> R
     Ok(())
 }
 
-/// Builds every row, enters the version it reports, and moves its service to where it was built; rows that cannot be built
-/// are excluded. A row that is out already is not built. Each service is built once, however many rows it has. `after` is given
-/// the name of each.
+/// Builds every row that is not excluded, and enters its reported version and the folder of its build. Rows
+/// whose build fails are excluded. Each service is built once. `after` receives the name of each.
 pub fn build_all(
     plan: &mut Plan,
     rows: &mut [Row],
@@ -86,12 +85,12 @@ pub fn build_all(
                 planned.content = Some(built.content.clone());
                 row.service.place = built.place.clone();
             }
-            // There will be no run, and that is no fault of the service.
+            // An interrupt ends the run: the row is not at fault.
             Some(Some(Err(BuildError::Interrupted)) | None) | None => {}
             Some(Some(Err(error))) => planned.excluded = Some(excluded(error)),
         }
     }
-    // The one published table that had opinions of the frameworks.
+    // Only one published table has opinions of the frameworks.
     if plan.publication.layout == Layout::Makespan {
         for (planned, row) in plan.rows.iter_mut().zip(rows.iter()) {
             planned.counted = Counted::of(&row.service, builder);
@@ -100,7 +99,7 @@ pub fn build_all(
 }
 
 impl Counted {
-    /// Of the service as it was built last; its own code only if it was not.
+    /// Footprint of the last build; without a build, of the service's own code only.
     fn of(service: &Service, builder: &Builder) -> Counted {
         let last = builder.last(service);
         let nothing = (&Releases::default(), &Kept::new(Path::new("")));
@@ -122,7 +121,7 @@ fn excluded(error: &BuildError) -> Excluded {
     Excluded { why, reason: error.to_string() }
 }
 
-/// A row that is to be proved against one contract.
+/// A row that is to be verified against one contract.
 #[derive(Debug, Clone)]
 struct Candidate<'a> {
     row: usize,
@@ -132,11 +131,11 @@ struct Candidate<'a> {
     service_settings: ServiceSettings,
 }
 
-/// Proves the rows of `plan` that were built. One that fails is excluded, or, if it is measured as it was published, keeps
-/// what is wrong with it. Transcripts go to the run folder. `after` is given the name of each.
+/// Verifies the built rows of `plan`. A row that fails is excluded, or keeps its findings if it is measured
+/// as published. Transcripts go to the run folder. `after` receives the name of each.
 ///
 /// # Errors
-/// If a transcript cannot be stored, or the machine refuses what starting a service takes.
+/// If a transcript cannot be stored, or the machine cannot start a service.
 pub fn verify_all(
     plan: &mut Plan,
     rows: &[Row],
@@ -159,7 +158,7 @@ pub fn verify_all(
     Ok(())
 }
 
-/// Each row once for each of its contracts.
+/// One candidate per row and contract.
 fn candidates<'a>(
     plan: &'a Plan,
     rows: &'a [Row],
@@ -183,8 +182,8 @@ fn candidates<'a>(
     wanted.into_iter().filter_map(candidate).collect()
 }
 
-/// Proves candidates, a few at a time; why each row cannot take part, if it cannot. Those that an interrupt kept from their
-/// turn are missing.
+/// Verifies candidates, a few at a time. Returns for each row why it cannot take part, if so; rows that an
+/// interrupt skipped are missing.
 fn verify_each(
     candidates: &[Candidate],
     seed: u64,
@@ -201,7 +200,7 @@ fn verify_each(
                 return Ok(());
             }
             let excluded = verify_one(candidate, seed, supervisor, run)?;
-            // What an interrupt cut off says nothing about the service.
+            // A verification cut off by an interrupt is no evidence about the service.
             if interrupt.load(Ordering::Relaxed) {
                 return Ok(());
             }

@@ -1,5 +1,5 @@
-//! The lines of `journal.ndjson`: one line of JSON a fact, integers in base units, rows and points by their places in the plan. They
-//! are the measurement; every table is computed from them.
+//! The lines of `journal.ndjson`: one JSON object per fact, with integers in base units. Rows and points are
+//! named by their places in the plan. Every table is computed from these lines.
 
 use std::io;
 
@@ -16,23 +16,23 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Record {
-    /// How a service warmed up, before the first block of an interleaved experiment.
+    /// How a service warmed up before the first block of an interleaved experiment.
     Pilot(Pilot),
     Block(Block),
-    /// A service gave its first answer, was warmed up, and is frozen.
+    /// A service gave its first answer, was warmed up, and was frozen.
     Started(Started),
     Sample(Box<Sample>),
-    /// A slice that has no figures: an agent was not valid, or was lost.
+    /// A slice without figures, because an agent was not valid or was lost.
     Discarded(DiscardedSlice),
     /// A service was stopped at the end of a block.
     Stopped(Stopped),
-    /// A row of an interleaved experiment is out; it takes no part in later blocks.
+    /// A row of an interleaved experiment failed; it takes no part in later blocks.
     Failed(Failed),
-    /// The run ended of its own accord. A journal without this line was cut off.
+    /// The run ended regularly. A journal without this line was cut off.
     Ended(Ended),
 }
 
-/// What a record is of. A run measures each once.
+/// The place of a record in the plan. A run measures each place once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
     Pilot { row: usize },
@@ -43,37 +43,37 @@ pub(crate) enum Place {
     Failure { block: usize, row: usize },
 }
 
-/// Where records go. An error ends the run: what cannot be kept is not measured.
+/// Destination of records. An error ends the run, because unstored measurements are lost.
 pub trait Journal {
-    /// Keeps a record for good.
+    /// Stores a record durably.
     ///
     /// # Errors
     /// If it cannot be written.
     fn append(&mut self, record: &Record) -> io::Result<()>;
 }
 
-/// All rows that take part, in the order in which they are started.
+/// All rows that take part, in starting order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Block {
     pub block: usize,
     pub order: Vec<usize>,
-    /// Time that the run had taken before.
+    /// Wall time of the run before this block.
     pub elapsed_ns: u64,
-    /// What was chosen after the pilots; absent where the plan says it.
+    /// The division chosen after the pilots; absent if the plan fixes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen: Option<ChosenBlocks>,
 }
 
-/// Into what a comparison divides the time that its pilots have left. It is the same in all blocks.
+/// How a comparison divides the time that is left after its pilots. It is the same in all blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChosenBlocks {
-    /// The most blocks of the run, which its looks are planned by.
+    /// Most blocks of the run; its looks are planned from this number.
     pub blocks_max: usize,
     /// Slices of each row in a block.
     pub slices: usize,
-    /// Half of the interval that is then expected of the ratio of two costs: 0.02 for 2%. Absent if nothing is known of how they spread.
+    /// Expected half width of the interval of the cost ratio: 0.02 for 2%. Absent if unknown.
     pub half_width_expected: Option<f64>,
 }
 
@@ -85,26 +85,26 @@ pub struct Pilot {
     /// Length of a window of the curve.
     pub window_ns: u64,
     pub answered: Vec<u64>,
-    /// CPU time of the service's processes in each window; empty if it is not known.
+    /// CPU time of the service's processes in each window; empty if it is unknown.
     pub server_cpu_ns: Vec<u64>,
-    /// CPU time that others took on the measured CPUs in each window; empty in older runs.
+    /// CPU time that other processes took on the measured CPUs in each window; empty in older runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub taken_ns: Vec<u64>,
-    /// Windows that the search for the steady state left out, since others took the CPUs.
+    /// Windows left out of the search for the steady state, because other processes took the CPUs.
     pub discarded: usize,
-    /// The reference, in a short window after each.
+    /// The reference, measured in a short window after each of these.
     pub beside: Beside,
-    /// What a start costs beside the load: until it is ready, and until it has stopped.
+    /// Cost of a start beside the load: until the service is ready, and until it has stopped.
     pub start_ns: u64,
-    /// From where on it is steady; absent if it was not within the time that it had.
+    /// The service is steady from here on; absent if it was not steady within its time.
     pub steady_after_ns: Option<u64>,
-    /// It had more time than the budget gives to others, since it was still compiling.
+    /// The pilot was extended beyond its share of the budget, because the service was still compiling.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub went_on: bool,
-    /// The first load that was answered wrongly; absent if there was none.
+    /// The first load with wrong answers; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrong_aside: Option<Box<LoadResult>>,
-    /// Requests of its loads that failed.
+    /// Failed requests of its loads.
     #[serde(skip_serializing_if = "is_none")]
     pub failed_in_warm_up: Failures,
 }
@@ -117,20 +117,20 @@ impl Pilot {
     /// The fewest windows that can show whether a service is steady.
     pub const WINDOWS_MIN: usize = 12;
 
-    /// Whether it ended before it could show that.
+    /// Whether it ended before it had enough windows to show a steady state.
     pub fn was_cut_short(&self) -> bool {
         self.steady_after_ns.is_none() && self.answered.len() < Pilot::WINDOWS_MIN
     }
 }
 
-/// What client and service agreed on, and how often.
+/// Negotiated TLS parameters and the number of handshakes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KeptHandshakes {
     pub full: u64,
-    /// Those that resumed an earlier session.
+    /// Handshakes that resumed an earlier session.
     pub resumed: u64,
-    /// Each with the number of handshakes. More than one if connections differ.
+    /// Each negotiated result with its number of handshakes; more than one if connections differ.
     pub negotiated: Vec<(Negotiated, u64)>,
 }
 
@@ -154,7 +154,7 @@ impl From<&Handshakes> for KeptHandshakes {
     }
 }
 
-/// The reference beside a pilot; empty without one.
+/// The reference beside a pilot; empty without a reference.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Beside {
@@ -167,7 +167,7 @@ pub struct Beside {
 pub struct Started {
     pub block: usize,
     pub row: usize,
-    /// From `exec` to the first right answer; absent for a server that ran already.
+    /// From `exec` to the first correct answer; absent for a server that ran already.
     pub start_up_ns: Option<u64>,
 }
 
@@ -176,28 +176,28 @@ pub struct Started {
 pub struct Stopped {
     pub block: usize,
     pub row: usize,
-    /// Sum of the peaks of its live processes.
+    /// Sum of the peak resident memory of its live processes.
     pub rss_bytes_peak: Option<u64>,
-    /// Voluntary and forced together.
+    /// Voluntary and involuntary switches together.
     pub context_switches: Option<u64>,
-    /// Of all answers of the block, in the order of the plan's points; absent if there was no answer.
+    /// Latency of all answers of the block, per point of the plan; absent without answers.
     pub latency: Vec<Option<Latency>>,
-    /// How it stopped, where that was not clean.
+    /// How it stopped, if the stop was not clean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unclean_stop: Option<String>,
-    /// What it worked with said of itself: version and settings of its database. Absent if there was none.
+    /// Version and settings that its backing (a database) reported. Absent without a backing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backing: Option<String>,
-    /// Where its threads could run after its last slice, and how urgently.
+    /// Allowed CPUs and priorities of its threads after its last slice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
-    /// The first load outside of its slices that was answered wrongly: while it was warmed up, or its connections were primed.
+    /// The first load outside its slices with wrong answers: a warm-up or a priming.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrong_aside: Option<Box<LoadResult>>,
-    /// Requests that failed while it was warmed up.
+    /// Requests that failed during the warm-up.
     #[serde(skip_serializing_if = "is_none")]
     pub failed_in_warm_up: Failures,
-    /// The handshakes of all connections to it, over TLS.
+    /// TLS handshakes of all connections to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshakes: Option<KeptHandshakes>,
 }
@@ -207,14 +207,14 @@ pub struct Stopped {
 pub struct Failed {
     pub block: usize,
     pub row: usize,
-    /// What a reader of the table is shown.
+    /// The reason, as a table shows it.
     pub reason: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
     pub reason: Ending,
-    /// Of all sessions of the run, from their begin.
+    /// Wall time of all invocations of the run.
     pub elapsed_ns: u64,
 }
 
@@ -227,13 +227,13 @@ pub struct Latency {
     pub p99_ns: u64,
     pub p999_ns: u64,
     pub max_ns: u64,
-    /// Some requests were never answered: quantiles from theirs on are lower bounds.
+    /// Some requests were never answered: the quantiles that include them are lower bounds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
 }
 
 impl Latency {
-    /// The quantiles that are kept, each with its probability.
+    /// The stored quantiles, each with its probability.
     fn quantiles_ns(&self) -> [(f64, u64); 5] {
         [
             (0.5, self.p50_ns),
@@ -244,7 +244,7 @@ impl Latency {
         ]
     }
 
-    /// One of them; absent if it is not kept, or `samples` are too few for it.
+    /// One stored quantile; absent if it is not stored, or if `samples` are too few for it.
     pub fn ns_at(&self, probability: f64, samples: u64) -> Option<u64> {
         let kept = self.quantiles_ns().into_iter().find(|(kept, _)| *kept == probability);
         kept.map(|(_, ns)| ns).filter(|_| carry(samples, probability))
@@ -254,13 +254,13 @@ impl Latency {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
-    /// The stopping rule has its answer.
+    /// The stopping rule reached a decision.
     Decided,
-    /// Another block would not fit.
+    /// Another block would not fit into the budget.
     BudgetSpent,
-    /// As many blocks as the experiment allows.
+    /// The run has the most blocks that the experiment allows.
     BlocksMax,
-    /// Every row has failed, or every one but the reference.
+    /// Every row has failed, or every row except the reference.
     NothingLeft,
     /// Every sample of a sequential experiment was taken.
     Complete,
@@ -284,7 +284,7 @@ impl Record {
         }
     }
 
-    /// What a row answered, if it says so: in a slice or a whole load, and wrong answers beside them.
+    /// Answers of a row, from a slice, a whole load, or a load with wrong answers beside them.
     pub fn answers_of(&self, row: usize) -> Option<&LoadResult> {
         match self {
             Record::Sample(sample) if sample.row == row => Some(&sample.load),
@@ -294,7 +294,7 @@ impl Record {
         }
     }
 
-    /// What it is of; absent for an end, of which a run that was resumed has several.
+    /// The place that it fills in the plan; absent for an end, because a resumed run has several.
     pub(crate) fn place(&self) -> Option<Place> {
         Some(match self {
             Record::Pilot(pilot) => Place::Pilot { row: pilot.row },
@@ -314,7 +314,7 @@ impl Record {
         })
     }
 
-    /// Whether every row and point that it names is one of this many.
+    /// Whether all of its row and point numbers are below these counts.
     pub(crate) fn is_within(&self, rows: usize, points: usize) -> bool {
         match self {
             Record::Pilot(pilot) => pilot.row < rows,
@@ -330,13 +330,13 @@ impl Record {
 }
 
 impl Stopped {
-    /// Of all answers at a point.
+    /// Latency of all answers at a point.
     pub fn latency_at(&self, point: usize) -> Option<&Latency> {
         self.latency.get(point)?.as_ref()
     }
 }
 
-/// Why and when a run ended. One that was resumed after an end has none until the next.
+/// Why and when a run ended. A resumed run has no ending until it ends again.
 pub fn ending(records: &[Record]) -> Option<(Ending, u64)> {
     match records.last()? {
         Record::Ended(ended) => Some((ended.reason, ended.elapsed_ns)),
@@ -345,7 +345,7 @@ pub fn ending(records: &[Record]) -> Option<(Ending, u64)> {
 }
 
 impl Ending {
-    /// In words for the foot of a table.
+    /// The reason, for the foot of a table.
     pub fn text(self) -> &'static str {
         match self {
             Ending::Decided => "the question was answered",

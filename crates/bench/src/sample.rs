@@ -1,6 +1,6 @@
-//! What was counted and timed of one service under one load for a while: a slice of an interleaved experiment, or a whole load of
-//! a sequential one. Raw numbers in base units. Whether they can be trusted is for their reader to compute, so that a corrected
-//! threshold corrects old runs too.
+//! The counts and times of one service under one load: a slice of an interleaved experiment, or a whole load
+//! of a sequential one. Samples hold raw numbers in base units. Validity is computed when they are read, so
+//! that a corrected threshold corrects old runs too.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use tare_stats::samples::carry;
 
 use crate::sample_agents::FleetSample;
 
-/// One service at one point of the plan, once.
+/// One service at one point of the plan, measured once.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sample {
@@ -27,26 +27,26 @@ pub struct Sample {
     pub point: usize,
     pub row: usize,
     pub outcome: Outcome,
-    /// As far as it came where the outcome is not [`Outcome::Measured`].
+    /// Partial if the outcome is not [`Outcome::Measured`].
     pub load: LoadResult,
     pub host: HostUsage,
-    /// What preceded it on this process, which was warm; absent if nothing did, and in older runs.
+    /// Loads on this warm process since its previous sample; absent without any, and in older runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aside: Option<Aside>,
-    /// Who loaded it, if that was not the generator of this machine.
+    /// The agents that loaded it; absent if the generator of this machine did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fleet: Option<FleetSample>,
 }
 
-/// Loads of which nothing is measured but how long the service was silent: the warm-up of a process that is kept for several
-/// blocks, and the first requests over connections that were left alone.
+/// Unmeasured loads: the warm-up of a process that is kept for several blocks, and the first requests over
+/// idle connections. Only the service's silences are recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Aside {
     pub elapsed_ns: u64,
-    /// The longest time in which requests were in flight and none of them came to its end.
+    /// The longest time in which requests were in flight and none finished.
     pub silent_ns_max: u64,
-    /// CPU time that others took on the measured CPUs; absent if that is not known.
+    /// CPU time that other processes took on the measured CPUs; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign_cpu_ns: Option<i64>,
 }
@@ -56,23 +56,23 @@ pub struct Aside {
 pub enum Outcome {
     #[default]
     Measured,
-    /// The service stopped answering, or would not have answered everything in many times the planned time.
+    /// The service stopped answering, or would have taken many times the planned time.
     Hung(Hung),
-    /// Nothing was measured. A service that fails in an interleaved experiment has a record of its own, and no sample.
+    /// Nothing was measured. In interleaved experiments such a service has a `Failed` record and no sample.
     Failed { reason: String },
 }
 
-/// How far a load came that was given up, and what the service did then.
+/// The progress of a load that was given up, and what the service did then.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hung {
-    /// No answer came for this long; absent if answers came, but too slowly.
+    /// Time without an answer at the end; absent if answers came, but too slowly.
     pub silent_ns: Option<u64>,
-    /// The time after which it was given up in any case.
+    /// The time limit of the whole load.
     pub deadline_ns: u64,
     pub answered: u64,
     pub requests: u64,
-    /// Of the service, after the load was given up.
+    /// Threads of the service after the load was given up.
     pub threads: u64,
     /// CPU time of the service after the load was given up, as a share of one CPU.
     pub cpu_share: f64,
@@ -96,27 +96,27 @@ impl fmt::Display for Hung {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoadResult {
-    /// Requests a second that were due; none in a closed loop, where the service sets the rate.
+    /// Requests due per second; absent in a closed loop, where the service sets the rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offered_per_second: Option<f64>,
     /// How long requests were sent.
     pub window_ns: u64,
-    /// From the first request until the last one in flight was answered: the makespan of a load that ends by a number.
+    /// From the first request to the last answer: the makespan of a load with a fixed number of requests.
     pub elapsed_ns: u64,
     pub sent: u64,
     /// Requests that were due and never sent.
     pub unsent: u64,
-    /// Right answers, those after the window among them.
+    /// Correct answers, including those after the window.
     pub answered: u64,
     pub answered_in_window: u64,
-    /// Right answers within each of the times that the plan asks about.
+    /// Correct answers within each of the plan's limits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub within: Vec<u64>,
     /// Wrong and missing answers.
     pub failed: Failures,
-    /// Failures of connections that had no request out.
+    /// Failures on connections without a request in flight.
     pub connection_failed: Failures,
-    /// What the first wrong answer looked like, or else the first failure.
+    /// A description of the first wrong answer, or else of the first failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_failure: Option<String>,
     /// Requests without an answer when the load was given up.
@@ -124,98 +124,98 @@ pub struct LoadResult {
     pub connects: u64,
     pub bytes_sent: u64,
     pub bytes_received: u64,
-    /// The time that each request was in flight, added up, for Little's law; 0 where it was not kept.
+    /// Sum of the times that requests were in flight, for Little's law; 0 if it was not recorded.
     pub in_flight_ns: u64,
-    /// The part of it of requests without a right answer, added up request by request; absent in older runs.
+    /// The part of that sum from requests without a correct answer; absent in older runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_flight_ns_unanswered: Option<u64>,
-    /// Mean time from the send of an answered request to its answer, with a wait for a stream of HTTP/2.
+    /// Mean time from sending an answered request to its answer, including waits for an HTTP/2 stream.
     pub service_time_ns_mean: u64,
-    /// The longest time in which requests were in flight and none of them came to its end; absent in older runs.
+    /// The longest time in which requests were in flight and none finished; absent in older runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub silent_ns_max: Option<u64>,
-    /// From the instant each request was due; in a closed loop, from its send.
+    /// Latency from the instant each request was due; in a closed loop, from its sending.
     pub latency: Distribution,
-    /// How late the generator was itself, at the 99th percentile; none in a loop without due instants.
+    /// Schedule lag of the generator at the 99th percentile; absent in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule_lag_ns_p99: Option<u64>,
-    /// From the attempt to connect to the connection.
+    /// From the attempt to connect until the connection is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connect_time: Option<Distribution>,
-    /// From the attempt to connect to the close, of connections that had all their answers.
+    /// From the attempt to connect to the close, of connections that received all their answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connection_time: Option<Distribution>,
-    /// The load second by second, where it was watched.
+    /// The load second by second, if it was watched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub seconds: Vec<Second>,
 }
 
-/// What a plan asks about a load besides what is always kept, such as an SLO.
+/// Values that a plan, such as one with an SLO, requests beside the usual ones.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AskedOfLoad {
-    /// Right answers are counted that came within each of these times.
+    /// Correct answers within each of these times are counted.
     pub limits_ns: Vec<u64>,
     /// Percentiles of the latency: 99 for p99.
     pub percents: Vec<f64>,
 }
 
-/// What the service, the generator and this machine spent meanwhile.
+/// Resources that the service, the generator and this machine used during the sample.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostUsage {
-    /// CPU time of the service's processes; 0, and left out, if it is not known.
+    /// CPU time of the service's processes; 0 and omitted if unknown.
     #[serde(skip_serializing_if = "is_zero")]
     pub server_cpu_ns: u64,
-    /// Why it is not known, if it is not.
+    /// Why the CPU time is unknown, if so.
     #[serde(alias = "served_by", skip_serializing_if = "Option::is_none")]
     pub cpu_unknown: Option<CpuUnknown>,
-    /// The part of it in user mode and in the kernel, in ticks of 10 ms: to be added up over slices. Absent in slices of older runs.
+    /// CPU time by mode, in ticks of 10 ms, to be summed over slices. Absent in slices of older runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_cpu_by_mode: Option<CpuByMode>,
     /// What the ballast of the reference took of its CPU time and of the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ballast: Option<BallastTime>,
-    /// CPU time of what it works with: a database, a server behind it; absent if that is nothing.
+    /// CPU time of the service's backing (a database or an upstream server); absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backing_cpu_ns: Option<u64>,
-    /// It ran on CPUs of its own, none of which are those of service and generator.
+    /// The backing ran on its own CPUs, separate from those of service and generator.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub backing_is_apart: bool,
-    /// Resident memory of that; pages that its processes share count for each.
+    /// Resident memory of the backing; memory that its processes share counts for each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backing_rss_bytes: Option<u64>,
-    /// What was asked of it.
+    /// Queries, rows and requests counted at the backing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backing: Option<BackingCounts>,
-    /// CPU time of the generator's threads. Of agents, of those on this machine: what others spend elsewhere disturbs nothing here.
+    /// CPU time of the generator's threads, without agents on other machines.
     pub generator_cpu_ns: u64,
-    /// The part of it in which they polled and nothing had come.
+    /// The part of it spent polling without result.
     pub generator_polled_ns: u64,
-    /// CPU time that others took on the CPUs of the service and the generator, stolen time among it; sometimes below 0, by the
-    /// error of its accounting.
+    /// CPU time that others took on the measured CPUs, including stolen time; accounting error can make it
+    /// negative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign_cpu_ns: Option<i64>,
-    /// What other processes did before it and meanwhile, if the server ran already and was found by its port.
+    /// Use by other processes before and during the load, for a running server found by its port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<Others>,
-    /// What the CPUs of both did, as the kernel counts it.
+    /// Kernel accounting of the CPUs of service and generator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accounting: Option<CpuAccounting>,
-    /// Of the service's live threads, voluntary and forced together.
+    /// Context switches of the service's live threads, voluntary and involuntary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<u64>,
-    /// How long the service's live threads were ready to run and had no CPU, added up; absent in older runs.
+    /// Sum of the times that the service's live threads were runnable without a CPU; absent in older runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waited_ns: Option<u64>,
     /// Resident memory of its live processes after the load; absent in older runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rss_bytes: Option<u64>,
-    /// How long a quota of CPU time held the service back.
+    /// Time that a CPU quota throttled the service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled_ns: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkUsage>,
-    /// Of the service's process, where it served this sample alone.
+    /// Facts about the service's process, if it served only this sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessFacts>,
 }
@@ -249,14 +249,14 @@ pub struct CpuByMode {
     pub system_ns: u64,
 }
 
-/// What others took of the measured CPUs in a pause before a load, and in the load. They are neither the service nor Tare, nor the
-/// kernel, nor the hypervisor.
+/// CPU time that other processes took on the measured CPUs, in a pause before the load and during the load.
+/// It excludes the service, Tare, the kernel and the hypervisor.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Others {
     pub pause: TakenByOthers,
     pub load: TakenByOthers,
-    /// The processes seen at its end that took most in addition to what they took in the pause.
+    /// The processes at the end with the largest increase over the pause.
     pub busiest: Vec<Other>,
 }
 
@@ -264,7 +264,7 @@ pub struct Others {
 #[serde(default)]
 pub struct TakenByOthers {
     pub wall_ns: u64,
-    /// Sometimes below 0, by the error of its accounting.
+    /// Accounting error can make it negative.
     pub cpu_ns: i64,
 }
 
@@ -272,9 +272,9 @@ pub struct TakenByOthers {
 #[serde(default)]
 pub struct Other {
     pub process: Process,
-    /// In the load.
+    /// CPU time in the load.
     pub cpu_ns: u64,
-    /// In the pause.
+    /// CPU time in the pause.
     pub cpu_ns_before: u64,
 }
 
@@ -282,84 +282,84 @@ pub struct Other {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProcessFacts {
-    /// From `exec` to the first right answer.
+    /// From `exec` to the first correct answer.
     pub start_up_ns: u64,
-    /// Sum of the peaks of its live processes.
+    /// Sum of the peak resident memory of its live processes.
     pub rss_bytes_peak: Option<u64>,
-    /// How it stopped, where that was not clean.
+    /// How it stopped, if the stop was not clean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unclean_stop: Option<String>,
-    /// What it worked with said of itself: version and settings of its database. Absent if there was none.
+    /// Version and settings that its backing (a database) reported. Absent without a backing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backing: Option<String>,
-    /// Where its threads could run after the load, and how urgently.
+    /// Allowed CPUs and priorities of its threads after the load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
-    /// The first load before it that was answered wrongly, while it was warmed up.
+    /// The first load of its warm-up with wrong answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrong_aside: Option<Box<LoadResult>>,
 }
 
-/// The threads of a service as they were, frozen.
+/// The threads of a service at the moment that it was frozen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Placement {
-    /// The priority that the service was started with.
+    /// The priority with which the service was started.
     pub given: Priority,
     pub groups: Vec<ThreadGroup>,
 }
 
-/// What a slow link did during the load, and before it, since it was made for this sample.
+/// Use of a slow link from its creation for this sample to the end of the load.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinkUsage {
-    /// What makes it slow, and why that.
+    /// What makes the link slow, and why this mechanism was chosen.
     pub kind: String,
-    /// CPU time of its own thread, on the generator's CPUs; absent if the kernel does the work.
+    /// CPU time of the link's own thread, on the generator's CPUs; absent if the kernel does the work.
     pub cpu_ns: Option<u64>,
-    /// Packets that came out, both ways.
+    /// Packets delivered in both directions.
     pub packets: u64,
-    /// Lost as they should be.
+    /// Packets lost by design.
     pub lost: u64,
     pub dropped: u64,
-    /// Never read, since its thread was too slow.
+    /// Packets that were never read, because the link's thread was too slow.
     pub unread: u64,
-    /// How much later than they should have 1% of the packets came out.
+    /// Excess delay of packets at the 99th percentile.
     pub late_ns_p99: u64,
 }
 
-/// What happened in a second of a load.
+/// Counts of one second of a load.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Second {
-    /// The last one of a load may be shorter than a second.
+    /// Duration; the last one of a load may be shorter than a second.
     pub ns: u64,
     pub answered: u64,
     pub latency_ns_max: u64,
 }
 
-/// The probabilities at which a [`Distribution`] is kept.
+/// The probabilities of the quantiles that a [`Distribution`] stores.
 pub const PROBABILITIES: [f64; 10] = [0.5, 0.66, 0.75, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 1.0];
 
-/// A distribution of times, as far as tables show it. Moments are of what was answered.
+/// A distribution of times, as far as tables need it. Its moments cover answered requests only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Distribution {
     pub count: u64,
     pub ns_min: u64,
     pub ns_mean: f64,
-    /// It says nothing of a count below 2, and neither does the share.
+    /// Undefined for counts below 2, like the share.
     pub ns_stdev: f64,
-    /// The share that lies within one standard deviation of the mean.
+    /// The share of values within one standard deviation of the mean.
     pub share_within_stdev: f64,
     /// Probabilities, each with its quantile.
     pub quantiles_ns: Vec<(f64, u64)>,
-    /// Some requests were never answered: quantiles are lower bounds.
+    /// Some requests were never answered, so quantiles are lower bounds.
     pub at_least: bool,
 }
 
 impl Distribution {
-    /// Of times that were all observed.
+    /// The distribution of times that were all observed.
     pub fn of(times: &Histogram) -> Distribution {
         let (mean, stdev) = (times.mean_ns(), times.stdev_ns().unwrap_or(0.0));
         let within = |low: f64, high: f64| times.share_within(low.max(0.0) as u64, high as u64);
@@ -374,7 +374,7 @@ impl Distribution {
         }
     }
 
-    /// Of the latency of all requests, those that were never answered among them.
+    /// The latency of all requests, including those that were never answered.
     pub fn of_latency(measures: &Measures) -> Distribution {
         Distribution {
             quantiles_ns: PROBABILITIES.map(|p| (p, measures.quantile(p).ns)).to_vec(),
@@ -383,12 +383,12 @@ impl Distribution {
         }
     }
 
-    /// Absent if nothing was timed.
+    /// The distribution of `times`; absent if nothing was timed.
     fn of_some(times: &Histogram) -> Option<Distribution> {
         (times.count() > 0).then(|| Distribution::of(times))
     }
 
-    /// With the quantile at a probability that is asked for besides those that are always kept.
+    /// Adds the quantile at a requested probability, unless it is stored already.
     fn with_quantile(mut self, measures: &Measures, probability: f64) -> Distribution {
         if !self.quantiles_ns.iter().any(|(kept, _)| is_same(*kept, probability)) {
             self.quantiles_ns.push((probability, measures.quantile(probability).ns));
@@ -397,7 +397,7 @@ impl Distribution {
         self
     }
 
-    /// The quantile at one of the probabilities that were kept; absent if nothing was timed, or too few for it.
+    /// The quantile at a stored probability; absent without enough values.
     pub fn ns_at(&self, probability: f64) -> Option<u64> {
         let found = self.quantiles_ns.iter().find(|(kept, _)| is_same(*kept, probability))?;
         Some(found.1).filter(|_| carry(self.count, probability))
@@ -405,17 +405,17 @@ impl Distribution {
 }
 
 impl Sample {
-    /// Whether the load came to its end.
+    /// Whether the load finished.
     pub fn is_measured(&self) -> bool {
         self.outcome == Outcome::Measured
     }
 
-    /// Whether requests were due at instants of their own.
+    /// Whether requests were due at instants of their own (an open loop).
     pub fn is_open(&self) -> bool {
         self.load.offered_per_second.is_some()
     }
 
-    /// CPU time of the service for each right answer.
+    /// CPU time of the service per correct answer.
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
         (self.load.answered > 0 && self.host.cpu_unknown.is_none())
             .then(|| self.cost_ns() as f64 / self.load.answered as f64)
@@ -433,7 +433,7 @@ impl Sample {
 }
 
 impl LoadResult {
-    /// As the generator reports it, with what the plan asks about.
+    /// The report of the generator, with the values that the plan requests.
     pub fn of(report: &RunReport, asked: &AskedOfLoad) -> LoadResult {
         let (total, tally) = (&report.total, &report.total.tally);
         let probabilities = asked.percents.iter().map(|percent| percent / 100.0);
@@ -467,33 +467,33 @@ impl LoadResult {
         }
     }
 
-    /// Right answers a second of the window.
+    /// Correct answers per second of the window.
     pub fn per_second(&self) -> f64 {
         if self.window_ns == 0 { 0.0 } else { self.answered_in_window as f64 * 1e9 / self.window_ns as f64 }
     }
 
-    /// Answers that came and were wrong, unsolicited ones among them.
+    /// Wrong answers, including unsolicited ones.
     pub fn wrong_answers(&self) -> u64 {
         self.failed.wrong_answers() + self.connection_failed.wrong_answers()
     }
 
-    /// Requests whose latency, or how long they had waited for none, is in the distribution.
+    /// Requests in the latency distribution, including those that timed out or still waited.
     pub fn timed(&self) -> u64 {
         self.answered + self.failed.get(Failure::ResponseTimeout) + self.in_flight + self.unsent
     }
 
-    /// Wrong and missing answers, those among them that were still waited for when the load ended.
+    /// Wrong and missing answers, including requests still in flight when the load ended.
     pub fn failures(&self) -> u64 {
         self.failed.total() + self.connection_failed.total() + self.in_flight
     }
 }
 
-/// The division by which a percentage was made leaves a float that is next to it.
+/// Compares with a tolerance, because a percentage divided by 100 may differ in the last bit.
 fn is_same(one: f64, other: f64) -> bool {
     (one - other).abs() < 1e-9
 }
 
-/// To the resolution of the histogram.
+/// Counts at the resolution of the histogram.
 fn within(latency: &Histogram, limits_ns: &[u64]) -> Vec<u64> {
     let within =
         |limit_ns: &u64| (latency.share_within(0, *limit_ns) * latency.count() as f64).round() as u64;
@@ -506,17 +506,17 @@ impl HostUsage {
         self.link.as_ref().and_then(|link| link.cpu_ns).unwrap_or(0)
     }
 
-    /// CPU time that the generator worked, which is without polling for nothing.
+    /// CPU time of the generator without unsuccessful polling.
     pub fn generator_busy_ns(&self) -> u64 {
         self.generator_cpu_ns.saturating_sub(self.generator_polled_ns)
     }
 
-    /// CPU time of what the service works with, on the service's CPUs. Absent if that is nothing.
+    /// CPU time of the backing on the service's CPUs. Absent without such a backing.
     pub fn sharing_cpu_ns(&self) -> Option<u64> {
         self.backing_cpu_ns.filter(|_| !self.backing_is_apart)
     }
 
-    /// CPU time of all that belongs to the experiment, on the CPUs of service and generator.
+    /// CPU time of all parts of the experiment on the CPUs of service and generator.
     pub fn own_cpu_ns(&self) -> u64 {
         self.server_cpu_ns + self.sharing_cpu_ns().unwrap_or(0) + self.generator_cpu_ns + self.link_cpu_ns()
     }

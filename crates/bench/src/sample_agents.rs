@@ -1,4 +1,4 @@
-//! Who loaded a slice, if that was several agents: what is kept of each, and why a slice has no figures. Values only.
+//! The agents that loaded a slice: the stored facts of each, and why a slice has no figures. Values only.
 
 use serde::{Deserialize, Serialize};
 use tare_agent::{AgentRow, FleetFinding, FleetReport};
@@ -8,14 +8,14 @@ use tare_load::Doubt;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FleetSample {
-    /// The part of the slice in which surely all agents loaded, counted from the start in common: the window of the slice.
+    /// The window of the slice, in which all agents certainly loaded, from the common start.
     pub from_ns: u64,
     pub to_ns: u64,
-    /// How well all clocks are known to agree.
+    /// Bound on the disagreement of all clocks.
     pub uncertainty_ns: u64,
     /// In the order of the plan.
     pub agents: Vec<AgentSample>,
-    /// What was found of all agents together, and leaves the figures as they are.
+    /// Findings about all agents together that leave the figures valid.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -25,27 +25,27 @@ pub struct FleetSample {
 #[serde(default)]
 pub struct AgentSample {
     pub address: String,
-    /// `valid`, or the names of its doubts.
+    /// `valid`, or the names of its findings.
     pub verdict: String,
-    /// Right answers, those after the window among them.
+    /// Correct answers, including those after the window.
     pub answered: u64,
     pub answered_in_window: u64,
     pub latency_ns_p99: u64,
-    /// How late it was itself; absent in a closed loop.
+    /// The agent's own schedule lag; absent in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule_lag_ns_p99: Option<u64>,
-    /// How long after the start in common it began.
+    /// How long after the common start it began.
     pub late_ns: u64,
-    /// How well its clock is known; absent if it is not.
+    /// Error of its clock; absent if it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_error_ns: Option<u64>,
     /// The longest time that it took to answer the controller.
     pub silent_ns: u64,
-    /// CPU time of its threads, on its machine.
+    /// CPU time of its threads, on its own machine.
     pub generator_cpu_ns: u64,
 }
 
-/// A slice that has no figures although the service is not to blame.
+/// A slice without figures, for a reason that is not the service.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DiscardedSlice {
@@ -53,14 +53,14 @@ pub struct DiscardedSlice {
     pub round: usize,
     pub point: usize,
     pub row: usize,
-    /// Whether it is one of a closed loop, which has its place in a round.
+    /// Whether it belongs to a closed loop, and so has a place in a round.
     pub is_closed: bool,
-    /// Each names its agent. At least one.
+    /// At least one reason; each names its agent.
     pub reasons: Vec<String>,
-    /// An agent was lost, or could not begin: nothing is known of what the others counted.
+    /// An agent was lost, or could not begin: the counts of the others are unknown.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_lost: bool,
-    /// What each agent said of itself; empty if one was lost.
+    /// The reports of the agents; empty if one was lost.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentSample>,
 }
@@ -99,7 +99,7 @@ impl AgentSample {
 }
 
 impl DiscardedSlice {
-    /// Why this load has no figures; absent if it has.
+    /// The reasons why this load has no figures; absent if it has figures.
     #[must_use]
     pub fn of(report: &FleetReport) -> Option<DiscardedSlice> {
         let reasons = of_findings(report, discards);
@@ -111,7 +111,7 @@ impl DiscardedSlice {
         })
     }
 
-    /// There is no report, for this reason.
+    /// A slice without any report, for this reason.
     #[must_use]
     pub fn lost(reason: String) -> DiscardedSlice {
         DiscardedSlice { reasons: vec![reason], is_lost: true, ..DiscardedSlice::default() }
@@ -119,7 +119,7 @@ impl DiscardedSlice {
 }
 
 fn of_findings(report: &FleetReport, is_wanted: impl Fn(&FleetFinding) -> bool) -> Vec<String> {
-    // That some requests failed is in the counts of the slice.
+    // The counts of the slice already contain failed requests.
     let is_known = |finding: &&FleetFinding| match finding {
         FleetFinding::Agent { doubts, .. } => doubts.iter().any(is_of_agent),
         _ => true,
@@ -128,8 +128,8 @@ fn of_findings(report: &FleetReport, is_wanted: impl Fn(&FleetFinding) -> bool) 
     findings.filter(|finding| is_wanted(finding)).map(ToString::to_string).collect()
 }
 
-/// Whether a slice with it has no figures: one agent that is not valid is enough, since its answers and its CPU time cannot be taken
-/// out of what the service spent on all. Whose the slow answers are says nothing against cost and throughput.
+/// Whether a finding discards the slice. One invalid agent is enough: its part cannot be subtracted from the
+/// CPU time of the service. Tails that differ between agents affect neither cost nor throughput.
 fn discards(finding: &FleetFinding) -> bool {
     match finding {
         FleetFinding::Agent { doubts, .. } => doubts.iter().any(is_of_agent),
@@ -138,7 +138,7 @@ fn discards(finding: &FleetFinding) -> bool {
     }
 }
 
-/// What the service did is a figure, and no reason to have none: failed requests count against its row as with one generator.
+/// Failures of the service are results: failed requests count against its row, as with one generator.
 fn is_of_agent(doubt: &Doubt) -> bool {
     match doubt {
         Doubt::GeneratorBound { .. } | Doubt::Late { .. } | Doubt::Inconsistent { .. } => true,

@@ -1,4 +1,4 @@
-//! The exit codes, and how an error is printed: both in this one place.
+//! The exit codes, and the form of error messages.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use tare_bench::schedule::CutOff;
 use tare_host::signals;
 use tare_service::raw_socket::variables::BadVariable;
 
-/// For the end of `tare --help`.
+/// The list at the end of `tare --help`.
 pub(crate) const HELP: &str = "\
 Examples:
   tare doctor                                is anything missing on this machine?
@@ -28,11 +28,11 @@ Examples in a clone of the repository of Tare:
 Exit codes: 0 fine, 1 usage or set-up error, 2 a service failed its contract or crashed, 3 gate failed, \
 4 measurement invalid, 5 inconclusive, 6 worse, perhaps by less than delta, 130 or 143 interrupted.";
 
-/// How a command ended that did what it was asked for, and its exit status.
+/// The outcome of a command that ran, and its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Fine = 0,
-    /// The user must set something up, or correct the command line.
+    /// The user must install something, or correct the command line.
     SetUp = 1,
     /// A service failed its contract or crashed.
     ServiceFailed = 2,
@@ -42,7 +42,7 @@ pub(crate) enum Outcome {
     MeasurementInvalid = 4,
     /// The data do not decide the question.
     Inconclusive = 5,
-    /// A regression is shown, and not whether it is as great as the gate allows.
+    /// A regression is shown, but not whether it reaches the gate's limit.
     Worse = 6,
 }
 
@@ -59,12 +59,12 @@ pub(crate) enum FailOn {
     Inconclusive,
 }
 
-/// Of a run, by its verdict: the one way from what was found to an exit status.
+/// The only mapping from the verdict of a run to an exit status.
 impl From<Verdict> for Outcome {
     fn from(verdict: Verdict) -> Outcome {
         match verdict {
             Verdict::Pass => Outcome::Fine,
-            // What is missing must be set up before there is anything to judge.
+            // A missing service must be installed before there is a result.
             Verdict::NotBuilt | Verdict::LeftOut(_) => Outcome::SetUp,
             Verdict::ServiceFailed => Outcome::ServiceFailed,
             Verdict::Worse => Outcome::Worse,
@@ -80,7 +80,7 @@ impl Outcome {
         self as u8
     }
 
-    /// What fails nothing is fine.
+    /// Turns outcomes that `fail_on` tolerates into [`Outcome::Fine`].
     #[must_use]
     pub(crate) fn where_fails(self, fail_on: FailOn) -> Outcome {
         match (self, fail_on) {
@@ -90,7 +90,7 @@ impl Outcome {
         }
     }
 
-    /// The graver of two outcomes: what a service did comes before what the machine did.
+    /// The more severe of two outcomes: failures of a service come before those of the machine.
     #[must_use]
     pub(crate) fn graver(self, other: Outcome) -> Outcome {
         use Outcome::{Fine, GateFailed, Inconclusive, MeasurementInvalid, ServiceFailed, SetUp, Worse};
@@ -104,12 +104,12 @@ pub(crate) fn of(result: anyhow::Result<Outcome>) -> ExitCode {
     if let Err(error) = &result {
         tare_host::tell!("{}: {}", crate::output::paint("1;31", "error"), sentence(error));
     }
-    // Whatever a command makes of it, its caller wants to know that it was interrupted.
+    // Callers need to know of an interrupt, whatever the command's result.
     let interrupted = signals::received().map(|signal| 128 + signal as u8);
     ExitCode::from(interrupted.unwrap_or_else(|| result.unwrap_or_else(|error| of_error(&error)).code()))
 }
 
-/// What a person must set right, unless the instrument itself could not go on, or the built-in service could not.
+/// The outcome of an error: the user must fix it, unless the instrument itself or a service variable failed.
 pub(crate) fn of_error(error: &anyhow::Error) -> Outcome {
     match error {
         error if is_cut_off(error) => Outcome::MeasurementInvalid,
@@ -118,12 +118,12 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Outcome {
     }
 }
 
-/// Whether the instrument failed, and not a service.
+/// Whether the instrument failed instead of a service.
 pub(crate) fn is_cut_off(error: &anyhow::Error) -> bool {
     error.is::<CutOff>() || error.downcast_ref::<ControlError>().is_some_and(ControlError::is_loss)
 }
 
-/// The chain of causes in one line; most errors name their cause already, and then it is not said again.
+/// The chain of causes in one line, without causes that the error text already contains.
 fn sentence(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said {
         said if said.is_empty() => cause,
@@ -132,7 +132,7 @@ fn sentence(error: &anyhow::Error) -> String {
     })
 }
 
-/// The code of a command line that clap refused; asking for help is no mistake.
+/// The exit code of a command line that clap rejected; a request for help is no error.
 pub(crate) fn of_usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
     ExitCode::from(u8::from(error.use_stderr()))
@@ -155,7 +155,7 @@ mod tests {
         insta::assert_snapshot!(lines.join("\n"));
     }
 
-    /// What does not fail is fine, and nothing else becomes so: a measurement that is not valid is no answer.
+    /// `fail_on` only tolerates what it names: an invalid measurement is never fine.
     #[test]
     fn what_fails_is_chosen() {
         let fails_by = |verdict: Verdict| {
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(FailOn::default(), FailOn::Inconclusive);
     }
 
-    /// An instrument that could not go on is no fault of a service, and nothing is fine.
+    /// A failure of the instrument is no fault of a service, and not success either.
     #[test]
     fn an_error_says_whose_it_is() {
         let lost = || ControlError::Lost { address: "127.0.0.1:1".to_owned(), reason: "closed".to_owned() };
@@ -199,7 +199,7 @@ mod tests {
         }
     }
 
-    /// A gate fails by any of its metrics, and by the gravest of what they say.
+    /// The most severe outcome of its metrics is the status of a gate.
     #[test]
     fn several_metrics_have_one_status() {
         use Verdict::{Fail, Inconclusive, Invalid, Pass, Worse};

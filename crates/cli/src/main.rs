@@ -81,7 +81,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // Where the kernel refuses it, a file without room ends the program, as it would any other.
+    // If this fails, a write beyond the file-size limit kills Tare, like any other program.
     let _ends_it = tare_host::signals::survive_the_limit_of_a_file();
     if let Err(error) = memory::check() {
         return exit::of(Err(error));
@@ -143,7 +143,8 @@ fn main() -> ExitCode {
     })
 }
 
-/// The tip names the one command that is nearest to a word that is none: clap names all that are a little like it, the least like first.
+/// Suggests the one command nearest to an unknown word. clap lists all that are somewhat similar, the least
+/// similar first.
 fn suggest_nearest(error: &mut clap::Error) {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else { return };
     let cli = Cli::command();

@@ -1,11 +1,11 @@
-//! Whether there is room for the program at all. Memory that is refused later ends it without a word of ours: what it allocates it
-//! cannot do without, and an allocator that explains itself would need unsafe code for a message that this one gives in time.
+//! Checks that there is enough memory for the program. An allocation that fails later ends it without a
+//! message. An allocator with a better message would need unsafe code.
 
 use anyhow::bail;
 use rustix::process::{Resource, getrlimit};
 
-/// With less the program and its threads end in the middle of anything: 60 MiB were too little for every command, 180 MiB for a
-/// site; 215 MiB were enough for all that were tried.
+/// With less, the program and its threads end at any point: 60 MiB were too little for every command, 180 MiB
+/// for a site; 215 MiB were enough for all tested commands.
 const BYTES_MIN: u64 = 256 << 20;
 
 /// # Errors
@@ -19,7 +19,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Why a limit is refused; `option` is that of the shell's `ulimit` which sets it.
+/// Why a limit is refused; `option` is the option of the shell's `ulimit` that sets it.
 fn refusal(limit: Option<u64>, option: &str) -> Option<String> {
     let limit = limit.filter(|limit| *limit < BYTES_MIN)?;
     Some(format!(

@@ -1,5 +1,5 @@
-//! Data goes to stdout, everything else to stderr. Colours are written always and stripped by `anstream` where there is
-//! no terminal or `NO_COLOR` is set.
+//! Data goes to stdout, everything else to stderr. Colours are always written; `anstream` strips them without
+//! a terminal or if `NO_COLOR` is set.
 
 use std::{
     fs,
@@ -30,17 +30,17 @@ pub(crate) fn paint(code: &str, text: &str) -> String {
     format!("\x1b[{code}m{text}\x1b[0m")
 }
 
-/// Prints text: nothing in it but colours is anything that a terminal obeys.
+/// Prints text, which must contain no terminal sequences except colours.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     put(anstream::stdout().lock(), foreign::painted(&secrets::redact(text)).as_bytes())
 }
 
-/// Prints data of a form that is not Tare's own, byte by byte: nothing in it is taken for a colour.
+/// Prints data of another format byte by byte, without interpreting colours.
 pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     put(std::io::stdout().lock(), bytes)
 }
 
-/// A reader that has gone (`tare list | head`) is no error.
+/// A closed reader (`tare list | head`) is no error.
 fn put(mut stdout: impl Write, bytes: &[u8]) -> anyhow::Result<()> {
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -48,11 +48,11 @@ fn put(mut stdout: impl Write, bytes: &[u8]) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a file, whole or not at all: beside it first, so that a full disk leaves what was there before. A device or a pipe is
-/// written to as it is.
+/// Writes a file atomically: to a temporary file first, so that a full disk preserves the old content. A
+/// device or a pipe is written directly.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let write = || {
-        // The file that a link leads to, and not the link, is written anew.
+        // Replace the target of a link, not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return fs::OpenOptions::new().write(true).open(&path)?.write_all(bytes);
@@ -62,14 +62,14 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Writes a file of this name into a folder. A link that stands in its place is replaced, and not followed: the user named the
-/// folder alone.
+/// Writes a file into a folder. An existing link of that name is replaced, not followed: the user only named
+/// the folder.
 pub(crate) fn write_in(folder: &Path, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
     let path = folder.join(name);
     whole::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Writes files into a folder: a disk that is full for one of them leaves all as they were.
+/// Writes files into a folder. If the disk is full, all of them keep their old content.
 pub(crate) fn write_files(folder: &Path, files: &[(&str, &[u8])]) -> anyhow::Result<()> {
     let files: Vec<(PathBuf, &[u8])> =
         files.iter().map(|(name, bytes)| (folder.join(name), *bytes)).collect();
@@ -81,12 +81,11 @@ pub(crate) fn write_files(folder: &Path, files: &[(&str, &[u8])]) -> anyhow::Res
     })
 }
 
-/// Prints a value as JSON.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&json(value)?)
 }
 
-/// Prints a value as JSON if that is asked for, or in words.
+/// Prints a value as JSON or in words.
 pub(crate) fn print_either(
     json: bool,
     value: &impl serde::Serialize,
@@ -95,12 +94,12 @@ pub(crate) fn print_either(
     if json { print_json(value) } else { print(&words()) }
 }
 
-/// A value as indented JSON: printed, and stored in a run folder.
+/// A value as indented JSON, as printed and stored in run folders.
 pub(crate) fn json(value: &impl serde::Serialize) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
-/// A table in as much of the terminal as there is: see [`Table::plain`].
+/// A table in the width of the terminal: see [`Table::plain`].
 pub(crate) fn table<const N: usize>(
     columns: [(&str, Unit, u8); N],
     rows: Vec<[Value; N]>,
@@ -109,14 +108,14 @@ pub(crate) fn table<const N: usize>(
     text::table(&Table::plain(columns, rows), look)
 }
 
-/// As text is written to stdout.
+/// The form of text on stdout.
 pub(crate) fn look() -> Look {
     let width = width();
-    // A file is read elsewhere.
+    // The reader of a file may use another locale.
     Look { width, colours: true, ascii: width.is_some() && is_ascii() }
 }
 
-/// The locale says that the terminal has no UTF-8. One that says nothing is taken for the usual one.
+/// Whether the locale says that the terminal has no UTF-8. Without a locale UTF-8 is assumed.
 pub(crate) fn is_ascii() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
@@ -130,7 +129,7 @@ fn is_utf8(locale: &str) -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// Columns of the terminal that stdout is; `None` if it is not a terminal.
+/// The width of the terminal at stdout; `None` if it is no terminal.
 fn width() -> Option<usize> {
     let terminal = console::Term::stdout();
     terminal.size_checked().filter(|_| terminal.is_term()).map(|(_, columns)| columns.into())
@@ -141,12 +140,12 @@ pub(crate) fn is_on_terminal() -> bool {
     console::Term::stdout().is_term()
 }
 
-/// Says where a file is, on stderr: where that is a terminal with colours its path is a link (OSC 8), else the path alone.
+/// Prints the path of a file to stderr, as a link (OSC 8) if that is a terminal with colours.
 pub(crate) fn tell_link(words: &str, path: &Path) {
     let is_plain = anstream::AutoStream::choice(&std::io::stderr()) == anstream::ColorChoice::Never;
     let link = path.canonicalize().ok().filter(|_| !is_plain).map(|target| link(path, &target));
     match link {
-        // Nothing of it is left to a name: what a terminal would obey is written out in both of its parts.
+        // Both parts of the link are escaped, so that no file name can control the terminal.
         Some(link) => {
             let _gone = writeln!(std::io::stderr().lock(), "{}", secrets::redact(&format!("{words}{link}")));
         }
@@ -154,14 +153,14 @@ pub(crate) fn tell_link(words: &str, path: &Path) {
     }
 }
 
-/// `path` as it is shown, leading to `target`, which is absolute.
+/// `path` as text, linked to `target`, which is absolute.
 fn link(path: &Path, target: &Path) -> String {
     let shown = path.display().to_string();
     let (shown, url) = (foreign::visible(&shown), file_url(target));
     format!("\x1b]8;;{url}\x1b\\{shown}\x1b]8;;\x1b\\")
 }
 
-/// Every byte but those that need no escape in a URL is written out.
+/// Escapes every byte that is not safe in a URL.
 fn file_url(path: &Path) -> String {
     let mut url = "file://".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {

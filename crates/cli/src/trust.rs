@@ -1,4 +1,4 @@
-//! Before the commands that the files of a repository name are run for the first time, the user is asked.
+//! Asks the user before the commands in the files of a repository run for the first time.
 
 use std::{
     collections::BTreeSet,
@@ -13,10 +13,10 @@ use tare_service::{
     workspace::{NamedCommand, Purpose, TrustQuestion, Workspace},
 };
 
-/// A question shows this number of the commands; `tare trust --show` has them all.
+/// The most commands that a question shows; `tare trust --show` prints all.
 const SHOWN: usize = 8;
 
-/// Before anything runs for `services`: whether it may. On a terminal the user is asked.
+/// Checks that the commands of `services` may run. On a terminal the user is asked.
 pub(crate) fn ask<'s>(
     workspace: &Workspace,
     services: impl IntoIterator<Item = &'s Service>,
@@ -49,7 +49,7 @@ fn refusal(asked: &TrustQuestion) -> String {
             "`tare trust --show {folder}` prints them, and `tare trust {folder}` allows them (or `--trust` for one command, \
              TARE_TRUST=1 in CI)"
         ),
-        // What Tare found out by itself, such as how packages are installed, stands in no file that it could show.
+        // `tare trust --show` cannot print commands that Tare derived itself, such as package installation.
         false => "`--trust` allows them for one command (TARE_TRUST=1 in CI)".to_owned(),
     };
     format!("{folder}: its files name commands that have not been allowed on this machine, {which}; {way}")
@@ -80,7 +80,7 @@ fn is_yes(mut input: impl BufRead) -> std::io::Result<bool> {
     Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
-/// Where a command runs, what for, and the command as a shell would take it. The words are of others.
+/// The folder, the purpose, and the command in shell syntax. The texts come from others, so they are escaped.
 pub(crate) fn line(command: &NamedCommand) -> String {
     let folder = match command.folder.as_os_str().is_empty() {
         true => ".".to_owned(),

@@ -1,4 +1,4 @@
-//! The repository that a command works in, and the processes that it starts there.
+//! The repository of a command, and the processes that it starts there.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub(crate) struct Global {
     trusts_all: bool,
 }
 
-/// A variable that is set to nothing says nothing.
+/// A parser for which an empty variable counts as unset.
 fn folder() -> impl TypedValueParser<Value = PathBuf> {
     clap::builder::OsStringValueParser::new().map(PathBuf::from)
 }
@@ -50,7 +50,7 @@ impl Global {
         })
     }
 
-    /// The options, but for the repository, as another process is given them that works elsewhere.
+    /// The options, except the repository, for another process that works elsewhere.
     pub(crate) fn words(&self) -> Vec<String> {
         let folders = [("--catalogue", &self.catalogue), ("--home", &self.home)];
         let given =
@@ -75,7 +75,7 @@ impl Global {
         self.open_at(&self.find()?)
     }
 
-    /// The same for a repository that is not the one of the current folder.
+    /// The same for another repository than that of the current folder.
     pub(crate) fn open_at(&self, root: &Root) -> anyhow::Result<Workspace> {
         let home = workspace::home(named(self.home.as_ref()), &root.folder);
         let mut workspace = Workspace::open(root, &program()?, &home)?;
@@ -83,7 +83,7 @@ impl Global {
         Ok(workspace)
     }
 
-    /// With the services outside of the repository that `words` name.
+    /// Opens the repository, with the external services that `words` name.
     pub(crate) fn open_with(&self, words: &[String]) -> anyhow::Result<Workspace> {
         let mut workspace = self.open()?;
         workspace.adopt(words.iter().flat_map(|word| workspace::split(word)))?;
@@ -91,21 +91,21 @@ impl Global {
     }
 }
 
-/// The rows that `words` name, or all; and a line for each service whose manifest is wrong.
+/// The rows that `words` name, or all. Prints a line for each service whose manifest is wrong.
 pub(crate) fn select(workspace: &Workspace, words: &[String]) -> anyhow::Result<Vec<Row>> {
     let rows = workspace.select(words)?;
     print_broken(workspace);
     Ok(rows)
 }
 
-/// Says which services are left out because their manifests are wrong.
+/// Prints which services are left out because their manifests are wrong.
 pub(crate) fn print_broken(workspace: &Workspace) {
     for Broken { name, error } in &workspace.catalogue.broken {
         tare_host::tell!("{} {name}: {error}", paint("33", "left out"));
     }
 }
 
-/// How a command ends that did what it was asked for `words`: if that is everything, a wrong manifest is not fine.
+/// The outcome of a command for `words`: if all services were meant, a wrong manifest is not success.
 pub(crate) fn outcome_of_all(workspace: &Workspace, words: &[String], outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Fine if words.is_empty() && !workspace.catalogue.broken.is_empty() => Outcome::SetUp,
@@ -118,8 +118,8 @@ pub(crate) fn program() -> anyhow::Result<PathBuf> {
     std::env::current_exe().context("cannot find the program's own file")
 }
 
-/// Every command that starts services starts here: what files say is run only where the user allows it, what a killed run left is
-/// ended, and a watchdog outlives this process.
+/// Prepares to start services, for every command that does: only allowed commands run, leftovers of a killed
+/// run are ended, and a watchdog outlives this process.
 pub(crate) fn supervisor<'s>(
     workspace: &Workspace,
     services: impl IntoIterator<Item = &'s Service>,

@@ -1,5 +1,5 @@
-//! What each attempt to run a job writes of itself. An attempt that was cut off has no end, and a job of which an attempt has
-//! begun and no bundle arrived is named as missing with what its last attempt wrote.
+//! The record that each attempt to run a job writes. An interrupted attempt has no end. A job with such an
+//! attempt and no bundle is reported as missing, with the last record.
 
 use std::{
     fs, io,
@@ -9,10 +9,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tare_host::{foreign, whole};
 
-/// An attempt writes no more.
+/// The size limit of a record.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// What an attempt does.
+/// The current phase of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
@@ -26,37 +26,36 @@ pub enum Phase {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttemptOutcome {
-    /// Its bundle is the one of the job.
+    /// Its bundle is the one that counts for the job.
     Committed,
-    /// Its bundle came after that of another attempt.
+    /// Its bundle arrived after that of another attempt.
     KeptAside,
-    /// There was a bundle before it began.
+    /// The job had a bundle before the attempt began.
     NotNeeded,
     Failed {
         reason: String,
     },
 }
 
-/// An attempt, as far as it has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptRecord {
-    /// Its name, which the engine makes: no other attempt of the job has it.
+    /// The name given by the engine, unique among the attempts of the job.
     pub attempt: String,
     pub node: String,
-    /// RFC 3339, UTC, by the clock of the node.
+    /// The start time in RFC 3339, UTC, by the clock of the node.
     pub began: String,
     pub phase: Phase,
-    /// When the phase began.
+    /// The time when the phase began.
     pub since: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<AttemptOutcome>,
 }
 
 impl AttemptRecord {
-    /// Reads it.
+    /// Parses a record.
     ///
     /// # Errors
-    /// It is none.
+    /// The bytes are no record.
     pub fn parse(bytes: &[u8]) -> Result<AttemptRecord, String> {
         foreign::json(bytes).map_err(|error| error.to_string())
     }
@@ -73,7 +72,7 @@ impl Phase {
     }
 }
 
-/// The attempts of one job: a file for each, which is written whole each time.
+/// The attempts of one job: one file each, which is rewritten as a whole.
 #[derive(Debug, Clone)]
 pub struct Attempts {
     folder: PathBuf,
@@ -84,7 +83,7 @@ impl Attempts {
         Attempts { folder }
     }
 
-    /// Stores what there is of an attempt.
+    /// Stores the record of an attempt.
     ///
     /// # Errors
     /// The file system refuses.
@@ -94,7 +93,7 @@ impl Attempts {
         whole::write(&path, serde_json::to_string_pretty(record)? + "\n")
     }
 
-    /// All attempts, the oldest first. One that cannot be read is left out: nothing depends on it but words.
+    /// All attempts, the oldest first. An unreadable record is left out: records only serve messages.
     pub fn all(&self) -> Vec<AttemptRecord> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let paths = entries.map(|entry| entry.path());

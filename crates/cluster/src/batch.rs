@@ -1,4 +1,4 @@
-//! The folder of a batch, which all machines share: its jobs, and all that they leave.
+//! The folder of a batch, which all machines share: its jobs, and the files they leave.
 //!
 //! ```text
 //! batch.json          which engine runs it, and how
@@ -29,15 +29,15 @@ use tare_service::document::DocumentError;
 
 use crate::{attempt::Attempts, engine_name::EngineName, job::PlannedJob, job_list::JobList};
 
-/// The version of what lies in the folder: `major.minor`.
+/// The version of the folder's format: `major.minor`.
 pub(crate) const FORMAT: &str = "1.0";
-/// Nothing that is read here is larger.
+/// The size limit of files read here.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// The names of folders begin with it into which bundles are written that arrive over the network.
+/// The prefix of folders for bundles that arrive over the network.
 pub(crate) const ARRIVING: &str = "arriving-";
 
-/// The places of the jobs that an engine was given.
+/// The positions of the submitted jobs.
 const SUBMITTED: &str = "submitted.json";
 
 /// Why a batch cannot be made or read.
@@ -63,47 +63,46 @@ pub enum BatchError {
     Json(#[from] serde_json::Error),
 }
 
-/// How the instrument is tested on a machine before it measures there.
+/// How the instrument is tested on a machine before its first measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Selftest {
     None,
     Quick,
     Full,
-    /// These trials alone, in the short form.
+    /// Only these trials, in their short form.
     Only(Vec<String>),
 }
 
-/// `batch.json`.
+/// The content of `batch.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchHead {
-    /// The version of what lies in the folder.
+    /// The version of the folder's format.
     pub format: String,
-    /// The version of Tare that submitted it.
+    /// The version of Tare that submitted the batch.
     pub tare: String,
-    /// When it was submitted first, RFC 3339, UTC.
+    /// The time of the first submission, RFC 3339, UTC.
     pub submitted: String,
     pub engine: EngineName,
-    /// The command `tare`, as a node finds it.
+    /// The path of the command `tare` on a node.
     pub program: PathBuf,
-    /// The repository, as a node finds it.
+    /// The path of the repository on a node.
     pub root: PathBuf,
-    /// Words that each command on a node is given, such as `--trust`.
+    /// Options of each command on a node, such as `--trust`.
     pub globals: Vec<String>,
     pub selftest: Selftest,
-    /// A certificate of a machine is good for this long.
+    /// How many days a certificate of a machine is valid.
     pub certificate_days: u32,
-    /// The collector that jobs push their bundles to; absent if they share this folder.
+    /// The collector that jobs push their bundles to; `None` if they share this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub push: Option<String>,
 }
 
 impl BatchHead {
-    /// Of a new batch.
+    /// The format version of a new batch.
     pub const FORMAT: &str = FORMAT;
 }
 
-/// A batch, and where it lies.
 #[derive(Debug, Clone)]
 pub struct Batch {
     pub folder: PathBuf,
@@ -111,7 +110,7 @@ pub struct Batch {
     pub list: JobList,
 }
 
-/// Nothing else submits or cancels jobs of the batch until this is dropped.
+/// A lock: while it exists, no other process submits or cancels jobs of the batch.
 #[derive(Debug)]
 pub struct BatchLock {
     _file: File,
@@ -123,10 +122,11 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> BatchError {
 }
 
 impl Batch {
-    /// The batch of these jobs below `store`. One that is there already is opened, and is submitted as `head` says from now on.
+    /// Makes the batch of these jobs below `store`, or opens an existing one. From now on it is submitted
+    /// with the settings in `head`.
     ///
     /// # Errors
-    /// The file system refuses, or what is there is no batch.
+    /// The file system refuses, or the folder exists and is no batch.
     pub fn make(store: &Path, list: JobList, head: BatchHead) -> Result<Batch, BatchError> {
         fs::create_dir_all(store).map_err(at(store))?;
         let store = store.canonicalize().map_err(at(store))?;
@@ -139,7 +139,7 @@ impl Batch {
             BatchHead { submitted: before.map_or(head.submitted, |before| before.head.submitted), ..head };
         let batch = Batch { folder, head, list };
         batch.make_folders()?;
-        // The list first: a batch with a head is whole.
+        // Write the list first: a batch that has a head is complete.
         let files = [
             ("jobs.ndjson", batch.list.text()?),
             ("batch.json", serde_json::to_string_pretty(&batch.head)? + "\n"),
@@ -151,7 +151,7 @@ impl Batch {
         Ok(batch)
     }
 
-    /// The folders within it, which may be there.
+    /// Makes the subfolders, which may exist.
     ///
     /// # Errors
     /// The file system refuses.
@@ -163,12 +163,12 @@ impl Batch {
         Ok(())
     }
 
-    /// Reads a batch.
+    /// Opens a batch.
     ///
     /// # Errors
-    /// The folder is none, is of another format, or its jobs cannot be read.
+    /// The folder is no batch, has another format, or its jobs cannot be read.
     pub fn open(folder: &Path) -> Result<Batch, BatchError> {
-        /// Another format may have other keys.
+        /// The version only, because another format may have other keys.
         #[derive(Deserialize)]
         struct BatchVersion {
             format: String,
@@ -186,15 +186,15 @@ impl Batch {
         Ok(Batch { folder, head, list })
     }
 
-    /// Its name, which engines know it by.
+    /// The name by which engines identify the batch.
     pub fn name(&self) -> String {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// A file system without locks is no reason not to submit: engines are asked what they have already.
+    /// Locks the batch. A file system without locks does not prevent it: engines know what was submitted.
     ///
     /// # Errors
-    /// Another process has the lock, or the file system refuses.
+    /// Another process holds the lock, or the file system refuses.
     pub fn lock(&self) -> Result<BatchLock, BatchError> {
         let path = self.folder.join("lock");
         let file = File::create(&path).map_err(at(&path))?;
@@ -204,10 +204,11 @@ impl Batch {
         }
     }
 
-    /// For the process that receives bundles over the network. What one before it left unfinished is removed.
+    /// Locks the batch for the process that receives bundles over the network. Incomplete bundles of an
+    /// earlier process are removed.
     ///
     /// # Errors
-    /// Another process has the lock, or the file system refuses.
+    /// Another process holds the lock, or the file system refuses.
     pub fn lock_for_listening(&self) -> Result<BatchLock, BatchError> {
         let path = self.folder.join("listening");
         let file = File::create(&path).map_err(at(&path))?;
@@ -215,7 +216,7 @@ impl Batch {
             Err(TryLockError::WouldBlock) => {
                 return Err(BatchError::Listening { path: self.folder.clone() });
             }
-            // Without locks another one may be receiving: what it writes is not touched.
+            // Without locks another process may be receiving, so its files are not touched.
             Err(TryLockError::Error(_)) => {}
             Ok(()) => drop(self.sweep_those(|name| name.starts_with(ARRIVING))?),
         }
@@ -226,7 +227,7 @@ impl Batch {
         self.folder.join("token")
     }
 
-    /// The secret that its jobs and their collector share. It is made if there is none yet.
+    /// The secret shared by its jobs and their collector; it is made if there is none yet.
     ///
     /// # Errors
     /// It can neither be read nor written.
@@ -237,7 +238,7 @@ impl Batch {
         }
     }
 
-    /// The same, of a batch that has one.
+    /// The secret of a batch that has one.
     ///
     /// # Errors
     /// There is none, or it cannot be read.
@@ -253,17 +254,17 @@ impl Batch {
         self.folder.join("bundles").join(job.name())
     }
 
-    /// Whether a bundle of the job has arrived. It is whole, but may be damaged.
+    /// Whether a bundle of the job has arrived. It is complete, but may be damaged.
     pub fn has_bundle(&self, job: &PlannedJob) -> bool {
         self.bundle_folder(job).is_dir()
     }
 
-    /// Where bundles are written that are not whole yet.
+    /// The folder for incomplete bundles.
     pub fn incoming(&self) -> PathBuf {
         self.folder.join("incoming")
     }
 
-    /// For a whole bundle of this attempt, which came after another one.
+    /// The folder for a complete bundle of this attempt that arrived after another one.
     pub(crate) fn later_folder(&self, job: &PlannedJob, attempt: &str) -> PathBuf {
         self.folder.join("later").join(format!("{}.{attempt}", job.name()))
     }
@@ -272,7 +273,7 @@ impl Batch {
         self.folder.join("rejected").join(format!("{}.{attempt}", job.name()))
     }
 
-    /// The bundles of a job in `later` or `rejected`, by the names of their attempts.
+    /// The bundles of a job in `later` or `rejected`, by attempt.
     pub(crate) fn aside(&self, place: &str, job: &PlannedJob) -> Vec<(String, PathBuf)> {
         let start = format!("{}.", job.name());
         let entries = fs::read_dir(self.folder.join(place)).into_iter().flatten().flatten();
@@ -297,13 +298,13 @@ impl Batch {
         self.folder.join("logs")
     }
 
-    /// The places of the jobs that an engine was given, as far as that was stored.
+    /// The positions of the submitted jobs, as far as they were stored.
     pub(crate) fn submitted(&self) -> BTreeSet<usize> {
         let bytes = foreign::read(&self.folder.join(SUBMITTED), FILE_BYTES_MAX).unwrap_or_default();
         foreign::json(&bytes).unwrap_or_default()
     }
 
-    /// Stores that an engine was given these jobs. Under the lock of the batch.
+    /// Stores that these jobs were submitted. The caller must hold the lock of the batch.
     ///
     /// # Errors
     /// The file system refuses.
@@ -314,7 +315,7 @@ impl Batch {
         whole::write(&path, serde_json::to_string(&all)? + "\n").map_err(at(&path))
     }
 
-    /// Removes what attempts left that did not end. Bundles, attempts and logs stay.
+    /// Removes incomplete bundles of unfinished attempts. Bundles, attempts and logs stay.
     ///
     /// # Errors
     /// The file system refuses.

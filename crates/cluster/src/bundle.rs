@@ -1,6 +1,6 @@
-//! A bundle: what one job leaves. It is written beside its place, flushed to the disk and renamed, so that there is either no
-//! bundle or a whole one, however its writer ends. A rename never replaces, so the first whole bundle of a job stays, and each file
-//! has its hash, so that what a file system garbled is found.
+//! A bundle: the output of one job. It is written to a temporary folder, flushed to disk and renamed. So
+//! there is either no bundle or a complete one, however the writer ends. A rename never replaces, so the
+//! first complete bundle of a job stays. Each file has a hash, which reveals damage by a file system.
 
 use std::{
     fs::{self, File},
@@ -25,9 +25,9 @@ use crate::{
 const FORMAT: &str = "1.0";
 /// The head, which is written last.
 pub(crate) const HEAD: &str = "bundle.json";
-/// Where a bundle has its run folder.
+/// The run folder within a bundle.
 const RUN: &str = "run";
-/// With the hashes of a hundred thousand files.
+/// The size limit of a head, which has room for the hashes of a hundred thousand files.
 pub(crate) const HEAD_BYTES_MAX: u64 = 64 << 20;
 const CHUNK_BYTES: usize = 1 << 20;
 
@@ -40,16 +40,15 @@ pub enum BundleError {
     Damaged { path: PathBuf, reason: String },
 }
 
-/// A file of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredFile {
-    /// From the folder of the bundle, with slashes.
+    /// The path within the bundle, with slashes.
     pub path: String,
     pub bytes: u64,
     blake3: String,
 }
 
-/// `bundle.json`.
+/// The content of `bundle.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BundleHead {
     /// The version of the file.
@@ -59,22 +58,22 @@ pub struct BundleHead {
     pub job: PlannedJob,
     pub attempt: String,
     pub node: String,
-    /// RFC 3339, UTC, by the clock of the node.
+    /// The start time in RFC 3339, UTC, by the clock of the node.
     pub began: String,
     pub ended: String,
-    /// The exit status of the command that measured.
+    /// The exit status of the measuring command.
     pub status: i32,
     pub received: Received,
-    /// What of the CPUs is not the job's own.
+    /// Which CPUs the job shared with others.
     pub shared: Vec<SharedCpus>,
-    /// Whether the instrument found every known fault on this machine; absent if it was not tested.
+    /// Whether the instrument found every known fault on this machine; `None` if it was not tested.
     pub is_certified: Option<bool>,
     #[serde(default)]
     files: Vec<StoredFile>,
 }
 
 impl BundleHead {
-    /// Of an attempt that began and ended then.
+    /// The head for an attempt with these times.
     pub fn new(
         batch: &Batch,
         job: &PlannedJob,
@@ -101,10 +100,10 @@ impl BundleHead {
 }
 
 impl BundleHead {
-    /// Reads it.
+    /// Parses a head.
     ///
     /// # Errors
-    /// It is no head of a bundle, or one of another format.
+    /// The bytes are no head of a bundle, or one of another format.
     pub fn parse(bytes: &[u8]) -> Result<BundleHead, String> {
         let bytes = seal::DOCUMENT.unseal(bytes).map_err(|error| error.to_string())?;
         let head: BundleHead = foreign::json(&bytes).map_err(|error| error.to_string())?;
@@ -116,12 +115,12 @@ impl BundleHead {
         }
     }
 
-    /// Its files but for the head, in the order in which they were written.
+    /// Its files except the head, in the order in which they were written.
     pub fn files(&self) -> &[StoredFile] {
         &self.files
     }
 
-    /// What a reader of its figures must know, in words.
+    /// Notes for readers of its figures.
     pub fn findings(&self) -> Vec<String> {
         let certified = match self.is_certified {
             Some(true) => None,
@@ -134,19 +133,19 @@ impl BundleHead {
     }
 }
 
-/// Which place a bundle has taken.
+/// Where a bundle was put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Committed {
-    /// It is the bundle of its job.
+    /// It became the bundle of its job.
     First,
-    /// The job had one: this one lies aside.
+    /// The job had a bundle, so this one is kept aside.
     Later,
-    /// This very bundle was there before, in its place or aside: the answer to the one who left it was lost.
+    /// The same bundle was there before, because the answer to an earlier push was lost.
     AlreadyHere,
 }
 
-/// A bundle that is being written. Dropping it removes it.
+/// A bundle being written. Dropping it removes it.
 #[derive(Debug)]
 pub struct Staging<'b> {
     batch: &'b Batch,
@@ -162,7 +161,7 @@ pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> BundleError {
 }
 
 impl<'b> Staging<'b> {
-    /// Of this attempt. What an attempt of the same name left is removed.
+    /// Starts a bundle of this attempt, and removes an incomplete one with the same name.
     ///
     /// # Errors
     /// The file system refuses.
@@ -170,7 +169,8 @@ impl<'b> Staging<'b> {
         Staging::in_folder(format!("{}.{attempt}", job.name()), (batch, job), attempt)
     }
 
-    /// Of a bundle that arrives over the network. The same one may arrive twice at the same time, so each has a folder of its own.
+    /// Starts a bundle that arrives over the network. The same one may arrive twice at the same time, so each
+    /// has a folder of its own.
     ///
     /// # Errors
     /// The file system refuses.
@@ -194,12 +194,12 @@ impl<'b> Staging<'b> {
         Ok(Staging { batch, job, attempt: attempt.to_owned(), folder, files: Vec::new() })
     }
 
-    /// Where it is written.
+    /// The temporary folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Writes a file of this name.
+    /// Adds a file of this name.
     ///
     /// # Errors
     /// The file system refuses.
@@ -207,7 +207,7 @@ impl<'b> Staging<'b> {
         self.copy(&mut &bytes[..], name.to_owned())
     }
 
-    /// Copies a run folder, but for links and what is no file.
+    /// Copies a run folder, except links and special files.
     ///
     /// # Errors
     /// The file system refuses.
@@ -222,7 +222,7 @@ impl<'b> Staging<'b> {
             let entry = entry.map_err(at(from))?;
             let path = entry.path();
             let kind = entry.file_type().map_err(at(&path))?;
-            // Nothing that Tare writes has another name.
+            // Tare writes no file with such a name.
             let Some(name) = entry.file_name().to_str().map(|own| format!("{name}/{own}")) else { continue };
             if kind.is_dir() {
                 self.add_folder(&path, &name)?;
@@ -246,7 +246,7 @@ impl<'b> Staging<'b> {
         Ok(())
     }
 
-    /// Puts it in its place, or aside if the job has a bundle.
+    /// Puts the bundle in its place, or aside if the job has one.
     ///
     /// # Errors
     /// The file system refuses; then there is no bundle of this attempt.
@@ -259,7 +259,7 @@ impl<'b> Staging<'b> {
         self.put_in_place()
     }
 
-    /// The last file of a bundle.
+    /// Writes the last file of a bundle.
     pub(crate) fn write_head(&self, bytes: &[u8]) -> Result<(), BundleError> {
         let path = self.folder.join(HEAD);
         let written = File::create_new(&path).and_then(|mut file| {
@@ -269,7 +269,7 @@ impl<'b> Staging<'b> {
         written.and_then(|()| sync_folder(&self.folder)).map_err(at(&path))
     }
 
-    /// Of a bundle that has its head.
+    /// Puts a bundle that has its head in its place.
     pub(crate) fn put_in_place(&self) -> Result<Committed, BundleError> {
         let own = self.batch.bundle_folder(self.job);
         let later = self.batch.later_folder(self.job, &self.attempt);
@@ -285,13 +285,13 @@ impl<'b> Staging<'b> {
         Err(at(&later)(ErrorKind::AlreadyExists.into()))
     }
 
-    /// False if another bundle is there.
+    /// Returns false if another bundle is there.
     fn put(&self, place: &Path) -> Result<bool, BundleError> {
         let renamed = rename_new(&self.folder, place);
         let parent = place.parent().unwrap_or(place);
         match renamed {
             Ok(()) => sync_folder(parent).map_err(at(parent)).map(|()| true),
-            // Over a network a rename may be done, and be reported as failed.
+            // On a network file system, a rename may succeed and be reported as failed.
             Err(_) if self.is_at(place) => Ok(true),
             Err(error)
                 if [ErrorKind::AlreadyExists, ErrorKind::DirectoryNotEmpty].contains(&error.kind()) =>
@@ -313,19 +313,19 @@ impl Drop for Staging<'_> {
     }
 }
 
-/// Renames a folder to a place where there is none.
+/// Renames a folder, and fails if the target exists.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // A file system that cannot refuse by itself. A rename never replaces a folder that has something in it.
+        // For a file system without this operation. A rename never replaces a folder with contents.
         Err(Errno::INVAL | Errno::NOSYS) => fs::rename(from, to),
         renamed => Ok(renamed?),
     }
 }
 
-/// A name that is new is found again after a power cut once its folder is on the disk.
+/// Flushes the folder, so that a new name in it survives a power cut.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     match File::open(path)?.sync_all() {
-        // A file system that cannot do that.
+        // The file system does not support it.
         Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
         synced => synced,
     }
@@ -360,20 +360,20 @@ impl Digest {
     }
 }
 
-/// A whole bundle, in its place or aside.
+/// A complete bundle, in its place or aside.
 #[derive(Debug, Clone)]
 pub struct Bundle {
     pub folder: PathBuf,
     pub head: BundleHead,
-    /// Of its head, and so of all its files.
+    /// The hash of its head, which covers all of its files.
     pub digest: String,
 }
 
 impl Bundle {
-    /// Reads the head.
+    /// Opens a bundle and reads its head.
     ///
     /// # Errors
-    /// It is not there, or is of another format.
+    /// There is none, or it has another format.
     pub fn open(folder: &Path) -> Result<Bundle, BundleError> {
         let path = folder.join(HEAD);
         let damaged = |reason: String| BundleError::Damaged { path: path.clone(), reason };
@@ -382,10 +382,10 @@ impl Bundle {
         Ok(Bundle { folder: folder.to_owned(), digest: blake3::hash(&bytes).to_hex().to_string(), head })
     }
 
-    /// Whether it is the bundle of this job, and every file is as it was when it was written.
+    /// Checks that the bundle belongs to this job, and that no file has changed since it was written.
     ///
     /// # Errors
-    /// It is of another job, or a file differs, is missing, or is one too many.
+    /// It belongs to another job, or a file differs, is missing, or is unexpected.
     pub fn check(&self, job: &PlannedJob) -> Result<(), BundleError> {
         let damaged = |reason: String| BundleError::Damaged { path: self.folder.clone(), reason };
         if self.head.job != *job {
@@ -432,13 +432,13 @@ impl Bundle {
         Ok(digest.of(path.to_owned()))
     }
 
-    /// Its run folder, which every command takes that takes one.
+    /// Its run folder, which is valid for every command that reads runs.
     pub fn run(&self) -> PathBuf {
         self.folder.join(RUN)
     }
 }
 
-/// Everything but folders counts.
+/// Counts everything except folders.
 fn count_files(folder: &Path) -> io::Result<usize> {
     let mut count = 0;
     for entry in fs::read_dir(folder)? {

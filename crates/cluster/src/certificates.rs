@@ -1,4 +1,4 @@
-//! Certificates of machines, for all batches of a store: a machine that was tested lately is not tested again.
+//! Certificates of machines, for all batches of a store: a recently tested machine is not tested again.
 
 use std::{
     fs, io,
@@ -11,10 +11,10 @@ use tare_host::{environment::Environment, foreign, whole};
 
 use crate::{batch::Batch, job::short_hash};
 
-/// A certificate has some kilobytes.
+/// The size limit of a certificate, which has some kilobytes.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// What a certificate is of. One of another kernel, or by another Tare, is none.
+/// The identity of a machine. A certificate for another kernel or another Tare is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineIdentity {
     pub node: String,
@@ -24,7 +24,6 @@ pub struct MachineIdentity {
     pub tare: String,
 }
 
-/// As it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredCertificate {
     pub machine: MachineIdentity,
@@ -32,10 +31,10 @@ pub struct StoredCertificate {
 }
 
 impl StoredCertificate {
-    /// Reads it.
+    /// Parses a stored certificate.
     ///
     /// # Errors
-    /// It is none.
+    /// The bytes are no certificate.
     pub fn parse(bytes: &[u8]) -> Result<StoredCertificate, String> {
         foreign::json(bytes).map_err(|error| error.to_string())
     }
@@ -53,33 +52,32 @@ impl MachineIdentity {
         }
     }
 
-    /// What its certificate is found by.
+    /// The key under which its certificate is stored.
     pub(crate) fn hash(&self) -> String {
         let MachineIdentity { node, kernel, cpu, cpus, tare } = self;
         short_hash(&[node, kernel, cpu, &cpus.to_string(), tare])
     }
 }
 
-/// The folder of a store that has them.
+/// The folder of certificates in a store.
 #[derive(Debug, Clone)]
 pub struct Certificates {
     folder: PathBuf,
 }
 
 impl Certificates {
-    /// Those beside a batch.
     pub fn of(batch: &Batch) -> Certificates {
         let store = batch.folder.parent().unwrap_or_else(|| Path::new("/"));
         Certificates { folder: store.join("certificates") }
     }
 
-    /// The newest one of this machine, if there is one.
+    /// The newest certificate of this machine, if there is one.
     pub fn get(&self, machine: &MachineIdentity) -> Option<Value> {
         let stored = self.get_stored(&machine.hash())?;
         (stored.machine == *machine).then_some(stored.certificate)
     }
 
-    /// The one of the machine with this hash.
+    /// The certificate of the machine with this hash.
     pub(crate) fn get_stored(&self, hash: &str) -> Option<StoredCertificate> {
         StoredCertificate::parse(&foreign::read(&self.path(hash), FILE_BYTES_MAX).ok()?).ok()
     }

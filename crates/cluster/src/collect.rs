@@ -1,6 +1,6 @@
-//! The collector: takes in the bundles of a batch that have arrived. Each is checked once, and a damaged one makes room for the next
-//! whole one of the same job. It can be ended at any instant and started again, also twice at the same time: each step is a rename
-//! that does not replace, or a file that is written whole.
+//! The collector: it checks the bundles of a batch that have arrived. Each is checked once, and a damaged one
+//! is replaced by the next complete one of the same job. It can be stopped at any time and restarted, even
+//! twice at the same time: each step is a rename that does not replace, or the writing of a whole file.
 
 use std::{
     fs, io,
@@ -16,46 +16,46 @@ use crate::{
     job::PlannedJob,
 };
 
-/// A bundle that lies aside has this, which says why.
+/// The file in a rejected bundle with the reason.
 const REASON: &str = "rejected.txt";
-/// A mark has some hundred bytes.
+/// The size limit of a mark, which has some hundred bytes.
 const MARK_BYTES_MAX: u64 = 1 << 16;
 
-/// What a batch has so far.
+/// The state of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct Collected {
-    /// A bundle for each job that has one, in the order of the list.
+    /// The jobs with a bundle, in the order of the list.
     pub jobs: Vec<CollectedJob>,
     pub rejected: Vec<RejectedBundle>,
-    /// Without a whole bundle.
+    /// The jobs without a complete bundle.
     pub missing: Vec<PlannedJob>,
 }
 
 #[derive(Debug, Clone)]
 pub struct CollectedJob {
     pub bundle: BundleHead,
-    /// Its run folder.
     pub run: PathBuf,
-    /// It was checked now, and not before.
+    /// Whether it was checked only now.
     pub is_new: bool,
-    /// Whole bundles of other attempts of the job, which are never merged.
+    /// Complete bundles of other attempts of the job, which are never merged.
     pub later: Vec<PathBuf>,
 }
 
-/// A bundle that was found to be damaged, now or before.
+/// A bundle that was found damaged, now or before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectedBundle {
     pub path: PathBuf,
     pub reason: String,
 }
 
-/// That the bundle with this digest was checked.
+/// Marks that the bundle with this digest was checked.
 #[derive(Debug, Serialize, Deserialize)]
 struct Mark {
     digest: String,
 }
 
-/// Takes in what has arrived. `recompute` is given a run folder, and says what of its stored figures is not what its records give.
+/// Checks new bundles. `recompute` gets a run folder, and fails if its figures do not follow from its
+/// records.
 ///
 /// # Errors
 /// The file system refuses. A damaged bundle is no error.
@@ -79,7 +79,7 @@ pub fn collect(
     Ok(collected)
 }
 
-/// The first whole bundle of a job.
+/// The first complete bundle of a job.
 fn of_job(
     batch: &Batch,
     job: &PlannedJob,
@@ -102,7 +102,7 @@ fn of_job(
     }
 }
 
-/// A file that is missing, or is none, is a fault of the bundle; a file system that fails is none.
+/// Whether the bundle is at fault, as for a missing or special file, and not the file system.
 fn is_of_bundle(error: &io::Error) -> bool {
     [io::ErrorKind::NotFound, io::ErrorKind::InvalidData, io::ErrorKind::InvalidInput].contains(&error.kind())
 }
@@ -129,7 +129,7 @@ fn checked(
     Ok(CollectedJob { run: bundle.run(), is_new, later, bundle: bundle.head })
 }
 
-/// The run must be the one that the job asks for.
+/// Checks that the run is the one that the job requires.
 fn is_of_seed(bundle: &Bundle, job: &PlannedJob) -> Result<(), String> {
     let header = tare_bench::folder::read_header(&bundle.run()).map_err(|error| error.to_string())?;
     match header.plan.seed == job.seed {
@@ -138,7 +138,7 @@ fn is_of_seed(bundle: &Bundle, job: &PlannedJob) -> Result<(), String> {
     }
 }
 
-/// The first of the bundles that came later takes the place that is free.
+/// Moves the first of the later bundles into the free place.
 fn promote(batch: &Batch, job: &PlannedJob) -> Result<bool, BatchError> {
     let Some((_, path)) = batch.aside("later", job).into_iter().next() else { return Ok(false) };
     match rename_new(&path, &batch.bundle_folder(job)) {
@@ -153,7 +153,7 @@ fn reject(batch: &Batch, job: &PlannedJob, folder: &Path, reason: &str) -> Resul
     let attempt = Bundle::open(folder).map_or_else(|_| "unreadable".to_owned(), |bundle| bundle.head.attempt);
     let is_name = attempt.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
     let attempt = if is_name { attempt } else { "unreadable".to_owned() };
-    // Another bundle will have to be checked.
+    // The next bundle has to be checked again.
     let _there_may_be_none = fs::remove_file(batch.checked_path(job));
     let _it_is_printed_too = fs::write(folder.join(REASON), format!("{reason}\n"));
     let places = (0..1000).map(|number| match number {

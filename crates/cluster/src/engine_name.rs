@@ -1,10 +1,9 @@
-//! Engines by their names, as a batch stores which of them runs it.
+//! The names of engines, as a batch stores them.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// An engine by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EngineName {
@@ -15,7 +14,7 @@ pub enum EngineName {
 impl EngineName {
     pub const ALL: [EngineName; 2] = [EngineName::Kubernetes, EngineName::Slurm];
 
-    /// As it is asked for.
+    /// The name on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             EngineName::Kubernetes => "kubernetes",
@@ -23,7 +22,7 @@ impl EngineName {
         }
     }
 
-    /// As its makers write it.
+    /// The official spelling.
     pub fn title(self) -> &'static str {
         match self {
             EngineName::Kubernetes => "Kubernetes",
@@ -31,7 +30,8 @@ impl EngineName {
         }
     }
 
-    /// Whether nodes have the program and the repository where this machine has them. Otherwise an image has them.
+    /// Whether nodes have the program and the repository at the same paths as this machine. Otherwise an
+    /// image has them.
     pub fn shares_files(self) -> bool {
         self == EngineName::Slurm
     }

@@ -19,20 +19,20 @@ use crate::{
     machines::Machines,
 };
 
-/// Of two classes and this number of seeds, below `store`.
+/// A batch below `store` with two classes and this number of seeds.
 pub(crate) fn batch(store: &Path, seeds: usize) -> Batch {
     let text = "format = \"1.0\"\n[[class]]\nname = \"arm\"\ncpus = 4\ntime-limit = \"90m\"\n\
         slurm = { partition = \"bench\", constraint = \"a&b\" }\n[[class]]\nname = \"x86\"\ncpus = 2\n";
     make(store, text, seeds)
 }
 
-/// Of this number of classes and the seed of the run of [`commit`].
+/// A batch with this number of classes and the seed of the run of [`commit`].
 pub(crate) fn batch_of_seed_7(store: &Path, classes: usize) -> Batch {
     let class = |number| format!("[[class]]\nname = \"c{number}\"\ncpus = 1\n");
     make(store, &format!("format = \"1.0\"\n{}", (0..classes).map(class).collect::<String>()), 1)
 }
 
-/// The same for Kubernetes, with all that a class can say of it.
+/// The same for Kubernetes, with all settings that a class can have.
 pub(crate) fn kubernetes_batch(store: &Path, seeds: usize) -> Batch {
     let text = "format = \"1.0\"\n[[class]]\nname = \"arm\"\ncpus = 4\ntime-limit = \"90m\"\n[class.kubernetes]\n\
         namespace = \"bench\"\nnode-labels = { \"kubernetes.io/arch\" = \"arm64\" }\ntolerate = [\"dedicated\"]\n\
@@ -69,7 +69,7 @@ fn make(store: &Path, machines: &str, seeds: usize) -> Batch {
     Batch::make(store, list, head).unwrap()
 }
 
-/// A bundle of a job, with a run that has the seed 7.
+/// Commits a bundle of a job, with a run that has seed 7.
 pub(crate) fn commit(batch: &Batch, job: &PlannedJob, attempt: &str) -> Committed {
     let run = run();
     let mut staging = Staging::new(batch, job, attempt).unwrap();

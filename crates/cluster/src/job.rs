@@ -1,4 +1,4 @@
-//! One job: what is run, on which class of machine, with which seed; and its identifier, which follows from that.
+//! One job: its measurement, its class of machines, its seed; and its identifier, which is derived from them.
 
 use std::fmt;
 
@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::list_head::ListHead;
 
-/// Digits of an identifier.
 const DIGITS: usize = 16;
 
 /// The identifier of a job: the same for the same work.
@@ -20,9 +19,9 @@ pub struct PlannedJob {
     pub id: JobId,
     /// The name of its class of machines.
     pub class: String,
-    /// Of the order of rows and of the values in requests.
+    /// The seed of the order of rows and of the values in requests.
     pub seed: u64,
-    /// Commits that are compared, oldest first; empty if the services are measured as they are.
+    /// The compared commits, oldest first; empty if the services are measured as they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisions: Vec<String>,
 }
@@ -41,7 +40,7 @@ impl PlannedJob {
         PlannedJob { id, class: class.to_owned(), seed, revisions: revisions.to_vec() }
     }
 
-    /// Whether its identifier follows from its content.
+    /// Whether its identifier matches its content.
     pub(crate) fn is_intact(&self, head: &ListHead) -> bool {
         *self == PlannedJob::new(head, &self.class, self.seed, &self.revisions)
     }
@@ -51,7 +50,7 @@ impl PlannedJob {
         format!("{}-{}", self.class, self.id)
     }
 
-    /// The words of the command `tare` that measures it.
+    /// The arguments of the command `tare` that measures it.
     pub fn words(&self, head: &ListHead) -> Vec<String> {
         let what = match &head.service {
             Some(service) => [vec!["history".to_owned(), service.clone()], self.revisions.clone()].concat(),
@@ -62,7 +61,7 @@ impl PlannedJob {
     }
 }
 
-/// In a form of which no two lists have the same.
+/// Encodes a list unambiguously.
 fn list(words: &[String]) -> String {
     words.iter().map(|word| format!("{}:{word}", word.len())).collect()
 }
@@ -77,12 +76,12 @@ impl JobId {
     }
 }
 
-/// The hash over a file by which a job knows it.
+/// The hash of a file, which is part of a job's identity.
 pub fn content(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// The beginning of the hash over texts, in digits that a name of a file may have.
+/// The beginning of the hash over texts, in digits that are valid in file names.
 pub(crate) fn short_hash(parts: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
@@ -98,7 +97,7 @@ impl fmt::Display for JobId {
     }
 }
 
-/// It becomes part of a path.
+/// Validated, because it becomes part of a path.
 impl TryFrom<String> for JobId {
     type Error = String;
 

@@ -1,5 +1,5 @@
-//! The job list: JSON lines, a head and a line for each job. It is made by `tare plan`, and can be read, cut and stored by the user who
-//! submits it. The jobs are machine classes by revision sets by seeds.
+//! The job list: JSON lines, a head and a line per job. `tare plan` makes it, and the user can read, cut and
+//! store it before submitting. The jobs are all combinations of machine classes, revision sets and seeds.
 
 use std::path::Path;
 
@@ -13,31 +13,31 @@ use crate::{
     revision_sets::revision_sets,
 };
 
-/// Seeds are kept exactly by readers that store numbers as floats.
+/// Keeps seeds exact in readers that store numbers as floats.
 const SEED_MASK: u64 = (1 << 53) - 1;
-/// A list of more jobs is a mistake.
+/// The most jobs of a list; more are a mistake.
 const JOBS_MAX: usize = 100_000;
 
-/// A job list: what [`ListHead`] says is the same for all jobs.
+/// A job list; its [`ListHead`] has what is common to all jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobList {
     pub head: ListHead,
     pub jobs: Vec<PlannedJob>,
 }
 
-/// What jobs there are to be, besides what is the same for all of them.
+/// The jobs to plan, without their common part.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanRequest<'a> {
     /// Commits, oldest first; empty if the services are measured as they are.
     pub revisions: &'a [String],
-    /// Runs of each class and revision set.
+    /// The number of runs for each class and revision set.
     pub seeds: usize,
-    /// The seed of the first of them; the others follow from it.
+    /// The seed of the first run; the others follow from it.
     pub seed: u64,
 }
 
 impl JobList {
-    /// All jobs, in the order of seeds, revision sets and classes: a batch that is cut off has few seeds of everything.
+    /// All jobs, ordered by seed, revision set and class: an interrupted batch has a few seeds of everything.
     pub fn plan(head: ListHead, request: PlanRequest) -> JobList {
         let sets = match request.revisions {
             [] => vec![Vec::new()],
@@ -53,18 +53,18 @@ impl JobList {
         JobList { head, jobs }
     }
 
-    /// Reads the file.
+    /// Reads a job list.
     ///
     /// # Errors
-    /// If it cannot be read, or has a mistake, whose line is named.
+    /// If it cannot be read, or has an error, whose line is named.
     pub fn load(path: &Path) -> Result<JobList, DocumentError> {
         JobList::parse(path, &document::read(path)?)
     }
 
-    /// Of this text, naming `path` in every error.
+    /// Parses a job list, naming `path` in every error.
     ///
     /// # Errors
-    /// It has a mistake, whose line is named.
+    /// It has an error, whose line is named.
     pub fn parse(path: &Path, text: &str) -> Result<JobList, DocumentError> {
         let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
         let invalid =
@@ -111,10 +111,10 @@ impl JobList {
         }
     }
 
-    /// As it is written.
+    /// The list as text.
     ///
     /// # Errors
-    /// None that is known: there are only texts and numbers in it.
+    /// None is known: the list contains only texts and numbers.
     pub fn text(&self) -> serde_json::Result<String> {
         let mut text = serde_json::to_string(&self.head)? + "\n";
         for job in &self.jobs {
@@ -123,12 +123,11 @@ impl JobList {
         Ok(text)
     }
 
-    /// The class of a job.
     pub fn class(&self, job: &PlannedJob) -> Option<&MachineClass> {
         self.head.classes.iter().find(|class| class.name == job.class)
     }
 
-    /// The name of the batch that these jobs are: the same for the same jobs.
+    /// The name of the batch of these jobs: the same for the same jobs.
     pub fn batch_name(&self) -> String {
         let ids: Vec<&str> = self.jobs.iter().map(|job| job.id.as_str()).collect();
         let stem =
@@ -145,7 +144,7 @@ impl JobList {
 }
 
 fn head(line: &str) -> Result<ListHead, String> {
-    /// Another format may have other keys.
+    /// The version only, because another format may have other keys.
     #[derive(Deserialize)]
     struct ListVersion {
         format: String,
@@ -167,7 +166,7 @@ fn head(line: &str) -> Result<ListHead, String> {
     }
 }
 
-/// Without the place in the line, which is not that in the file.
+/// The error without its position in the line, which is not that in the file.
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string().replace('`', "\"");
     let text = text.split(" at line ").next().unwrap_or_default();

@@ -1,14 +1,15 @@
-//! Runs that are spread over machines: which jobs there are, which engine of a cluster runs them, what each leaves behind, and the
-//! collector that takes it in.
+//! Runs on many machines: the jobs, the engines of clusters that run them, their bundles, and the collector
+//! that checks these.
 //!
-//! A job is one whole run on one machine: rows are compared within blocks, so a run is never divided by service. A job is known by
-//! an identifier that follows from what it does. Everything of a batch of jobs lies in a folder that all machines share ([`Batch`]):
-//! a job leaves a bundle there, whole or not at all, and the first whole bundle of a job is the one that counts. So it does no
-//! harm if an engine runs a job twice, and a job of which no bundle arrived is named as missing. Where machines share no folder, jobs
-//! push their bundles to a collector that has it ([`push`]).
+//! A job is one whole run on one machine: rows are compared within blocks, so a run is never divided by
+//! service. The identifier of a job is derived from its work. Everything of a batch of jobs is in a folder
+//! that all machines share ([`Batch`]). A job leaves a bundle there, complete or not at all, and the first
+//! complete bundle of a job counts. So it does no harm if an engine runs a job twice, and a job without a
+//! bundle is reported as missing. If machines share no folder, jobs push their bundles to a collector that
+//! has it ([`push`]).
 //!
-//! It knows engines and their programs, which no other crate does. It does not know how a run is measured, what its figures mean, or
-//! how they are computed again: the collector is given that check.
+//! Only this crate knows engines and their programs. It does not know how a run is measured, or how its
+//! figures are computed: the caller gives that check to the collector.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 mod attempt;

@@ -1,4 +1,4 @@
-//! The head of a job list: what is the same for all of its jobs.
+//! The head of a job list: the common part of all jobs.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,27 +10,27 @@ pub(crate) const FORMAT: &str = "1.0";
 /// The first line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListHead {
-    /// [`ListHead::FORMAT`].
+    /// The format version, [`ListHead::FORMAT`].
     pub format: String,
     /// The version of Tare that planned it.
     pub tare: String,
-    /// The file of the experiment, from the root of the repository.
+    /// The path of the experiment, relative to the root of the repository.
     pub experiment: String,
-    /// BLAKE3 over the file of the experiment: a job of another one is another job.
+    /// The BLAKE3 hash of the experiment's file: a changed experiment makes other jobs.
     pub content: String,
-    /// Of which the revisions are compared; absent if the services are measured as they are.
+    /// The service whose revisions are compared; `None` if the services are measured as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<String>,
-    /// More words of the command that measures.
+    /// More options of the measuring command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
-    /// How long a job measures, if it takes what was expected when it was planned.
+    /// The expected measuring time of a job, as of its planning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_s: Option<u64>,
     pub classes: Vec<MachineClass>,
 }
 
 impl ListHead {
-    /// Of a new list.
+    /// The format version of a new list.
     pub const FORMAT: &str = FORMAT;
 }

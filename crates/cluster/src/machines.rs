@@ -1,5 +1,5 @@
-//! `machines.toml`: classes of machines, and how an engine selects the nodes of each. It knows no engine: what is said for one is
-//! text here.
+//! `machines.toml`: classes of machines, and how an engine selects the nodes of each. The module knows no
+//! engine: settings for engines are text here.
 
 mod kubernetes;
 
@@ -12,22 +12,22 @@ use tare_service::document::{self, DocumentError};
 pub use kubernetes::KubernetesNodes;
 pub(crate) use kubernetes::is_label_value;
 
-/// The version of the format that this program reads.
+/// The format version that this program reads.
 const FORMAT: &str = "1.0";
-/// A name is part of the names of folders.
+/// The longest name of a class, which becomes part of folder names.
 const NAME_BYTES_MAX: usize = 40;
-/// More CPUs has no machine that Tare could be pinned on.
+/// The most CPUs that Tare can pin to.
 const CPUS_MAX: usize = 1024;
 
-/// Machines that are alike, as far as a figure depends on them.
+/// Machines that are equal as far as figures depend on them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MachineClass {
     /// Lowercase letters, digits and hyphens.
     pub name: String,
-    /// Whole CPUs that a job of this class must have at least.
+    /// The smallest number of whole CPUs of a job in this class.
     pub cpus: usize,
-    /// After this the engine ends a job. Default: what the engine has as a limit.
+    /// The time after which the engine ends a job. Default: the engine's own limit.
     #[serde(
         default,
         deserialize_with = "deserialize_some_duration",
@@ -41,7 +41,7 @@ pub struct MachineClass {
     pub kubernetes: KubernetesNodes,
 }
 
-/// How Slurm selects nodes of a class, and to which account it charges their time: options of `sbatch` with these names.
+/// How Slurm selects nodes of a class, and the account for their time: options of `sbatch` with these names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SlurmNodes {
@@ -57,7 +57,7 @@ pub struct SlurmNodes {
     pub reservation: Option<String>,
 }
 
-/// The file.
+/// The content of the file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Machines {
@@ -72,7 +72,7 @@ impl SlurmNodes {
         *self == SlurmNodes::default()
     }
 
-    /// Each option of `sbatch` that is given, with its value.
+    /// The given options of `sbatch`, with their values.
     pub fn options(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let all = [
             ("partition", &self.partition),
@@ -89,15 +89,15 @@ impl Machines {
     /// Reads the file.
     ///
     /// # Errors
-    /// If it cannot be read, or has a mistake, whose line is named.
+    /// If it cannot be read, or has an error, whose line is named.
     pub fn load(path: &Path) -> Result<Machines, DocumentError> {
         Machines::parse(path, &document::read(path)?)
     }
 
-    /// Of this text, naming `path` in every error.
+    /// Parses the text, naming `path` in every error.
     ///
     /// # Errors
-    /// It has a mistake, whose line is named.
+    /// It has an error, whose line is named.
     pub fn parse(path: &Path, text: &str) -> Result<Machines, DocumentError> {
         let machines: Machines = document::parse(path, text, FORMAT)?;
         if machines.classes.is_empty() {
@@ -125,7 +125,7 @@ impl Machines {
 }
 
 impl MachineClass {
-    /// What is wrong with its values.
+    /// The error in its values, if there is one.
     pub(crate) fn mistake(&self) -> Option<String> {
         let name = &self.name;
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -156,7 +156,7 @@ impl MachineClass {
     }
 }
 
-/// The line on which the class at this place begins.
+/// The line of the class at this position.
 fn line_of(text: &str, place: usize) -> usize {
     let heads = text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with("[[class]]"));
     heads.map(|(line, _)| line + 1).nth(place).unwrap_or(1)

@@ -1,27 +1,27 @@
-//! The CPUs that a job really received, and what of them it has to share. A figure of shared CPUs is not wrong, but it is one that
-//! a reader must know about.
+//! The CPUs that a job really received, and which of them it shares. A figure of shared CPUs is not wrong,
+//! but a reader must know about it.
 
 use std::{fs, path::Path};
 
 use serde::{Deserialize, Serialize};
 use tare_host::cpus;
 
-/// What the kernel and the engine say.
+/// The information of the kernel and the engine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Received {
-    /// CPUs that the job may run on.
+    /// The CPUs that the job may run on.
     pub cpus: Vec<usize>,
-    /// CPUs of the machine.
+    /// The number of online CPUs of the machine.
     pub online: usize,
-    /// A limit of CPU time that the job's cgroup, or one above it, has: in CPUs.
+    /// The tightest CPU quota of the job's cgroup and its parents, in CPUs.
     pub quota_cpus: Option<f64>,
     /// CPUs of others that share a core with one of the job's.
     pub siblings_of_others: Vec<usize>,
-    /// Whether the engine gives them to no other job; absent if it does not say.
+    /// Whether the engine gives them to no other job; `None` if it does not say.
     pub is_exclusive: Option<bool>,
 }
 
-/// Why CPUs are not the job's own.
+/// Why CPUs are not exclusive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "code")]
 pub enum SharedCpus {
@@ -33,7 +33,7 @@ pub enum SharedCpus {
 }
 
 impl Received {
-    /// On this machine, by this process. What the kernel does not say is taken for unlimited.
+    /// Reads them for this process. Values that the kernel does not report count as unlimited.
     pub fn here(is_exclusive: Option<bool>) -> Received {
         let cpus = cpus::available();
         let topology = Path::new("/sys/devices/system/cpu");
@@ -51,7 +51,7 @@ impl Received {
         }
     }
 
-    /// What of it is shared, or missing: a job must have `wanted` whole CPUs.
+    /// The shared or missing CPUs: a job must have `wanted` whole CPUs.
     pub fn shared(&self, wanted: usize) -> Vec<SharedCpus> {
         let received = self.cpus.len();
         let too_few = (received < wanted).then_some(SharedCpus::TooFew { wanted, received });
@@ -73,7 +73,6 @@ impl Received {
 }
 
 impl SharedCpus {
-    /// For people.
     pub fn text(&self) -> String {
         match self {
             SharedCpus::TooFew { wanted, received } => {
@@ -95,7 +94,7 @@ impl SharedCpus {
     }
 }
 
-/// CPUs that share a core with one of `own`, and are none of them.
+/// CPUs that share a core with one of `own`, without `own`.
 fn siblings_of_others(topology: &Path, own: &[usize]) -> Vec<usize> {
     let siblings = |cpu: &usize| {
         let path = topology.join(format!("cpu{cpu}/topology/thread_siblings_list"));
@@ -107,9 +106,9 @@ fn siblings_of_others(topology: &Path, own: &[usize]) -> Vec<usize> {
     others
 }
 
-/// A list as the kernel writes it: `0-3,8`.
+/// Parses a list in the kernel's form: `0-3,8`.
 fn parse_cpus(text: &str) -> Option<Vec<usize>> {
-    /// No kernel has more.
+    /// More CPUs than any kernel supports.
     const CPUS_MAX: usize = 1 << 16;
     let mut cpus = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {
@@ -123,7 +122,7 @@ fn parse_cpus(text: &str) -> Option<Vec<usize>> {
     Some(cpus)
 }
 
-/// The narrowest limit of the cgroups that a process is in, in CPUs. `membership` is its `/proc/PID/cgroup`.
+/// The tightest quota of a process's cgroups, in CPUs. `membership` is its `/proc/PID/cgroup`.
 fn quota(root: &Path, membership: &str) -> Option<f64> {
     let limits = membership.lines().flat_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);

@@ -1,10 +1,10 @@
-//! A long history as several runs. Versions are compared within blocks, and a block has room for a few of them; so that runs can be
-//! put one after another, each begins with the version with which the one before it ends.
+//! Splits a long history into several runs. Versions are compared within blocks, and a block has room for
+//! few. To connect the runs, each begins with the last version of the one before.
 
-/// Versions that one run compares: as many as `tare history` has room for.
+/// The most versions of one run, as in `tare history`.
 pub const SET_MAX: usize = 12;
 
-/// Sets of about equal size, each of two revisions or more; none if there is nothing to compare.
+/// Sets of about equal size, each with at least two revisions; empty if there is nothing to compare.
 pub fn revision_sets(revisions: &[String]) -> Vec<Vec<String>> {
     let Some(steps) = revisions.len().checked_sub(1).filter(|steps| *steps > 0) else { return Vec::new() };
     let sets = steps.div_ceil(SET_MAX - 1);

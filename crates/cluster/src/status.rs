@@ -1,5 +1,5 @@
-//! How far each job of a batch is: what lies in the store, and what the engine knows. The store comes first: what has a bundle is
-//! done, whatever the engine says.
+//! The state of each job of a batch, from the store and the engine. The store has precedence: a job with a
+//! bundle is done, whatever the engine reports.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,11 @@ use crate::{
     job::PlannedJob,
 };
 
-/// How far a job is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JobState {
     /// Its bundle has arrived, and the collector has checked it.
     Collected,
-    /// Its bundle has arrived.
     Arrived,
     Running,
     Waiting,
@@ -30,36 +28,35 @@ pub enum JobState {
     Missing,
 }
 
-/// A job, and how far it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct JobStatus {
     pub name: String,
     pub class: String,
     pub seed: u64,
-    /// Number of versions that it compares; 0 if it measures the services as they are.
+    /// The number of versions that it compares; 0 if it measures the services as they are.
     pub revisions: usize,
     pub state: JobState,
-    /// Of the newest attempt.
+    /// The node of the newest attempt.
     pub node: Option<String>,
-    /// When its newest attempt began what it does, RFC 3339.
+    /// When the current phase of the newest attempt began, RFC 3339.
     pub since: Option<String>,
     pub attempts: usize,
-    /// What it does, or why it does nothing.
+    /// The current activity, or why there is none.
     pub detail: String,
 }
 
-/// A batch, and how far its jobs are.
+/// A batch with the states of its jobs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BatchStatus {
     pub batch: String,
     pub engine: EngineName,
     pub jobs: Vec<JobStatus>,
-    /// Why the engine said nothing.
+    /// Why the engine did not report states.
     pub engine_error: Option<String>,
 }
 
 impl BatchStatus {
-    /// With what the engine says, or why it says nothing.
+    /// The status, with the engine's states or its error.
     pub fn of(batch: &Batch, states: Result<&BTreeMap<usize, EngineState>, &EngineError>) -> BatchStatus {
         let submitted = batch.submitted();
         let of_job = |(position, job): (usize, &PlannedJob)| {
@@ -77,17 +74,16 @@ impl BatchStatus {
         }
     }
 
-    /// The number of jobs in this state.
     pub fn count(&self, state: JobState) -> usize {
         self.jobs.iter().filter(|job| job.state == state).count()
     }
 
-    /// Whether nothing will change by itself.
+    /// Whether no state will change by itself.
     pub fn is_settled(&self) -> bool {
         [JobState::Running, JobState::Waiting, JobState::Unknown].iter().all(|state| self.count(*state) == 0)
     }
 
-    /// In words: `4 jobs: 2 collected, 1 running, 1 waiting`.
+    /// A summary: `4 jobs: 2 collected, 1 running, 1 waiting`.
     pub fn summary(&self) -> String {
         let states = [
             (JobState::Collected, "collected"),
@@ -170,12 +166,10 @@ fn without_bundle(
     }
 }
 
-/// Of an attempt that is over.
 fn ended(batch: &Batch, last: &AttemptRecord, how: Option<&String>) -> String {
     let AttemptRecord { attempt, node, phase, outcome, .. } = last;
     match outcome {
         Some(AttemptOutcome::Failed { reason }) => reason.clone(),
-        // Its bundle was there, and was rejected.
         Some(_) => "its bundle was rejected".to_owned(),
         None => {
             let how = how.map(|how| format!(" ({how})")).unwrap_or_default();

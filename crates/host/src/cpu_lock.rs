@@ -1,12 +1,12 @@
-//! One measurement at a time on each CPU: two would measure what the other one takes.
+//! Allows one measurement at a time on each CPU: two would measure each other's load.
 //!
-//! Each CPU is a name in the abstract namespace of Unix sockets, and whoever listens at it measures there. The kernel takes the
-//! name back however its holder ends, nothing is left on a disk, and every user of the machine sees it. Who connects learns who
-//! listens. Processes in another network namespace, such as in another container, have names of their own.
+//! The lock of a CPU is a listener with a name in the abstract namespace of Unix sockets. The kernel frees
+//! the name however its owner ends, and every user of the machine sees it. A connection yields the owner's
+//! credentials. Processes in another network namespace, such as a container, have separate names.
 //!
-//! Any user can take these names, and keep them: whoever may run a program can also take the CPUs themselves, and no lock of ours
-//! can refuse that. So the holder is named with its user. A file in a folder of each user would not be seen by the others, and one
-//! in a folder of all can be held by any of them as well.
+//! Any user can take these names and keep them, as any user can take the CPUs themselves. So the error names
+//! the user. Lock files are no better: other users cannot see a private folder, and any of them can lock a
+//! file in a shared one.
 
 use std::{
     fmt, io,
@@ -28,8 +28,8 @@ use rustix::{
 
 use crate::process::began;
 
-/// Of whose names: measurements with another value do not wait for each other. For tests, which must not wait for those of
-/// another program.
+/// Environment variable with a part of each lock's name. Processes with different values do not wait for each
+/// other; tests use it so as not to wait for other programs.
 pub const REALM: &str = "TARE_CPU_REALM";
 
 /// The CPUs that this process measures on, until it is dropped.
@@ -38,13 +38,13 @@ pub struct CpuLock {
     _names: Vec<UnixListener>,
 }
 
-/// Who measures on a CPU.
+/// The process that measures on a CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
     pub cpu: usize,
-    /// Absent if it is the user of this process, or is not known.
+    /// User id; absent if it is the user of this process, or unknown.
     pub other_user: Option<u32>,
-    /// Absent if it cannot be seen, or has ended meanwhile.
+    /// Absent if the process cannot be seen or has ended.
     pub process: Option<HolderProcess>,
 }
 
@@ -52,12 +52,12 @@ pub struct Holder {
 pub struct HolderProcess {
     pub pid: u32,
     pub command: String,
-    /// How long it has been running.
+    /// Time since the process was started.
     pub age: Duration,
 }
 
 impl CpuLock {
-    /// Takes all of these CPUs, or none. A kernel that refuses such names is no reason not to measure.
+    /// Locks all of these CPUs, or none. If the kernel refuses such a name, that CPU is used without a lock.
     ///
     /// # Errors
     /// Another process measures on one of them.
@@ -91,8 +91,8 @@ fn name(realm: &str, cpu: usize) -> String {
     format!("tare-cpu{realm}-{cpu}")
 }
 
-/// Who listens there. It accepts no connection, so after some thousand questions a connection would have to wait for its end: it is not
-/// waited for.
+/// Credentials of the listening process. It accepts no connection, so its queue is full after a few thousand
+/// connections. A connection then fails at once, as the socket does not block.
 fn peer(realm: &str, cpu: usize) -> Option<UCred> {
     let address = SocketAddrUnix::new_abstract_name(name(realm, cpu).as_bytes()).ok()?;
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
@@ -158,7 +158,7 @@ mod tests {
     fn a_holder_that_nobody_can_connect_to_any_more_is_not_waited_for() {
         let realm = realm("full");
         let _first = CpuLock::take_in(&realm, &[0]).unwrap();
-        // Each question stays in the queue of the holder: more of them than any queue has room for.
+        // Each attempt stays in the queue of the holder: 100,000 are more than any queue holds.
         let unknown = (0..100_000).any(|_| CpuLock::take_in(&realm, &[0]).unwrap_err().process.is_none());
         assert!(unknown, "a queue of that length would be news");
     }

@@ -1,5 +1,5 @@
-//! The CPUs of the services and those of the generator (different ones where there are two), and what the kernel counted
-//! on them.
+//! The CPUs of the services and of the generator (different ones if there are at least two), and the kernel's
+//! counters of them.
 
 use crate::run_clock::{RUN_ERROR_NS, RunClock};
 use rustix::thread::{CpuSet, sched_getaffinity};
@@ -28,8 +28,8 @@ impl Pinning {
         Pinning { server: cpus[..server].to_vec(), generator: cpus[server..server + generator].to_vec() }
     }
 
-    /// For servers whose CPUs are not Tare's to choose: the generator has CPUs that they may not use, if there are as many as it
-    /// has threads. Else it has the last ones, and shares them.
+    /// For servers whose CPUs Tare does not choose. The generator gets CPUs that the server may not use, if
+    /// there are enough for its threads. Otherwise it shares the last ones.
     pub fn beside(server: &[usize], cpus: &[usize], generator_threads: usize) -> Pinning {
         let free: Vec<usize> = cpus.iter().copied().filter(|cpu| !server.contains(cpu)).collect();
         let wanted = generator_threads.min(cpus.len());
@@ -37,7 +37,7 @@ impl Pinning {
             return Pinning { server: server.to_vec(), generator: free[..wanted].to_vec() };
         }
         let generator = cpus[cpus.len() - wanted..].to_vec();
-        // What was counted on the CPUs of both is counted once: those of the generator are among the server's.
+        // If both share CPUs, each is counted once: the generator's CPUs are among the server's.
         let both = Pinning { server: server.to_vec(), generator: generator.clone() }.all();
         Pinning { server: both, generator }
     }
@@ -49,7 +49,7 @@ impl Pinning {
         cpus
     }
 
-    /// Of what was counted on the CPUs of both: once if they share some, for those of the generator are then among the server's.
+    /// Adds counts of both sets of CPUs. If they share CPUs, the server's count includes the generator's.
     fn sum(&self, server: u64, generator: u64) -> u64 {
         if self.apart() { server + generator } else { server }
     }
@@ -67,7 +67,7 @@ pub fn available() -> Vec<usize> {
     if found.is_empty() { vec![0] } else { found }
 }
 
-/// One of these CPUs for each core: its first. A CPU whose core the kernel does not tell is one of its own.
+/// The first CPU of each core. A CPU whose core the kernel does not report counts as a core of its own.
 pub fn one_of_each_core(cpus: &[usize]) -> Vec<usize> {
     let siblings = |cpu: usize| {
         let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
@@ -88,13 +88,13 @@ pub const TICK_NS: u64 = 10_000_000;
 /// How a set of CPUs spent its time according to `/proc/stat`, summed over the CPUs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times {
-    /// Running processes, in user mode and in the kernel.
+    /// Running tasks, in user mode and in the kernel.
     pub tasks_ns: u64,
-    /// Interrupts and softirqs, in which most of receiving over loopback is done.
+    /// Interrupts and softirqs, which do most of the receiving over loopback.
     pub softirq_ns: u64,
-    /// Idle, waiting for I/O included.
+    /// Idle, including waiting for I/O.
     pub idle_ns: u64,
-    /// Stolen: the hypervisor ran another guest.
+    /// Stolen: the hypervisor ran another guest meanwhile.
     pub steal_ns: u64,
 }
 
@@ -113,7 +113,7 @@ impl Times {
         })
     }
 
-    /// The sum over `cpus`; absent if one of them is missing from the text.
+    /// The sum over `cpus`; absent if the text lacks one of them.
     fn of(stat: &str, cpus: &[usize]) -> Option<Times> {
         let of_cpu = |cpu: &usize| {
             let name = format!("cpu{cpu} ");
@@ -163,12 +163,12 @@ pub struct CpuAccounting {
     /// Time during which at least one task of this machine waited for a CPU (PSI); absent if the kernel does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure_ns: Option<u64>,
-    /// What tasks ran, by the scheduler's clock; absent if the kernel does not report it, and in older runs.
+    /// Run time of all tasks by the scheduler's clock; absent if not reported, and from older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran: Option<Ran>,
 }
 
-/// What all tasks ran on the measured CPUs, stolen time not among it.
+/// Run time of all tasks on the measured CPUs, without stolen time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ran {
     pub server_ns: u64,
@@ -189,7 +189,7 @@ impl Ran {
     }
 }
 
-/// One reading of the kernel's CPU counters: what they have counted up to now.
+/// One reading of the kernel's CPU counters: their values up to now.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading(CpuAccounting);
 
@@ -225,8 +225,8 @@ impl CpuAccounting {
         if pinning.apart() { self.server.plus(&self.generator) } else { self.server }
     }
 
-    /// Interference: CPU time that was neither idle nor used by the service or the generator (`own_ns`), stolen time among it.
-    /// May be slightly negative, by [`CpuAccounting::error_ns`].
+    /// Interference: CPU time that was neither idle nor used by service or generator (`own_ns`). It includes
+    /// stolen time. May be slightly negative, by [`CpuAccounting::error_ns`].
     pub fn foreign_ns(&self, pinning: &Pinning, own_ns: u64) -> i64 {
         let taken_ns = match self.ran {
             Some(ran) => pinning.sum(ran.server_ns, ran.generator_ns) + self.stolen_ns(pinning),
@@ -235,8 +235,8 @@ impl CpuAccounting {
         taken_ns.cast_signed() - own_ns.cast_signed()
     }
 
-    /// What the hypervisor took. It is reported in ticks, of which a short time may have one too many. No task runs in stolen
-    /// time, so it is no more than what the CPUs did not run.
+    /// Time that the hypervisor took. The kernel reports it in ticks, so a short interval may get one tick
+    /// too many. No task runs in stolen time, so the time in which the CPUs ran no task is its upper limit.
     pub fn stolen_ns(&self, pinning: &Pinning) -> u64 {
         let Some(ran) = self.ran else { return self.all(pinning).steal_ns };
         let on = |cpus: &[usize], ran_ns: u64, steal_ns: u64| {
@@ -246,14 +246,14 @@ impl CpuAccounting {
         pinning.sum(server_ns, on(&pinning.generator, ran.generator_ns, self.generator.steal_ns))
     }
 
-    /// By how much foreign and stolen time may be off for what they are counted in.
+    /// Largest error of interference and stolen time, from the resolution of the counters.
     pub fn error_ns(&self, pinning: &Pinning) -> u64 {
         let of_cpu_ns = if self.ran.is_some() { RUN_ERROR_NS } else { TICK_NS };
         of_cpu_ns * pinning.all().len() as u64
     }
 }
 
-/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=MICROSECONDS`.
+/// Reads a line such as `some avg10=0.00 avg60=0.00 avg300=0.00 total=MICROSECONDS`.
 fn pressure_ns(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
     let total = line.split_ascii_whitespace().find_map(|field| field.strip_prefix("total="))?;
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(accounting.foreign_ns(&shared, 70), 20, "one CPU is counted once");
     }
 
-    /// 50 ms of two CPUs: the service's is stolen 3 ms, and another program runs on the generator's for 5 ms.
+    /// 50 ms on two CPUs: 3 ms are stolen from the service's, another program uses 5 ms of the generator's.
     #[test]
     fn the_scheduler_knows_what_ticks_do_not() {
         let pinning = Pinning { server: vec![0], generator: vec![1] };
@@ -318,7 +318,7 @@ mod tests {
         let ran = Some(Ran { server_ns: 47 * MS, generator_ns: 50 * MS });
         let counted = CpuAccounting { ran, ..ticks };
         assert_eq!((counted.foreign_ns(&pinning, own_ns), counted.stolen_ns(&pinning)), (8_000_000, 3 * MS));
-        // A CPU that was idle for the rest: the tick may be true.
+        // This CPU was idle for the rest, so the whole tick may have been stolen.
         let idle = Some(Ran { server_ns: 20 * MS, generator_ns: 50 * MS });
         assert_eq!(CpuAccounting { ran: idle, ..ticks }.stolen_ns(&pinning), TICK_NS);
         assert_eq!([ticks, counted].map(|found| found.error_ns(&pinning)), [20 * MS, 8 * MS]);

@@ -1,4 +1,4 @@
-//! The machine on which a run was made: everything that is known to influence the figures, read once before the first
+//! The machine on which a run was made: everything known to influence the figures, read once before the first
 //! block.
 
 use std::{collections::BTreeMap, fs, io::Read, path::Path};
@@ -30,21 +30,21 @@ pub struct Environment {
     pub governor: Option<String>,
     /// Load average over one minute before the run.
     pub load_average: String,
-    /// Values of the kernel settings that are known to influence the figures.
+    /// Values of these settings.
     pub sysctls: BTreeMap<String, String>,
-    /// Whether the kernel accounts interrupts and softirqs separately, instead of charging the process that they
-    /// interrupted. Absent if the kernel's configuration cannot be read.
+    /// Whether the kernel accounts interrupts and softirqs separately, instead of charging the process that
+    /// they interrupted. Absent if the kernel's configuration cannot be read.
     pub irq_time_apart: Option<bool>,
-    /// How services are isolated from each other, one sentence for each means.
+    /// How services are isolated from each other: one sentence for each means.
     pub isolation: Vec<String>,
-    /// Where the CPU time of a service is read, without the place of its group, which is another one on every machine.
+    /// Source of the CPU time of services, without the path of the cgroup, which differs between machines.
     /// Absent from older runs.
     pub cpu_time: Option<String>,
-    /// What the kernel calls the instruction set, such as `x86_64`. Absent from older runs.
+    /// The kernel's name of the instruction set, such as `x86_64`. Absent from older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub architecture: Option<String>,
-    /// The same for all runs of one machine, and another one on another: made of `/etc/machine-id`, which it does not disclose.
-    /// Absent if there is none, and from older runs.
+    /// Hash of `/etc/machine-id`, which it does not disclose: the same for all runs of one machine. Absent if
+    /// there is no machine id, and from older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
 }
@@ -78,7 +78,7 @@ impl Environment {
     }
 }
 
-/// The id itself is not to be disclosed (machine-id(5)), and what is derived from it for one program says nothing to others.
+/// machine-id(5) asks programs not to disclose the id itself, but a hash of it with a key of the program.
 fn machine(id: &str) -> Option<String> {
     let is_id = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let key = || blake3::derive_key("tare 2026-11-26 the machine of a run", id.as_bytes());

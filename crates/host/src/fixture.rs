@@ -1,10 +1,10 @@
-//! Shared by the tests of all crates: a test that cannot run on this machine is skipped with a message, or fails.
+//! Helpers for the tests of all crates: a test that cannot run here is skipped with a message, or fails.
 
 use std::io::{self, Write};
 
 use crate::link::{Link, LinkError};
 
-/// With TARE_TEST_ALL=1, as in CI, a test whose set-up is missing fails instead of being skipped.
+/// True with TARE_TEST_ALL=1, as in CI: a test that lacks its set-up then fails instead of being skipped.
 pub fn nothing_may_be_skipped() -> bool {
     std::env::var_os("TARE_TEST_ALL").is_some_and(|value| value == "1")
 }
@@ -20,7 +20,7 @@ pub fn skip(what: &str, reason: &str) {
     }
 }
 
-/// Prints which test is skipped, in any case: for what no set-up can provide on this machine.
+/// Prints which test is skipped, even with TARE_TEST_ALL=1: no set-up can provide what it needs here.
 pub fn skip_always(what: &str, reason: &str) {
     print(&format!("skipped: {what}: {reason}\n"));
 }
@@ -43,7 +43,7 @@ pub fn is_on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// The same of one that the set-up installs. If it is not there, prints that `what` is skipped.
+/// Whether a program that the set-up installs is on `PATH`. If it is not, prints that `what` is skipped.
 pub fn has_program(what: &str, program: &str) -> bool {
     let is_here = is_on_path(program);
     if !is_here {
@@ -52,10 +52,10 @@ pub fn has_program(what: &str, program: &str) -> bool {
     is_here
 }
 
-/// The link, or nothing if this machine does not allow one; then prints that `test` is skipped.
+/// The link. If this machine does not allow links, prints that `test` is skipped and returns nothing.
 ///
 /// # Panics
-/// If the link could not be made for another reason.
+/// The link could not be made for another reason.
 pub fn link(test: &str, made: Result<Link, LinkError>) -> Option<Link> {
     match made {
         Ok(link) => Some(link),

@@ -1,5 +1,5 @@
-//! The border for what others wrote: the output of services and tools, and run folders that came from somewhere. What is read
-//! here has a limit, is a regular file, and hides nothing from a reader.
+//! Reads untrusted input: the output of services and tools, and run folders from elsewhere. Input has a size
+//! limit, comes from a regular file, and cannot hide characters from a reader.
 
 use std::{
     borrow::Cow,
@@ -12,19 +12,19 @@ use rustix::fs::{Mode, OFlags};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// More characters of one line are counted, and not shown.
+/// Longest quoted line, in characters. The rest is only counted.
 const LINE_CHARS_MAX: usize = 2_000;
 
-/// Whether a terminal obeys it, or it turns the direction of writing: then what is shown is not what is there.
+/// Whether a terminal interprets it, or it changes the direction of writing: it would hide text.
 pub fn is_hidden(c: char) -> bool {
     let turns =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || matches!(c, '\u{fffe}' | '\u{ffff}') || (c.is_control() && c != '\n')
 }
 
-/// Text in which nothing is hidden: what controls a terminal or the direction of writing is shown by its number, and a tab is a
-/// space. XML 1.0 has no way to write most of these characters, Markdown drops some, and names that differ in them alone would
-/// look the same.
+/// Text without hidden characters. Control characters and marks of direction are shown by their number, a tab
+/// becomes a space. XML 1.0 cannot express most of them, Markdown drops some, and two names that differ only
+/// in them would look the same.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -40,8 +40,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Text for a terminal that may have colours of Tare's own in it: all else that a terminal obeys is visible, but for tabs. It is
-/// spelled as JSON spells it, so that JSON stays what it is.
+/// Text for a terminal. Tare's own colours and tabs stay; every other control character is shown as its JSON
+/// escape, so JSON stays the same value.
 pub fn painted(text: &str) -> Cow<'_, str> {
     if !text.contains(|c| is_hidden(c) && c != '\t') {
         return Cow::Borrowed(text);
@@ -58,14 +58,14 @@ pub fn painted(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The length of the colour that a text begins with: `ESC[1;31m`.
+/// Length in bytes of a colour sequence such as `ESC[1;31m` at the beginning of a text.
 fn colour(text: &str) -> Option<usize> {
     let numbers = text.strip_prefix("\u{1b}[")?;
     let end = numbers.find(|c: char| !c.is_ascii_digit() && c != ';')?;
     numbers[end..].starts_with('m').then_some(end + 3)
 }
 
-/// What a program printed, for a message: visible, and no line longer than a reader would read.
+/// Output of a program for a message: visible characters only, and long lines are cut.
 pub fn quotable(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let line = visible(line);
@@ -78,10 +78,10 @@ pub fn quotable(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// JSON of others, with every text in it visible.
+/// Parses untrusted JSON; every text in it is made visible.
 ///
 /// # Errors
-/// It is no JSON, or not of this type.
+/// The bytes are not JSON, or not of this type.
 pub fn json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
     match hides_something(bytes) {
         false => serde_json::from_slice(bytes),
@@ -89,10 +89,10 @@ pub fn json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
     }
 }
 
-/// The same of any type.
+/// As [`json`], for any type.
 ///
 /// # Errors
-/// It is no JSON.
+/// The bytes are not JSON.
 pub fn json_value(bytes: &[u8]) -> serde_json::Result<Value> {
     let mut value = serde_json::from_slice(bytes)?;
     if hides_something(bytes) {
@@ -101,7 +101,7 @@ pub fn json_value(bytes: &[u8]) -> serde_json::Result<Value> {
     Ok(value)
 }
 
-/// Whether a text in this JSON may have to be changed. Most lines of most journals are plain, and are read only once.
+/// Whether a text in this JSON may need changes. Most journal lines do not, and are parsed only once.
 pub fn hides_something(bytes: &[u8]) -> bool {
     let escapes = memchr::memchr_iter(b'\\', bytes);
     let mut spelled = escapes.filter_map(|at| bytes.get(at + 1));
@@ -133,24 +133,24 @@ fn reveal(value: &mut Value) {
     }
 }
 
-/// Opens a file that may be anything, for reading: only a regular one. A FIFO or a device, which may have no end or never
-/// begin, is refused without waiting for it.
+/// Opens an untrusted path for reading, if it is a regular file. A FIFO or a device could block for ever or
+/// never end, so both are refused without waiting.
 ///
 /// # Errors
-/// It cannot be opened, or is no regular file.
+/// The file cannot be opened, or is not a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     if file.metadata()?.is_file() { Ok(file) } else { Err(invalid("it is no regular file".to_owned())) }
 }
 
-/// All of such a file, if it is not larger than that.
+/// The content of such a file, if it is at most `bytes_max` long.
 ///
 /// # Errors
-/// As [`open`], or it is larger.
+/// As [`open`], or the file is larger.
 pub fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // One more shows that there is more, also of a file that grows meanwhile.
+    // One byte more than allowed shows that the file is too large, even if it grows meanwhile.
     open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > bytes_max {
         true => Err(invalid(format!(

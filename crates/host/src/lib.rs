@@ -1,5 +1,5 @@
-//! This machine: its processes and their resource usage, CPUs, network namespaces, a slow link, the environment. It knows
-//! nothing of services or experiments.
+//! This machine: processes and their resource usage, CPUs, network namespaces, a slow link, the environment.
+//! It knows nothing of services or experiments.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 pub mod cpu_lock;

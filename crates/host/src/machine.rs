@@ -1,4 +1,4 @@
-//! What the kernel of this machine allows, found by trying it. `tare doctor` prints it.
+//! Finds out what the kernel of this machine allows, by trying it. `tare doctor` prints the findings.
 
 use std::{fs, path::Path};
 
@@ -13,7 +13,7 @@ use crate::{
     process::{Cgroups, Isolation},
 };
 
-/// File descriptors that the largest supported load needs, with room to spare.
+/// File descriptors needed by the largest supported load, with a margin.
 const DESCRIPTORS: u64 = 4096;
 
 #[derive(Debug, Clone, Serialize)]
@@ -26,7 +26,7 @@ pub struct Finding {
     pub remedy: Option<String>,
 }
 
-/// Examines what every benchmark depends on. It changes nothing about this process.
+/// Examines the prerequisites of every benchmark. It changes nothing about this process.
 pub fn examine(cpus: &[usize]) -> Vec<Finding> {
     let isolation = Isolation::detect();
     let [(_, freezing), (_, cpu_time), (_, killing), (_, bounds)] = isolation.describe();
@@ -74,8 +74,8 @@ fn io_uring_allowed_by(setting: &str) -> Finding {
     Finding { subject: "io_uring", good, text: text + "; without it the generator uses epoll", remedy }
 }
 
-/// Makes a slow link and removes it again. Call it last: without root it moves this process into a user namespace, from
-/// which there is no way back.
+/// Makes a slow link and removes it again. Call it last: without root it moves this process into a user
+/// namespace for good.
 pub fn enter_and_try_slow_link() -> Finding {
     let made = rights::obtain().map_err(|error| error.to_string()).and_then(|_| {
         let spec = "delay=1ms".parse().map_err(|error: LinkSpecError| error.to_string())?;
@@ -121,7 +121,7 @@ fn governor_named(name: Option<&str>) -> Finding {
 mod tests {
     use super::*;
 
-    /// Everything that can be wrong has a remedy, and what is good has none.
+    /// Every bad finding has a remedy, and no good one has.
     fn assert_remedy(finding: &Finding, is_good: bool) {
         assert_eq!((finding.good, finding.remedy.is_none()), (is_good, is_good), "{finding:?}");
     }

@@ -1,5 +1,5 @@
-//! How long tasks ran on each CPU, by the scheduler's own clock, in nanoseconds. `/proc/stat` counts in ticks of 10 ms, which is
-//! a tenth of a slice.
+//! Run time of tasks on each CPU by the scheduler's clock, in nanoseconds. `/proc/stat` counts in ticks of 10
+//! ms, a tenth of a slice.
 
 use std::{
     fs,
@@ -7,21 +7,21 @@ use std::{
     sync::LazyLock,
 };
 
-/// The counter is exact for tasks that have left their CPU. Of one that runs while it is read it may lack what has passed
-/// since the last timer interrupt: 4 ms with 250 of them a second, as most kernels have.
+/// The counter is exact for tasks that have left their CPU. For a running task it may lack the time since the
+/// last timer interrupt: 4 ms at 250 Hz, the rate of most kernels.
 pub(crate) const RUN_ERROR_NS: u64 = 4_000_000;
 
-/// Where the kernel reports it.
+/// The source in which the kernel reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RunClock {
-    /// `cpuacct.usage_percpu` of the root of a hierarchy of cgroups v1, which has all tasks of the machine.
+    /// `cpuacct.usage_percpu` of the root of a cgroup v1 hierarchy, which contains all tasks of the machine.
     RootGroup(PathBuf),
     /// `/proc/schedstat`, with `CONFIG_SCHEDSTATS`.
     Schedstat(PathBuf),
 }
 
 impl RunClock {
-    /// That of this machine, if it has one.
+    /// The source on this machine, if there is one.
     pub(crate) fn here() -> Option<&'static RunClock> {
         static HERE: LazyLock<Option<RunClock>> = LazyLock::new(|| {
             let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
@@ -30,7 +30,7 @@ impl RunClock {
         HERE.as_ref()
     }
 
-    /// Only the root of a hierarchy has `release_agent`: what a container sees as its root counts its own tasks alone.
+    /// Only a real root has `release_agent`: the apparent root in a container counts its own tasks only.
     fn find(mounts: &str, schedstat: &Path) -> Option<RunClock> {
         let is_cpuacct = |line: &&str| line.contains(" - cgroup ") && line.contains("cpuacct");
         let places = mounts.lines().filter(is_cpuacct).filter_map(|line| line.split(' ').nth(4));
@@ -40,7 +40,7 @@ impl RunClock {
         group.or_else(|| schedstat.exists().then(|| RunClock::Schedstat(schedstat.to_owned())))
     }
 
-    /// Up to now, of each CPU by its number.
+    /// Run time so far of each CPU, by CPU number.
     pub(crate) fn read(&self) -> Option<Vec<u64>> {
         match self {
             RunClock::RootGroup(path) => of_group(&fs::read_to_string(path).ok()?),
@@ -54,7 +54,7 @@ fn of_group(text: &str) -> Option<Vec<u64>> {
     text.split_ascii_whitespace().map(|number| number.parse().ok()).collect()
 }
 
-/// `cpu0 0 0 0 0 0 0 RAN WAITED SLICES`, with a line for each CPU that is online; 0 for the others.
+/// Parses lines `cpu0 0 0 0 0 0 0 RAN WAITED SLICES`, one for each online CPU; 0 for the others.
 fn of_schedstat(text: &str) -> Vec<u64> {
     let mut found = Vec::new();
     for line in text.lines().filter_map(|line| line.strip_prefix("cpu")) {
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(found.read(), Some(vec![7, 9]));
     }
 
-    /// Of a thread that works for a while, and then leaves its CPU.
+    /// A thread works for a while and then leaves its CPU.
     #[test]
     fn the_clock_of_this_machine_counts_what_runs() {
         let Some(clock) = RunClock::here() else { return };

@@ -1,9 +1,9 @@
-//! The scheduling class of a thread. By the system call itself: the functions of musl always refuse, since POSIX means processes
-//! where the kernel means threads.
+//! The scheduling class of a thread. It makes the system call itself: musl's functions always fail, because
+//! POSIX applies to processes and the kernel to threads.
 
 use std::io;
 
-/// As the kernel has it; that of a C library may be longer.
+/// The kernel's layout; that of a C library may be longer.
 #[repr(C)]
 struct KernelSchedParam {
     sched_priority: libc::c_int,
@@ -34,7 +34,7 @@ mod tests {
             policy()
         });
         let stat = moved.join().unwrap();
-        // The 41st field, which is the 39th behind the name.
+        // Field 41 of the file, the 39th after the name.
         let behind_the_name = stat.rsplit(')').next().unwrap();
         let found = behind_the_name.split_whitespace().nth(38).unwrap();
         assert_eq!(found, libc::SCHED_IDLE.to_string(), "{stat}");

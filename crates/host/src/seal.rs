@@ -1,8 +1,8 @@
-//! Checksums of what Tare stores: a CRC-32 that stands in the file itself, so that file and checksum are there together or not
-//! at all, however the writer ends. A list of checksums beside the files would have to be written before or after them.
+//! Checksums of what Tare stores. A CRC-32 is part of the file itself, so file and checksum are written
+//! together or not at all. A separate list would have to be written before or after the files.
 //!
-//! It finds what a disk or an editor has changed. It is no protection against a person, who can compute one too. What has no
-//! checksum is read as it is: an older Tare wrote none.
+//! A checksum reveals changes by a disk or an editor. It does not protect against a person, who can compute
+//! one too. Content without a checksum is accepted, since older Tares wrote none.
 
 use std::{
     borrow::Cow,
@@ -14,12 +14,12 @@ use crate::foreign;
 
 const DIGITS: usize = 8;
 
-/// What is read is not what was written.
+/// The content differs from what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("its checksum is wrong: it was changed after it was written; take it from a copy, or measure again")]
 pub struct Broken;
 
-/// Where in a text the checksum stands. The sum is of the text as it would be without it.
+/// Where a text contains its checksum, which is computed over the text without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Form {
     /// Between the text and the digits.
@@ -30,19 +30,19 @@ pub struct Form {
     end: &'static str,
 }
 
-/// A line of a journal, which is an object around a record: the checksum is the last key of the record. So every line stays an
-/// object of JSON, and a Tare that knows no checksums names it as a key that it does not know.
+/// A journal line, which is an object around a record: the checksum is the last key of the record. Each line
+/// stays a JSON object, and an older Tare treats the checksum as an unknown key.
 pub const LINE: Form = Form { key: ",\"crc32\":\"", quote: "\"", end: "}}" };
 
-/// An object of JSON that is written over several lines: the checksum is its last key.
+/// A JSON object over several lines: the checksum is its last key.
 pub const DOCUMENT: Form = Form { key: ",\n  \"crc32\": \"", quote: "\"", end: "\n}\n" };
 
-/// What comments begin with `#` in, such as TOML, or what is read only as far as it says itself that it goes, such as a
-/// histogram: the checksum is a line at the end.
+/// For formats with `#` comments such as TOML, and for those that state their own length such as histograms:
+/// the checksum is a line at the end.
 pub const LAST_LINE: Form = Form { key: "# crc32 ", quote: "\n", end: "" };
 
 impl Form {
-    /// The text with its checksum. What does not end as this form does, or is empty, stays without one.
+    /// The text with its checksum. Text that is empty, or lacks the end of this form, gets none.
     pub fn seal(self, text: impl AsRef<[u8]>) -> Vec<u8> {
         let text = text.as_ref();
         match text.strip_suffix(self.end.as_bytes()) {
@@ -57,7 +57,7 @@ impl Form {
     /// The text without its checksum, if it has one.
     ///
     /// # Errors
-    /// It has one that is not the right one.
+    /// The checksum does not match.
     pub fn unseal(self, sealed: &[u8]) -> Result<Cow<'_, [u8]>, Broken> {
         let Some((open, digits)) = self.split(sealed) else { return Ok(Cow::Borrowed(sealed)) };
         let text = match self.end {
@@ -68,31 +68,31 @@ impl Form {
         if sum.as_bytes() == digits { Ok(text) } else { Err(Broken) }
     }
 
-    /// A file of this form, which may come from anybody, without its checksum.
+    /// Reads an untrusted file of this form, and removes its checksum.
     ///
     /// # Errors
-    /// As [`foreign::read`], or its checksum is not the right one.
+    /// As [`foreign::read`], or the checksum does not match.
     pub fn read(self, path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
         let sealed = foreign::read(path, bytes_max)?;
         let text = self.unseal(&sealed).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
         Ok(text.into_owned())
     }
 
-    /// What comes before the checksum, and its digits.
+    /// The part before the checksum, and the digits.
     fn split(self, sealed: &[u8]) -> Option<(&[u8], &[u8])> {
         let rest = sealed.strip_suffix(self.end.as_bytes())?.strip_suffix(self.quote.as_bytes())?;
         let (rest, digits) = rest.split_at_checked(rest.len().checked_sub(DIGITS)?)?;
         Some((rest.strip_suffix(self.key.as_bytes())?, digits))
     }
 
-    /// The changed text with its checksum, if it had a right one before.
+    /// The changed text with a new checksum; absent if the text has none.
     fn change(self, sealed: &[u8], change: impl FnOnce(&[u8]) -> Vec<u8>) -> Option<Vec<u8>> {
         self.split(sealed)?;
         Some(self.seal(change(&self.unseal(sealed).ok()?)))
     }
 }
 
-/// Changes what may be sealed in any form, and as a whole or line by line: what had a right checksum has one again.
+/// Changes text that may be sealed in any form, as a whole or line by line, and renews its checksums.
 pub(crate) fn change(bytes: &[u8], change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let whole = [DOCUMENT, LAST_LINE].iter().find_map(|form| form.change(bytes, &change));
     let of_line = |line: &[u8]| {
@@ -100,7 +100,7 @@ pub(crate) fn change(bytes: &[u8], change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8>
         sealed.map(|sealed| [&sealed[..], b"\n"].concat())
     };
     whole.unwrap_or_else(|| {
-        // A secret may stand in two lines of a file that is not sealed.
+        // In a file without checksums a secret may span two lines.
         let lines = || bytes.split_inclusive(|byte| *byte == b'\n');
         match lines().any(|line| of_line(line).is_some()) {
             true => lines().flat_map(|line| of_line(line).unwrap_or_else(|| change(line))).collect(),
@@ -179,7 +179,7 @@ mod tests {
                 prop_assert_eq!(form.unseal(&bytes).unwrap(), text.as_bytes());
                 let place = place.index(bytes.len());
                 bytes[place] ^= change;
-                // Where the key of the checksum was hit, what comes before it is as it was.
+                // If the damage hit the key of the checksum, the text before it must be unchanged.
                 let read = form.unseal(&bytes).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
                 if let Some(read) = read {
                     prop_assert_eq!(&read["failed"]["row"], &value["failed"]["row"]);

@@ -1,7 +1,7 @@
-//! Values of the environment that a contract sends and that must not be written down: a token, a password. What Tare writes or prints
-//! passes through [`redact`], and the folder of a run through [`scrub`], since a service may print what it was sent.
+//! Environment values that a contract sends and that must not be stored: tokens, passwords. [`redact`]
+//! filters what Tare writes; [`scrub`] filters a run's folder, since a service may print what it receives.
 //!
-//! There is one list for the whole process: what must not be written is not a matter of who writes it.
+//! There is one list for the whole process: every writer must respect it.
 
 use std::{
     borrow::Cow,
@@ -14,22 +14,22 @@ use tare_load::percent;
 
 use crate::{seal, whole};
 
-/// A shorter value may stand anywhere by chance, and is no secret worth the name.
+/// Shorter values are too likely to occur by chance, and are hardly secrets.
 const LENGTH_MIN: usize = 4;
 
-/// Of a secret that was cut off, less than this tells little, and may stand anywhere.
+/// Shortest part of a truncated secret to replace: less reveals little and may occur by chance.
 const PART_LENGTH_MIN: usize = 6;
 
 static KNOWN: RwLock<Vec<Secret>> = RwLock::new(Vec::new());
 
 struct Secret {
-    /// What stands in its place: `{{env:NAME}}`.
+    /// The text that replaces it: `{{env:NAME}}`.
     placeholder: String,
-    /// The value as it may be written: as it is, in JSON, in a path.
+    /// The value in its possible spellings: as it is, in JSON, in a path.
     forms: Vec<String>,
 }
 
-/// From now on [`redact`] replaces this value of the variable `name`.
+/// Makes [`redact`] replace this value of the variable `name`.
 pub fn keep(name: &str, value: &str) {
     if value.len() < LENGTH_MIN {
         return;
@@ -43,14 +43,14 @@ pub fn keep(name: &str, value: &str) {
     let mut forms = vec![value.to_owned(), json[1..json.len() - 1].to_owned(), percent::encoded(value)];
     forms.dedup();
     known.push(Secret { placeholder, forms });
-    // One may hold another.
+    // Longest first: one secret may contain another.
     known.sort_by_key(|secret| std::cmp::Reverse(secret.forms[0].len()));
 }
 
-/// The text with each secret replaced by its placeholder, and what is left of one that was cut off at either end.
+/// The text with each secret, and each secret truncated at either end, replaced by its placeholder.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
-    // Most runs have none, and each of their records comes through here.
+    // Most runs have no secret, and each of their records passes through here.
     if known.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -59,7 +59,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
             .iter()
             .flat_map(|Secret { placeholder, forms }| forms.iter().map(move |form| (form, placeholder)))
     };
-    // All whole ones first: one may begin as another does.
+    // Whole secrets first: one may begin like another.
     let whole = forms().fold(text.to_owned(), |text, (form, placeholder)| text.replace(form, placeholder));
     let cut = forms().flat_map(|(form, placeholder)| parts(form).map(move |part| (part, placeholder)));
     let clean = cut.fold(whole, |text, (part, placeholder)| match text.contains(part) {
@@ -69,7 +69,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// What may be left of one that is cut off, the longest first.
+/// The parts that a truncated secret may leave, the longest first.
 fn parts(form: &str) -> impl Iterator<Item = &str> {
     let cuts = form.char_indices().map(|(place, _)| place).filter(|place| *place > 0);
     let cuts: Vec<usize> = cuts.collect();
@@ -79,7 +79,7 @@ fn parts(form: &str) -> impl Iterator<Item = &str> {
     beginnings.chain(ends).filter(of_some_length)
 }
 
-/// Replaces the secrets in all files below `folder`. Files without one are not written.
+/// Replaces the secrets in all files below `folder`. Files without a secret are not written.
 ///
 /// # Errors
 /// A file cannot be read or written.
@@ -99,14 +99,14 @@ pub fn scrub(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes that are no text stay as they are.
+/// Bytes that are not text stay.
 fn scrub_file(path: &Path) -> io::Result<()> {
     let bytes = fs::read(path)?;
     let clean = seal::change(&bytes, redacted);
     if clean == bytes { Ok(()) } else { whole::write(path, clean) }
 }
 
-/// What is not UTF-8 is kept byte by byte between the pieces that are.
+/// Invalid UTF-8 stays byte by byte between the valid pieces.
 fn redacted(bytes: &[u8]) -> Vec<u8> {
     let mut clean = Vec::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM: the first asks a command to stop and print its results so far, a second one ends it at once (the
-//! watchdog then kills what is still running).
+//! Ctrl-C and SIGTERM: the first asks a command to stop and print its results so far, a second one ends it at
+//! once. The watchdog then kills what still runs.
 
 use std::{
     io,
@@ -19,7 +19,7 @@ const SAME_NS: u64 = 100_000_000;
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
 static REQUESTS: Requests = Requests { first_ns: AtomicU64::new(0) };
 
-/// When the first signal came; 0 before it.
+/// Time of the first signal; 0 before it.
 #[derive(Debug)]
 struct Requests {
     first_ns: AtomicU64,
@@ -29,7 +29,7 @@ struct Requests {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Request {
     Stop,
-    /// What the first one asked for.
+    /// A duplicate of the first one.
     Same,
     EndAtOnce,
 }
@@ -44,7 +44,7 @@ impl Requests {
     }
 }
 
-/// Atomics, a clock and `_exit`, and nothing else: it is called in a signal handler.
+/// Runs in a signal handler, so it uses only atomics, a clock and `_exit`.
 fn receive(signal: i32) {
     let now = clock_gettime(ClockId::Monotonic);
     let now_ns = now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned();
@@ -54,19 +54,19 @@ fn receive(signal: i32) {
     }
 }
 
-/// Installs the handlers. A signal sets the returned flag, and so does one that came before.
+/// Installs the handlers. A signal sets the returned flag, and so does an earlier one.
 ///
 /// # Errors
 /// The kernel refuses a handler for a signal.
 pub fn listen() -> io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // Each call adds a handler: all handlers of one signal run within the time in which signals are the same.
-        // SAFETY: what `receive` does is allowed in a handler (signal-safety(7)), and it does not panic.
+        // Each call adds a handler; all handlers of one signal run within `SAME_NS`.
+        // SAFETY: `receive` makes only async-signal-safe calls (signal-safety(7)), and it does not panic.
         unsafe { signal_hook::low_level::register(signal, move || receive(signal)) }?;
         signal_hook::flag::register(signal, Arc::clone(&flag))?;
     }
-    // A command that does its work in parts was interrupted whole.
+    // The signal may have come in an earlier part of the same command.
     if received().is_some() {
         flag.store(true, Ordering::Relaxed);
     }
@@ -86,13 +86,13 @@ pub fn listen_by_socket() -> io::Result<UnixStream> {
     Ok(read)
 }
 
-/// A file that may not grow any further (`ulimit -f`) is an error of the write, as a full disk is. Without this the kernel ends
-/// the process, which could not say why.
+/// Turns the excess of a file-size limit (`ulimit -f`) into a write error, as for a full disk. By default the
+/// kernel ends the process, which could not report the reason.
 ///
 /// # Errors
 /// The kernel refuses a handler.
 pub fn survive_the_limit_of_a_file() -> io::Result<()> {
-    // A handler, and not that it is ignored: programs that are started would inherit that.
+    // A handler, since child processes would inherit an ignored signal.
     signal_hook::flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
@@ -101,7 +101,7 @@ pub fn received() -> Option<i32> {
     (signal != 0).then_some(signal)
 }
 
-/// Forgets the signal that was received: a server that ends on SIGTERM has not been interrupted.
+/// Forgets the received signal: a server that ends on SIGTERM was not interrupted.
 pub fn forget() {
     RECEIVED.store(0, Ordering::Relaxed);
 }
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(asked(&[5_000, 4_999]), [Request::Stop, Request::Same], "handlers of two threads");
     }
 
-    /// One test, since a signal reaches the whole process.
+    /// One test for everything, since a signal reaches the whole process.
     #[test]
     fn the_first_signal_is_noticed_everywhere_and_can_be_forgotten() {
         let flag = listen().unwrap();

@@ -1,24 +1,24 @@
-//! The one place that writes words to stderr. What is said there is never worth a run: a terminal that was closed, a pipe whose
-//! reader has gone and a full disk are ignored, where `eprintln!` would panic. A lint refuses the macros of the standard library
-//! and of `anstream` (`clippy.toml`).
+//! The one place that writes to stderr. A failed write never ends a run: a closed terminal, a pipe without a
+//! reader and a full disk are ignored, where `eprintln!` would panic. A lint forbids the macros of the
+//! standard library and of `anstream` (`clippy.toml`).
 
 use std::{fmt, io::Write};
 
 use crate::{foreign, secrets};
 
-/// Writes a line to stderr, or nothing where it cannot be written. Secrets are left out of it, and colours where there is no
-/// terminal; what else a terminal obeys is made visible.
+/// Writes a line to stderr; errors are ignored. Secrets are removed, and colours too if stderr is no
+/// terminal. Other control characters become visible.
 #[macro_export]
 macro_rules! tell {
     ($($words:tt)*) => { $crate::stderr::line(format_args!($($words)*)) };
 }
 
-/// What [`tell!`](crate::tell) calls.
+/// The function behind [`tell!`](crate::tell).
 pub fn line(words: fmt::Arguments<'_>) {
     line_to(&mut anstream::stderr().lock(), words);
 }
 
-/// All at once: lines of two threads do not mix.
+/// Writes the line in one call, so that lines of two threads do not mix.
 fn line_to(out: &mut impl Write, words: fmt::Arguments<'_>) {
     let line = format!("{words}\n");
     let line = secrets::redact(&line);
@@ -31,7 +31,7 @@ mod tests {
 
     use super::*;
 
-    /// Refuses everything, as a pipe without a reader does.
+    /// A writer that fails, like a pipe without a reader.
     struct Gone;
 
     impl Write for Gone {

@@ -1,4 +1,4 @@
-//! Work on several threads, on a machine that may refuse to start one (`ulimit -u`, a cgroup's limit).
+//! Work on several threads, on a machine that may refuse to start threads (`ulimit -u`, a cgroup's limit).
 
 use std::{
     panic,
@@ -6,8 +6,8 @@ use std::{
     thread::{self, Builder},
 };
 
-/// Runs `work` on a new thread, which inherits the caller's CPUs, namespaces and timer slack and ends with it. A panic of the work is
-/// resumed in the caller.
+/// Runs `work` on a new thread, which inherits the caller's CPUs, namespaces and timer slack, and ends with
+/// `work`. A panic is resumed in the caller.
 ///
 /// # Errors
 /// No thread can be started.
@@ -18,8 +18,8 @@ pub fn on_another<T: Send>(work: impl FnOnce() -> T + Send) -> std::io::Result<T
     })
 }
 
-/// Runs `work` on this many threads at once, the caller's own among them, and gives what each returned. Where the kernel starts
-/// no more of them, those that there are do everything.
+/// Runs `work` on this number of threads, including the caller's, and returns all results. If the kernel
+/// refuses more threads, the existing ones do all the work.
 pub fn on_several<T: Send>(count: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
     thread::scope(|scope| {
         let start = |_| Builder::new().spawn_scoped(scope, &work).ok();
@@ -33,7 +33,7 @@ pub fn on_several<T: Send>(count: usize, work: impl Fn() -> T + Sync) -> Vec<T> 
     })
 }
 
-/// The same for each of some items, as many at once as threads can be started.
+/// Runs `work` for each item, on as many threads as can be started.
 pub fn for_each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     on_several(items.len(), || {

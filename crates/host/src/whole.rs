@@ -1,5 +1,5 @@
-//! Files that are written whole or not at all, however the writer ends: beside their place first, flushed to the disk, then
-//! renamed. A file that is cut short cannot be read.
+//! Atomic writes of files: a file is written under another name, flushed to disk, then renamed. However the
+//! writer ends, a reader never sees a truncated file.
 
 mod folder;
 
@@ -17,30 +17,30 @@ use rustix::{
     io::Errno,
 };
 
-/// How the names end of files that are not whole yet.
+/// Suffix of files that are still being written.
 const END: &str = ".new";
 
-/// Writes a file in the place of what is there.
+/// Writes a file, replacing an existing one.
 ///
 /// # Errors
-/// If the file system refuses; what was there is still there.
+/// The file system refuses; an existing file is unchanged.
 pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     put(path, bytes.as_ref(), RenameFlags::empty())
 }
 
-/// Writes a file where there is none.
+/// Writes a new file.
 ///
 /// # Errors
-/// If there is one, or if the file system refuses.
+/// The file exists, or the file system refuses.
 pub fn write_new(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     put(path, bytes.as_ref(), RenameFlags::NOREPLACE)
 }
 
-/// Writes some files in the place of what is there: all of them beside their places first, so that a disk which is full for one of
-/// them leaves everything as it was.
+/// Writes several files, replacing existing ones. All are first written under other names, so that a full
+/// disk leaves every file unchanged.
 ///
 /// # Errors
-/// If the file system refuses one; its path is given back with the reason.
+/// The file system refuses one; its path is returned with the reason.
 pub fn write_all(files: &[(PathBuf, &[u8])]) -> Result<(), (PathBuf, io::Error)> {
     let mut written = Vec::new();
     for (path, bytes) in files {
@@ -61,7 +61,7 @@ fn flushed(mut file: File, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// A file beside its place. It is removed when this is dropped.
+/// A file under its temporary name. It is removed when this is dropped.
 struct Beside(PathBuf);
 
 impl Beside {
@@ -71,7 +71,7 @@ impl Beside {
 }
 
 impl Drop for Beside {
-    /// After it was put in its place there is none.
+    /// After the rename this name no longer exists.
     fn drop(&mut self) {
         let _what_there_is_of_it_is_of_no_use = fs::remove_file(&self.0);
     }
@@ -80,7 +80,7 @@ impl Drop for Beside {
 fn fill_beside(path: &Path, fill: impl FnOnce(File) -> io::Result<()>) -> io::Result<Beside> {
     let beside = beside(path)?;
     remove_left_behind(&beside);
-    // Another user of a shared folder may have laid a link there: it is neither followed nor written through.
+    // In a shared folder another user may have placed a link here: it is not followed.
     let file = match File::create_new(&beside) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             fs::remove_file(&beside)?;
@@ -92,13 +92,13 @@ fn fill_beside(path: &Path, fill: impl FnOnce(File) -> io::Result<()>) -> io::Re
     fill(file).map(|()| beside)
 }
 
-/// Two processes that write the same file write beside it under two names.
+/// The temporary name, which contains the PID: two processes that write one file use two names.
 fn beside(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(ErrorKind::InvalidFilename)?.to_string_lossy();
     Ok(path.with_file_name(format!(".{name}.{}{END}", std::process::id())))
 }
 
-/// What writers of the same file left that were killed in the middle of it. That of one that still runs stays.
+/// Removes temporary files of the same file whose writers were killed. Those of live writers stay.
 fn remove_left_behind(beside: &Path) {
     let Some((folder, name)) = beside.parent().zip(beside.file_name().and_then(OsStr::to_str)) else {
         return;
@@ -118,7 +118,7 @@ fn remove_left_behind(beside: &Path) {
 
 fn rename(from: &Path, to: &Path, how: RenameFlags) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, how) {
-        // A file system that cannot refuse to replace by itself.
+        // Some file systems do not support `RENAME_NOREPLACE`.
         Err(Errno::INVAL) if to.exists() => Err(Errno::EXIST.into()),
         Err(Errno::INVAL) => fs::rename(from, to),
         renamed => Ok(renamed?),

@@ -1,6 +1,6 @@
-//! Prints what a closed loop gets from `GET /` and what it costs the generator:
-//! `cargo run --release --example closed -- ADDRESS CONNECTIONS SECONDS [DRIVER] [BODY_BYTES] [THREADS]`, the bytes of
-//! the body that the example `server` sends, or `any`.
+//! Prints the throughput of a closed loop of `GET /` and its cost to the generator: `cargo run --release
+//! --example closed -- ADDRESS CONNECTIONS SECONDS [DRIVER] [BODY_BYTES] [THREADS]`. BODY_BYTES is the size
+//! that the example `server` sends, or `any`.
 
 #[path = "../tests/kit/mod.rs"]
 mod kit;

@@ -1,5 +1,5 @@
-//! Serves one fixed response as fast as it can: `cargo run --release --example server -- BODY_BYTES [PROTOCOL]`, the name of a
-//! protocol as in results.
+//! Serves one fixed response as fast as it can: `cargo run --release --example server -- BODY_BYTES
+//! [PROTOCOL]`. PROTOCOL is the name of a protocol as in results.
 
 #[path = "../tests/kit/mod.rs"]
 mod kit;

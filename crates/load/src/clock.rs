@@ -1,4 +1,4 @@
-//! Where time comes from. Logic takes instants as arguments; only loops that talk to the kernel hold a clock.
+//! The source of time. Logic takes instants as arguments; only loops that call the kernel hold a clock.
 //!
 //! It knows no calendar: an instant is a number of nanoseconds since an arbitrary origin and only differences mean
 //! anything.

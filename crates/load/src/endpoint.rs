@@ -1,4 +1,4 @@
-//! Where a connection goes, and where it comes from. It opens nothing.
+//! The target and the source of connections. The module opens nothing.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -10,17 +10,18 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use rustix::net::{SocketAddrAny, SocketAddrUnix};
 
-/// What a server listens on.
+/// The address that a server listens on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
     /// An address and a TCP port.
     Tcp(SocketAddr),
-    /// The path of a Unix stream socket, or `@` and the name of an abstract one: a file whose name begins so is `./@name`.
+    /// The path of a Unix stream socket, or `@` and the name of an abstract one. A file whose name begins
+    /// with `@` is `./@name`.
     Unix(PathBuf),
 }
 
 impl Endpoint {
-    /// What a socket is connected to.
+    /// The address for connecting a socket.
     ///
     /// # Errors
     /// The path of a Unix socket is longer than the kernel takes.
@@ -52,21 +53,20 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// A target, and the local addresses that its connections take turns with.
+/// A target, and the local addresses that its connections use in turn.
 #[derive(Debug, Clone)]
 pub struct Route {
-    /// Whereto.
+    /// The target.
     pub target: Endpoint,
-    /// Wherefrom; empty leaves the choice to the kernel. An address has some 28,000 ports for one target, and more
-    /// connections than that at a time take more addresses.
+    /// The source addresses; if empty, the kernel chooses. An address has about 28,000 ports for one target;
+    /// more concurrent connections need more addresses.
     pub sources: Vec<IpAddr>,
-    /// The network namespace in which the target is reached; none is that of whoever makes the generator. Its threads enter
-    /// it before they make a socket.
+    /// The network namespace of the target; `None` is the namespace of the calling thread. The generator's
+    /// threads enter it before they open a socket.
     pub namespace: Option<Arc<OwnedFd>>,
 }
 
 impl Route {
-    /// The source of the connection in a slot.
     pub(crate) fn source(&self, slot: usize) -> Option<IpAddr> {
         let count = self.sources.len();
         (count > 0).then(|| self.sources[slot % count])

@@ -1,6 +1,6 @@
-//! What is sent and what must come back: the requests of a load as finished bytes, shared by all connections.
+//! Requests and their expected responses, as finished bytes that all connections share.
 //!
-//! It knows no contract files and builds no requests; it does not look into the request at all.
+//! The module knows no contract files, builds no requests and does not parse them.
 
 use std::{collections::BTreeMap, fmt, ops::RangeInclusive, sync::Arc};
 
@@ -14,53 +14,53 @@ use crate::{
     text_pattern::TextPattern,
 };
 
-/// One request and the response that is right for it.
+/// One request and its correct response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exchange {
     /// The complete request as it goes on the wire.
     pub request: Vec<u8>,
-    /// Whether it is a HEAD request, whose response has no body whatever its head says.
+    /// Whether it is a HEAD request, whose response has no body whatever its head announces.
     pub is_head: bool,
-    /// The right response.
+    /// The correct response.
     pub expected: Expected,
-    /// Its name in reports.
+    /// The name in reports.
     pub name: String,
-    /// Its place in a sequence; absent where it stands alone.
+    /// The place in a sequence; `None` for an exchange of its own.
     pub step: Option<SequenceStep>,
 }
 
-/// The place of an exchange in a sequence. The steps of a sequence follow each other in the pool, all of them.
+/// The place of an exchange in a sequence. All steps of a sequence are consecutive in the pool.
 #[derive(Debug, Clone)]
 pub struct SequenceStep {
-    /// Whether a sequence begins with it.
+    /// Whether it is the first step of a sequence.
     pub is_first: bool,
-    /// What is special about it.
+    /// How the step uses and captures values.
     pub rule: Arc<dyn StepRule>,
 }
 
-/// Steps are equal if they are of one sequence that was made once.
+/// Two steps are equal if they share one rule object.
 impl PartialEq for SequenceStep {
     fn eq(&self, other: &SequenceStep) -> bool {
         self.is_first == other.is_first && Arc::ptr_eq(&self.rule, &other.rule)
     }
 }
 
-/// How a step is sent with the values of earlier answers, and what it takes out of its own.
+/// Fills a step with values of earlier answers, and captures values from its answer.
 pub trait StepRule: fmt::Debug + Send + Sync {
-    /// The exchange with these values; absent if it has no place for one.
+    /// The exchange with these values; `None` if it has no placeholder.
     fn fill(&self, captured: &Captured) -> Option<Exchange>;
 
-    /// Whether it takes anything out of its answer.
+    /// Whether it captures a value from its answer.
     fn captures(&self) -> bool;
 
-    /// Takes the values out of a right answer.
+    /// Captures the values from a correct answer.
     ///
     /// # Errors
-    /// A value is not there, or cannot be used.
+    /// A value is missing, or cannot be used.
     fn capture(&self, response: &Response, captured: &mut Captured) -> Result<(), MissingValue>;
 }
 
-/// The right response.
+/// The correct response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expected {
     /// The status code.
@@ -69,51 +69,51 @@ pub struct Expected {
     pub body: ExpectedBody,
 }
 
-/// The right body. It is not looked at when the response can have none (HEAD, 204, 304).
+/// The correct body. It is not compared if the response can have none (HEAD, 204, 304).
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExpectedBody {
     /// Exactly these bytes.
     Exact(Vec<u8>),
-    /// An equal JSON value: neither the order of keys nor white space matter, but `1` is not `1.0`.
+    /// An equal JSON value: the order of keys and white space do not matter, but `1` is not `1.0`.
     Json(KnownJson),
-    /// A JSON value that fits this pattern.
+    /// A JSON value that matches this pattern.
     Pattern(JsonPattern),
     /// A body of this length, or a text of this form.
     Shape(BodyShape),
-    /// A body that its own judge knows.
+    /// A body that its own judge checks.
     Judged(Judged),
-    /// Whatever comes.
+    /// Any body.
     Any,
 }
 
-/// Judges bodies of a form that this crate does not know: rows of a table, HTML, what is compressed.
+/// Checks bodies of a form that this crate does not know: rows of a table, HTML, compressed data.
 pub trait BodyJudge: fmt::Debug + Send + Sync {
-    /// Whether a body is right. It may take note of what it has seen.
+    /// Whether a body is correct. The judge may record what it has seen.
     fn is_right(&self, body: &[u8], flight: Flight) -> bool;
 
-    /// Whether the same bytes are right again, so that it need not see them.
+    /// Whether the same bytes are correct the next time too, so that the judge need not see them again.
     fn may_be_remembered(&self) -> bool;
 
-    /// What is wrong with a body, in words; empty if nothing is.
+    /// The errors of a body, in words; empty if it is correct.
     fn differences(&self, body: &[u8]) -> Vec<String>;
 
-    /// What is right, as in "a row of the table world".
+    /// The correct body in words, as in "a row of the table world".
     fn describe(&self) -> String;
 
-    /// The longest body that can be right, in bytes.
+    /// The longest correct body, in bytes.
     fn body_bytes_max(&self) -> u64;
 }
 
-/// When a request was sent and its answer came, in the time of the generator's clock.
+/// When a request was sent and when its answer arrived, by the generator's clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Flight {
-    /// Not after the first byte was sent.
+    /// At or before the first byte was sent.
     pub sent_ns: u64,
-    /// Not before the last byte came.
+    /// At or after the last byte arrived.
     pub answered_ns: u64,
 }
 
-/// A judge; two are equal if they are one.
+/// A shared judge; two are equal if they are the same object.
 #[derive(Debug, Clone)]
 pub struct Judged(pub Arc<dyn BodyJudge>);
 
@@ -123,12 +123,12 @@ impl PartialEq for Judged {
     }
 }
 
-/// What is asked of a body that is neither known nor JSON.
+/// The required form of a body that is neither known nor JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BodyShape {
-    /// How long it may be.
+    /// The allowed lengths.
     pub bytes: RangeInclusive<u64>,
-    /// What all of it must match as UTF-8.
+    /// A pattern that the whole body must match as UTF-8.
     pub pattern: Option<TextPattern>,
 }
 
@@ -139,7 +139,7 @@ impl ExpectedBody {
         ExpectedBody::Json(KnownJson::new(value))
     }
 
-    /// Whether `got` is right.
+    /// Whether `got` is correct.
     #[must_use]
     pub fn accepts(&self, got: &[u8]) -> bool {
         match self {
@@ -157,7 +157,7 @@ impl ExpectedBody {
         }
     }
 
-    /// Whether bytes that were right are right again.
+    /// Whether bytes that were correct once are always correct.
     pub(crate) fn may_be_remembered(&self) -> bool {
         match self {
             ExpectedBody::Judged(Judged(judge)) => judge.may_be_remembered(),
@@ -180,7 +180,7 @@ impl fmt::Display for BodyShape {
 }
 
 impl Expected {
-    /// What is expected, in words for a report.
+    /// The expected body, in words for a report.
     #[must_use]
     pub fn describe(&self) -> String {
         let status = self.status;
@@ -200,8 +200,8 @@ impl Expected {
 
 /// The exchanges of a load, read-only and shared by all connections.
 ///
-/// Each connection goes through all of them in order and starts over; connections start at different offsets so
-/// that the server sees the whole mixture at every moment and every connection meets all requests.
+/// Each connection goes through all exchanges in order and then starts over. Connections start at different
+/// offsets. So the server sees the whole mixture at every moment, and every connection sends all requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExchangePool {
     exchanges: Vec<Exchange>,
@@ -209,7 +209,7 @@ pub struct ExchangePool {
 }
 
 impl ExchangePool {
-    /// A pool; an empty one is refused where it is used.
+    /// Makes a pool. A generator refuses an empty one.
     #[must_use]
     pub fn new(exchanges: Vec<Exchange>) -> Self {
         let has_sequences = exchanges.iter().any(|exchange| exchange.step.is_some());
@@ -221,26 +221,25 @@ impl ExchangePool {
         self.has_sequences
     }
 
-    /// Whether the exchange at `index` is a step that others come before.
+    /// Whether the exchange at `index` is a step other than the first of its sequence.
     pub(crate) fn is_within_sequence(&self, index: usize) -> bool {
         let step = self.exchanges.get(index).and_then(|exchange| exchange.step.as_ref());
         step.is_some_and(|step| !step.is_first)
     }
 
-    /// The first place from `index` on at which a connection may begin: not within a sequence.
+    /// The first index from `index` on at which a connection may start: not within a sequence.
     pub(crate) fn beginning(&self, index: usize) -> usize {
         let places = std::iter::successors(Some(index), |index| Some(self.after(*index)));
-        // A pool of steps alone has a first one.
+        // A pool that has only steps contains a first step.
         let mut beginnings = places.take(self.exchanges.len().max(1));
         beginnings.find(|index| !self.is_within_sequence(*index)).unwrap_or(index)
     }
 
-    /// All of them.
     pub(crate) fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
 
-    /// Counts of exchanges, added up by their names; names without any are left out.
+    /// Counts of exchanges, summed by name; names with a count of zero are left out.
     pub(crate) fn by_name(&self, counts: &[u64]) -> BTreeMap<String, u64> {
         let counted = self.exchanges.iter().zip(counts).filter(|(_, count)| **count > 0);
         let mut by_name = BTreeMap::<&str, u64>::new();
@@ -248,7 +247,7 @@ impl ExchangePool {
         by_name.into_iter().map(|(name, count)| (name.to_owned(), count)).collect()
     }
 
-    /// The longest body that is expected, as far as it is known.
+    /// The longest expected body, where the length is known.
     pub(crate) fn body_bytes_max(&self) -> usize {
         let bytes = |exchange: &Exchange| match &exchange.expected.body {
             ExpectedBody::Exact(bytes) => bytes.len(),
@@ -261,7 +260,8 @@ impl ExchangePool {
         self.exchanges.iter().map(bytes).max().unwrap_or(0)
     }
 
-    /// Where a connection starts: connections are spread evenly over a pool that is larger than their number.
+    /// The index at which a connection starts. If the pool is larger than the number of connections, they are
+    /// spread evenly over it.
     pub(crate) fn offset(&self, connection: usize, connections: usize) -> usize {
         let (len, connections) = (self.exchanges.len().max(1), connections.max(1));
         if len > connections { connection % connections * len / connections } else { connection % len }

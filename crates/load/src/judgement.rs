@@ -1,28 +1,29 @@
-//! Judges a response in pieces, of whatever protocol: its status and body against what is expected, as they come and without
-//! keeping more than a comparison needs.
+//! Evaluates a response in pieces, for any protocol. It compares status and body with the expected ones as
+//! they arrive, and keeps no more than the comparison needs.
 //!
-//! It knows nothing of framing, connections or time.
+//! The module knows nothing of framing, connections or time.
 
 use crate::exchange::{Exchange, ExpectedBody, Flight, Judged};
 use crate::tally::{Failure, SAMPLE_BYTES_MAX};
 
-/// How much longer than expected a body may get before it is not worth waiting for its end.
+/// The excess length from which the end of a body is not worth waiting for.
 pub(crate) const EXCESS_BYTES_MAX: u64 = 64 * 1024;
 /// The longest body that is kept whole for comparison: JSON, or a text with a pattern.
 const WHOLE_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// Memory for bodies that is kept from one response to the next: a slot in a thousand may have a long one, and there are many slots.
+/// Memory for bodies that is kept between responses: a slot in a thousand may need much, and there are many
+/// slots.
 const KEPT_BYTES_MAX: usize = 1024 * 1024;
-/// Beyond this a response is not remembered whole: reading its head is then a small part of the work.
+/// A longer response is not remembered whole: parsing its head is then a small part of the work.
 const MEMO_BYTES_MAX: usize = 4 * 1024;
 
 /// What a worker remembers of an exchange.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Memo {
-    /// The last accepted response of HTTP/1.1 as it came, if it came in one piece and kept the connection.
+    /// The last accepted HTTP/1.1 response, if it arrived in one piece and kept the connection open.
     pub(crate) response: Vec<u8>,
     /// Its status.
     pub(crate) status: u16,
-    /// The last accepted body that took more than a comparison of bytes.
+    /// The last accepted body that needed more than a comparison of bytes.
     body: Vec<u8>,
 }
 
@@ -38,15 +39,15 @@ impl Memo {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It needs more bytes.
+    /// More bytes are needed.
     Partial,
-    /// It is complete and right.
+    /// The response is complete and correct.
     Answered { keep_alive: bool },
-    /// It is wrong; `keep_alive` tells whether the connection, or the slot on it, is still good.
+    /// The response is wrong; `keep_alive` means that the connection, or the slot on it, remains usable.
     Failed { failure: Failure, keep_alive: bool },
 }
 
-/// Empties it, and gives back what a long body took.
+/// Empties the buffer, and frees the memory of a long body.
 #[inline]
 pub(crate) fn empty(body: &mut Vec<u8>) {
     body.clear();
@@ -55,7 +56,7 @@ pub(crate) fn empty(body: &mut Vec<u8>) {
     }
 }
 
-/// What the answer to a request is compared with.
+/// The expected answer to a request.
 #[derive(Debug)]
 pub(crate) struct Expectation<'a> {
     pub(crate) exchange: &'a Exchange,
@@ -64,27 +65,28 @@ pub(crate) struct Expectation<'a> {
     pub(crate) check: bool,
     /// Whether no other request is in flight in the slot.
     pub(crate) is_last: bool,
-    /// Of the request, if its answer is complete now.
+    /// The times of the request, if its answer is complete now.
     pub(crate) flight: Flight,
 }
 
-/// What is known of the response that is awaited.
+/// What is known of the awaited response.
 #[derive(Debug, Default)]
 pub(crate) struct Judgement {
-    /// The status, once its head came; 0 before.
+    /// The status, once the head arrived; 0 before.
     status: u16,
-    /// The first thing found wrong, while the rest is read to keep the connection.
+    /// The first error found. The rest is still read, to keep the connection.
     verdict: Option<Failure>,
     has_body: bool,
     body_bytes: u64,
-    /// Whether a JSON body is another text than the one that most servers make of its value. Until then nothing of it is kept.
+    /// Whether a JSON body differs from the text that most servers make of its value. Until then it is not
+    /// kept.
     is_own_text: bool,
-    /// The body so far where all of it is needed; the beginning of one that is wrong, or may turn out to be.
+    /// The body so far, if all of it is needed, or the beginning of a body that is or may be wrong.
     body: Vec<u8>,
 }
 
 impl Judgement {
-    /// Gets ready for the next response.
+    /// Prepares for the next response.
     #[inline]
     pub(crate) fn start(&mut self) {
         self.status = 0;
@@ -95,19 +97,19 @@ impl Judgement {
         empty(&mut self.body);
     }
 
-    /// The status of the response, if its head came.
+    /// The status of the response, if its head arrived.
     #[inline]
     pub(crate) fn status(&self) -> Option<u16> {
         (self.status > 0).then_some(self.status)
     }
 
-    /// A response is known to be right without a look at its pieces.
+    /// Accepts a response that is known to be correct without looking at its pieces.
     #[inline]
     pub(crate) fn accept(&mut self, status: u16) {
         self.status = status;
     }
 
-    /// How much of the body was compared.
+    /// The number of compared body bytes.
     pub(crate) fn body_bytes(&self) -> u64 {
         self.body_bytes
     }
@@ -126,10 +128,10 @@ impl Judgement {
         }
     }
 
-    /// Takes the next part of the body.
+    /// Handles the next part of the body.
     ///
     /// # Errors
-    /// It is much longer than it should be, and not worth waiting for.
+    /// The body is much longer than it should be, and its end is not worth waiting for.
     #[inline]
     pub(crate) fn part(&mut self, expected: &ExpectedBody, part: &[u8]) -> Result<(), Failure> {
         self.body(expected, part);
@@ -153,7 +155,7 @@ impl Judgement {
             ExpectedBody::Shape(_) => self.keep_beginning(part),
             ExpectedBody::Exact(right) => {
                 if self.verdict.is_none() {
-                    // All before this part was right, so `before` does not exceed the length.
+                    // All earlier parts were correct, so `before` does not exceed the length.
                     let before = before as usize;
                     if right[before..].starts_with(part) {
                         return;
@@ -168,7 +170,7 @@ impl Judgement {
 
     fn json(&mut self, text: &[u8], before: usize, part: &[u8]) {
         if !self.is_own_text {
-            // All before this part was of this text.
+            // All earlier parts matched this text.
             if text[before..].starts_with(part) {
                 return;
             }

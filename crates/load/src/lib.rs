@@ -1,12 +1,12 @@
 //! The load engine: it sends known requests over kept connections, by HTTP/1.1 or HTTP/2, with TLS or without, checks every
 //! response, and counts every outcome.
 //!
-//! A load is three values: a [`schedule`] (when the next request is due), a [`stop`] (when no more are sent) and a
-//! transport (the target and connections that a [`generator`] holds). None of them knows the others. The kernel
-//! is reached through one seam, [`driver`], over which [`tls`] is another driver; a run sees a protocol as a [`client`]. The
-//! protocols themselves, in [`http1`] and [`http2`], do no I/O.
+//! A load is three values: a [`schedule`] (when the next request is due), a [`stop`] (when no more are sent)
+//! and a transport (the target and connections that a [`generator`] holds). None of them knows the others.
+//! The kernel is reached through one interface, [`driver`], and [`tls`] is a driver on top of another one. A
+//! run sees a protocol as a [`client`]. The protocols themselves, in [`http1`] and [`http2`], do no I/O.
 //!
-//! The crate deliberately knows no configuration format, no files and no service by name: whoever calls it brings
+//! The crate deliberately knows no configuration format, no files and no service by name: the caller provides
 //! [`exchange`]s as bytes.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 #![deny(missing_docs)]

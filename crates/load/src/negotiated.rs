@@ -1,4 +1,4 @@
-//! What was agreed on in handshakes: part of what a load was, since it decides what the load costs.
+//! The results of TLS handshakes. They belong to the description of a load, because they decide its cost.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -16,7 +16,7 @@ pub struct Negotiated {
     pub version: String,
     /// The cipher suite as RFC 8446 names it, such as `TLS_AES_128_GCM_SHA256`.
     pub suite: String,
-    /// The group of the key exchange, such as `X25519MLKEM768`. A resumed handshake has one of its own.
+    /// The group of the key exchange, such as `X25519MLKEM768`. A resumed handshake also performs one.
     pub group: Option<String>,
     /// The protocol that was chosen by ALPN.
     pub alpn: Option<String>,
@@ -26,7 +26,7 @@ pub struct Negotiated {
 }
 
 impl Negotiated {
-    /// What a connection has agreed on, after its handshake.
+    /// What a connection agreed on, after its handshake.
     pub(crate) fn of(connection: &UnbufferedClientConnection, client_certificate: bool) -> Negotiated {
         let suite = connection.negotiated_cipher_suite();
         let group = connection.negotiated_key_exchange_group();
@@ -59,11 +59,11 @@ impl fmt::Display for Negotiated {
 /// The handshakes of many connections.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Handshakes {
-    /// Full ones.
+    /// Full handshakes.
     pub full: u64,
-    /// Those that resumed an earlier session.
+    /// Handshakes that resumed an earlier session.
     pub resumed: u64,
-    /// What was agreed on, each with the number of handshakes. More than one means that connections differ.
+    /// Each result, with the number of handshakes. More than one entry means that connections differ.
     pub negotiated: Vec<(Negotiated, u64)>,
     /// The last failure.
     pub last_error: Option<TlsError>,

@@ -1,4 +1,4 @@
-//! A JSON value with wildcards: what an answer must look like where its values change from one request to the next.
+//! A JSON value with wildcards: the form of an answer whose values change from one request to the next.
 //!
 //! A wildcard is a whole string, such as `"{{any:int}}"`. Everything else must be equal.
 
@@ -7,13 +7,13 @@ use std::str::FromStr;
 use serde_json::{Map, Value};
 use strum::VariantArray;
 
-/// What may stand in the place of a wildcard.
+/// What a wildcard matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::EnumString, strum::VariantArray)]
 pub enum Wildcard {
-    /// Any value, null too.
+    /// Any value, including null.
     #[strum(to_string = "{{any}}")]
     Any,
-    /// A whole number of 64 bits.
+    /// A 64-bit integer.
     #[strum(to_string = "{{any:int}}")]
     Int,
     /// A number, with a fraction or without.
@@ -40,10 +40,10 @@ pub enum Wildcard {
 }
 
 impl Wildcard {
-    /// All of them.
+    /// All wildcards.
     pub const ALL: &[Wildcard] = Wildcard::VARIANTS;
 
-    /// Whether `value` may stand in its place.
+    /// Whether the wildcard matches `value`.
     #[must_use]
     pub fn accepts(self, value: &Value) -> bool {
         match self {
@@ -59,7 +59,7 @@ impl Wildcard {
         }
     }
 
-    /// A value that may stand in its place.
+    /// A value that the wildcard matches.
     fn example(self) -> Value {
         match self {
             Wildcard::Any => Value::Null,
@@ -96,7 +96,8 @@ fn is_uuid(text: &str) -> bool {
     text.split('-').count() == groups.len() && text.split('-').zip(groups).all(is_group)
 }
 
-/// The crate also reads forms that RFC 3339 does not have: a space for the `T`, no colons, a zone in brackets.
+/// Checks forms itself, because the crate also accepts some that RFC 3339 does not have: a space for the `T`,
+/// no colons, a zone in brackets.
 fn is_timestamp(text: &str) -> bool {
     let bytes = text.as_bytes();
     let has = |place: usize, of: &[u8]| bytes.get(place).is_some_and(|byte| of.contains(byte));
@@ -115,7 +116,7 @@ pub struct JsonPattern {
 }
 
 impl JsonPattern {
-    /// The pattern that is written as `value`; with `extra`, objects may have more members than it names.
+    /// The pattern written as `value`. With `extra`, objects may have more members than it names.
     #[must_use]
     pub fn new(value: Value, extra: bool) -> JsonPattern {
         JsonPattern { value, extra }
@@ -133,13 +134,13 @@ impl JsonPattern {
         self.extra
     }
 
-    /// A value that fits.
+    /// A value that matches.
     #[must_use]
     pub fn example(&self) -> Value {
         example(&self.value)
     }
 
-    /// Whether `got` fits.
+    /// Whether `got` matches.
     #[must_use]
     pub fn matches(&self, got: &Value) -> bool {
         self.fits(&self.value, got)
@@ -160,7 +161,7 @@ impl JsonPattern {
         }
     }
 
-    /// Every place at which `got` does not fit, by its JSON path: `$.id: expected an int, got "7"`.
+    /// Every place at which `got` does not match, by its JSON path: `$.id: expected an int, got "7"`.
     #[must_use]
     pub fn differences(&self, got: &Value) -> Vec<String> {
         let mut found = Vec::new();
@@ -205,7 +206,7 @@ impl JsonPattern {
                 None => found.push(format!("{path}: is missing{}", spelt_otherwise(name, got))),
             }
         }
-        // One that is only spelt otherwise has been told.
+        // A member that is only misspelt has already been reported.
         let is_told = |name: &str| {
             expected.keys().any(|known| !got.contains_key(known) && known.eq_ignore_ascii_case(name))
         };
@@ -219,7 +220,7 @@ impl JsonPattern {
     }
 }
 
-/// As it is written in a contract.
+/// The form in a contract.
 impl std::fmt::Display for JsonPattern {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.value.fmt(f)

@@ -1,6 +1,6 @@
-//! Percent-encoding, for what stands in a path or a query.
+//! Percent-encoding for parts of a path or a query.
 
-/// All but what RFC 3986 (section 2.3) calls unreserved is encoded.
+/// Encodes everything except the unreserved characters of RFC 3986 (section 2.3).
 #[must_use]
 pub fn encoded(text: &str) -> String {
     let one = |byte: u8| match byte {

@@ -1,10 +1,10 @@
-//! How requests travel: which version of HTTP, and whether over TLS.
+//! The protocol of requests: the version of HTTP, and whether it runs over TLS.
 
 use std::fmt;
 
 use crate::http2::Scheme;
 
-/// How requests travel.
+/// The protocol of requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Protocol {
     /// HTTP/1.1 over TCP.
@@ -19,10 +19,10 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// All of them, the plainest first.
+    /// All protocols, the plainest first.
     pub const ALL: [Protocol; 4] = [Protocol::Http1, Protocol::Http1Tls, Protocol::H2, Protocol::H2c];
 
-    /// As people read it.
+    /// The name for people.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Protocol {
         }
     }
 
-    /// Whether TLS is below it.
+    /// Whether it runs over TLS.
     #[must_use]
     pub fn is_tls(self) -> bool {
         matches!(self, Protocol::Http1Tls | Protocol::H2)
@@ -45,7 +45,7 @@ impl Protocol {
         matches!(self, Protocol::H2 | Protocol::H2c)
     }
 
-    /// What a client offers by ALPN; absent without TLS.
+    /// The protocol that a client offers by ALPN; `None` without TLS.
     #[must_use]
     pub fn alpn(self) -> Option<&'static [u8]> {
         match self {

@@ -1,21 +1,21 @@
-//! The requests of a pool in one contiguous buffer, in the order in which connections send them. Whatever a connection sends
-//! next, one request or a pipeline of them, is one range of the buffer.
+//! The requests of a pool in one contiguous buffer, in the order in which connections send them. Every send,
+//! of one request or of a pipeline, is one range of the buffer.
 
 use std::ops::Range;
 
 use crate::exchange::ExchangePool;
 
-/// All requests one after another. The first ones are repeated at the end, so that a pipeline that wraps around is one range
-/// too.
+/// All requests in sequence. The first ones are repeated at the end, so that a pipeline that wraps around is
+/// one range too.
 #[derive(Debug, Default)]
 pub(crate) struct RequestBuffer {
     bytes: Vec<u8>,
-    /// Where each request begins, and where the last one ends.
+    /// The start of each request, and the end of the last one.
     starts: Vec<usize>,
 }
 
 impl RequestBuffer {
-    /// The requests of `pool`, of which up to `pipeline` are sent at once.
+    /// The requests of `pool`, for sends of up to `pipeline` requests.
     pub(crate) fn new(pool: &ExchangePool, pipeline: usize) -> RequestBuffer {
         let exchanges = pool.exchanges();
         let repeated = if exchanges.is_empty() { 0 } else { pipeline.saturating_sub(1) };
@@ -27,7 +27,6 @@ impl RequestBuffer {
         buffer
     }
 
-    /// One request alone.
     #[cfg(test)]
     pub(crate) fn of(request: &[u8]) -> RequestBuffer {
         RequestBuffer { bytes: request.to_vec(), starts: vec![0, request.len()] }

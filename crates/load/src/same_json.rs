@@ -1,9 +1,10 @@
-//! Whether a text is JSON that is equal to a known value, without making a value of the text: for a list of fifty objects that is memory
-//! for five hundred strings, and most of the time.
+//! Checks whether a text is JSON equal to a known value, without building a value from the text. For a list
+//! of fifty objects that saves the memory of five hundred strings, and most of the time.
 //!
-//! Most servers write the members of an object in the order of the contract, and no white space. So the bytes of that text are compared
-//! first; then what came is compared with the value while it is read. That only says what is certain: where it does not, the text is to
-//! be read in full, as it may be wrong, or have a key twice.
+//! Most servers write the members of an object in the order of the contract, without white space. So the
+//! bytes of that text are compared first; otherwise the text is compared with the value while it is parsed. A
+//! positive answer is certain. After a negative one the text must be parsed in full, because it may be wrong
+//! or have a duplicate key.
 
 mod row;
 
@@ -14,7 +15,7 @@ use serde_json::{Number, Value};
 
 use row::{Member, Node, Row};
 
-/// Of objects with more members it is not known which of them came.
+/// For objects with more members than this, the check does not track which members were seen.
 const MEMBERS_MAX: usize = u64::BITS as usize;
 
 /// A JSON value, and the text that most servers make of it.
@@ -26,7 +27,7 @@ pub struct KnownJson {
 }
 
 impl KnownJson {
-    /// What is equal to this value.
+    /// A check for texts equal to this value.
     #[must_use]
     pub fn new(value: Value) -> KnownJson {
         let text = value.to_string().into_bytes();
@@ -39,13 +40,13 @@ impl KnownJson {
         &self.value
     }
 
-    /// Its members in their order, without white space.
+    /// The value's text: members in their order, without white space.
     #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// What it takes in memory beside the value.
+    /// The memory it takes in addition to the value.
     #[must_use]
     pub fn bytes_beside_value(&self) -> usize {
         self.text.len() + self.row.bytes()
@@ -60,12 +61,12 @@ impl KnownJson {
     }
 }
 
-/// White space of JSON, which ASCII has more of.
+/// Whether the text is JSON white space only; ASCII white space has more characters.
 fn is_white_space(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
 }
 
-/// Two texts may be of one value: members have no order.
+/// Two texts may represent one value, because members have no order.
 impl PartialEq for KnownJson {
     fn eq(&self, other: &KnownJson) -> bool {
         self.value == other.value
@@ -78,7 +79,7 @@ fn is_surely(row: &Row, text: &[u8]) -> bool {
     Right { row, at: 0 }.deserialize(&mut reader).is_ok() && reader.end().is_ok()
 }
 
-/// Reads what is equal to the value at this place, and fails for everything else.
+/// Parses a value equal to the one at this place, and fails for any other.
 #[derive(Clone, Copy)]
 struct Right<'a> {
     row: &'a Row,
@@ -167,7 +168,7 @@ impl<'de> Visitor<'de> for Right<'_> {
 /// Reads the name of a member.
 struct Name<'a> {
     of: Right<'a>,
-    /// Most servers write members in the order in which the contract has them.
+    /// The member to try first: most servers write members in the order of the contract.
     next: Member,
 }
 

@@ -1,28 +1,28 @@
-//! Sequences: requests that one connection sends one after the other, where a value of one answer is used in the next request.
+//! Sequences: consecutive requests of one connection, where a value of one answer is used in a later request.
 //!
-//! The generator knows which exchanges belong together and keeps the values of each connection. What a request looks like with
-//! these values, and how a value is found in an answer, is the business of whoever made the [`SequenceStep`].
+//! The generator knows which exchanges belong together, and keeps the values of each connection. The code
+//! that makes the steps decides how a request uses the values, and how to find a value in an answer.
 
 use std::collections::BTreeMap;
 
 /// Values of earlier answers, by their names.
 pub type Captured = BTreeMap<String, String>;
 
-/// A right answer without a value that a later step needs.
+/// A correct answer lacks a value that a later step needs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MissingValue {
-    /// It is not where it was looked for, or cannot be used.
+    /// The value is missing from its place, or cannot be used.
     #[error("a value for {{{{captured.{name}}}}}: {reason}")]
     Of {
         /// The name of the value.
         name: String,
-        /// Where it was looked for, and why it was not found.
+        /// The place where it was expected, and why it was not found.
         reason: String,
     },
-    /// The answer is not kept whole.
+    /// The answer is too long to be kept whole.
     #[error("an answer of at most {bytes_max} bytes, to take a value out of it")]
     TooLong {
-        /// The longest that is kept.
+        /// The longest answer that is kept, in bytes.
         bytes_max: usize,
     },
 }

@@ -1,13 +1,13 @@
-//! Which part of a load a generator has, if several generators share it.
+//! The part of a load that one of several generators has.
 
-/// The place of one generator among those that share a load. Its arrivals are those whose number leaves `index` when it is divided
-/// by `of`, so that all generators together send what one would send. A generator cannot know the others: whoever starts them gives
-/// each the same seed and schedule, and an index of its own.
+/// The place of one generator among those that share a load. It gets the arrivals whose number modulo `of` is
+/// `index`, so that all generators together send what one would send. A generator does not know the others:
+/// the caller gives each of them the same seed and schedule, and its own index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Split {
-    /// Which one, counted from 0.
+    /// The index of this generator, from 0.
     pub index: usize,
-    /// How many there are.
+    /// The number of generators.
     pub of: usize,
 }
 
@@ -21,12 +21,12 @@ impl Split {
         self.of == 1
     }
 
-    /// The number among all generators of what is number `own` here: numbers of the generators alternate.
+    /// The number among all generators of this generator's item `own`: the items of the generators alternate.
     pub(crate) fn number(self, own: usize) -> usize {
         self.index + self.of * own
     }
 
-    /// How much of `total` is this generator's: as evenly as it goes, the remainder to the first ones.
+    /// This generator's share of `total`: an even split, with the remainder for the first generators.
     #[must_use]
     pub fn share(self, total: usize) -> usize {
         total / self.of + usize::from(self.index < total % self.of)

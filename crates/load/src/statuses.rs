@@ -1,11 +1,11 @@
-//! How often each status code came.
+//! Counts of status codes.
 
 use std::ops::AddAssign;
 
 use serde::{Serialize, Serializer};
 
-/// Responses by status code, the wrong ones among them. A load sees few different codes, the same one nearly always: they are
-/// looked for one by one.
+/// Responses by status code, including wrong ones. A load sees few different codes, and nearly always the
+/// same one, so a linear search is fastest.
 #[derive(Debug, Clone, Default)]
 pub struct Statuses(Vec<(u16, u64)>);
 
@@ -16,7 +16,7 @@ impl Statuses {
         self.add_all(status, 1);
     }
 
-    /// Each code that came, with its count, in ascending order.
+    /// Each code that occurred, with its count, in ascending order.
     #[must_use]
     pub fn counts(&self) -> Vec<(u16, u64)> {
         let mut counts = self.0.clone();
@@ -45,7 +45,7 @@ impl AddAssign<&Statuses> for Statuses {
     }
 }
 
-/// Codes with their counts; one that comes twice is added up.
+/// Collects codes with counts; the counts of a repeated code are added.
 impl FromIterator<(u16, u64)> for Statuses {
     fn from_iter<I: IntoIterator<Item = (u16, u64)>>(counts: I) -> Statuses {
         let mut statuses = Statuses::default();

@@ -12,31 +12,31 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(usize)]
 pub enum Failure {
-    /// Nothing listens: the connection was refused.
+    /// The connection was refused, because no server listens.
     Refused,
     /// The peer reset the connection.
     Reset,
-    /// No connection within its time limit.
+    /// The connection was not established within its time limit.
     ConnectTimeout,
-    /// No complete response within its time limit.
+    /// The response was not complete within its time limit.
     ResponseTimeout,
     /// The peer closed after the request was sent and before the first byte of its response.
     ClosedBeforeResponse,
     /// The peer closed in the middle of a response.
     ClosedMidResponse,
-    /// Not the protocol that was asked, beyond a documented limit of it, or unsolicited bytes.
+    /// The bytes violate the protocol, exceed a documented limit, or were not requested.
     Malformed,
     /// A response whose body is not the expected one.
     Mismatch,
     /// A response whose status is not the expected one.
     Status,
-    /// A right answer without the value that a later step of its sequence needs.
+    /// A correct answer lacks the value that a later step of its sequence needs.
     MissingValue,
     /// The peer closed an idle connection between two steps of a sequence.
     CutSequence,
     /// The peer reset the HTTP/2 stream of the request.
     StreamReset,
-    /// The TLS handshake failed, or what came after it was not of that connection.
+    /// The TLS handshake failed, or the bytes after it do not belong to that connection.
     Tls,
     /// No local port was left to connect from.
     NoPorts,
@@ -90,9 +90,8 @@ impl Failure {
         }
     }
 
-    /// Whether an answer came and was not the right one: another status or body, no HTTP, cut short, or without
-    /// a value that is needed. The others are answers
-    /// that did not come.
+    /// Whether an answer arrived that was not correct: wrong status or body, invalid, cut short, or without a
+    /// needed value. The other failures are missing answers.
     #[must_use]
     pub fn is_wrong_answer(self) -> bool {
         matches!(
@@ -105,7 +104,7 @@ impl Failure {
         )
     }
 
-    /// The failure of that name.
+    /// The failure with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Failure> {
         Failure::ALL.into_iter().find(|failure| failure.name() == name)
@@ -123,30 +122,30 @@ impl fmt::Display for Failure {
 pub struct Failures([u64; Failure::ALL.len()]);
 
 impl Failures {
-    /// Counts one.
+    /// Counts one failure.
     pub fn add(&mut self, failure: Failure) {
         self.0[failure as usize] += 1;
     }
 
-    /// How many of this kind.
+    /// The count of this kind.
     #[must_use]
     pub fn get(&self, failure: Failure) -> u64 {
         self.0[failure as usize]
     }
 
-    /// How many of all kinds.
+    /// The count of all kinds.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// How many answers came and were wrong.
+    /// The count of answers that arrived and were wrong.
     #[must_use]
     pub fn wrong_answers(&self) -> u64 {
         self.iter().filter(|(failure, _)| failure.is_wrong_answer()).map(|(_, count)| count).sum()
     }
 
-    /// The kinds that happened at least once.
+    /// The kinds that occurred, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Failure, u64)> + '_ {
         Failure::ALL.into_iter().map(|failure| (failure, self.get(failure))).filter(|&(_, count)| count > 0)
     }
@@ -168,14 +167,14 @@ impl FromIterator<(Failure, u64)> for Failures {
     }
 }
 
-/// By name, the kinds that happened.
+/// A map from name to count, of the kinds that occurred.
 impl Serialize for Failures {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter().map(|(failure, count)| (failure.name(), count)))
     }
 }
 
-/// A name that a newer engine gave counts as [`Failure::Other`]: a failure stays one.
+/// A name of a newer engine counts as [`Failure::Other`], so that the failure is not lost.
 impl<'de> Deserialize<'de> for Failures {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Failures, D::Error> {
         let by_name = BTreeMap::<String, u64>::deserialize(deserializer)?;
@@ -194,35 +193,35 @@ impl AddAssign for Failures {
 
 /// The outcomes of a run.
 ///
-/// A request counts as sent when its first byte is offered to an established connection, and ends as exactly one of answered,
-/// failed or in flight. A failure while no request is in flight (a refused connection, unsolicited bytes) is not the outcome
-/// of a request: it is counted in `connection_failed`, outside of the equation.
+/// A request counts as sent when its first byte is offered to an established connection, and ends as exactly
+/// one of answered, failed or in flight. A failure without a request in flight (a refused connection,
+/// unsolicited bytes) is not the outcome of a request: it is in `connection_failed`, outside of the equation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Requests sent.
     pub sent: u64,
     /// Requests with a complete response of the expected status and body.
     pub answered: u64,
-    /// The part of `answered` that was complete by the end of the window: what throughput is made of.
+    /// The part of `answered` that was complete by the end of the window: the basis of the throughput.
     pub answered_in_window: u64,
     /// Requests that failed, by kind.
     pub failed: Failures,
     /// Requests without an outcome when the drain was over.
     pub in_flight: u64,
-    /// Requests that were due and never sent: still queued at the end of an open loop, or left over when the connection
-    /// broke that they were meant for. They are outside of the equation.
+    /// Requests that were due but not sent: still queued at the end of an open loop, or assigned to a
+    /// connection that broke. They are outside of the equation.
     pub unsent: u64,
-    /// Connections established during the run (those already open at its start are not counted again).
+    /// Connections established during the run, without those already open at its start.
     pub connects: u64,
-    /// Failures of connections that had no request out.
+    /// Failures of connections that had no request in flight.
     pub connection_failed: Failures,
-    /// Bytes of requests that the kernel took.
+    /// Bytes of requests that the kernel accepted.
     pub bytes_sent: u64,
-    /// Bytes received, of whatever use.
+    /// All bytes received.
     pub bytes_received: u64,
 }
 
-/// A tally whose requests do not add up: a bug of the generator, never of the server.
+/// A tally whose requests do not add up. This is a bug of the generator, never of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "requests do not add up: sent {sent} is not answered {answered} + failed {failed} + in flight {in_flight}; \
@@ -240,10 +239,10 @@ pub struct Unreconciled {
 }
 
 impl Tally {
-    /// Proves that every request sent has exactly one outcome.
+    /// Checks that every sent request has exactly one outcome.
     ///
     /// # Errors
-    /// The outcomes do not add up to the requests that were sent.
+    /// The outcomes do not add up to the sent requests.
     pub fn reconcile(&self) -> Result<(), Unreconciled> {
         let (sent, answered, failed, in_flight) =
             (self.sent, self.answered, self.failed.total(), self.in_flight);
@@ -267,33 +266,33 @@ impl AddAssign for Tally {
     }
 }
 
-/// The first wrong answer of a run, or else its first failure, kept for whoever has to mend the server.
+/// The first wrong answer of a run or, without one, its first failure, to help repair the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
-    /// What kind.
+    /// The kind of failure.
     pub failure: Failure,
-    /// The name of the exchange, empty when no request was out.
+    /// The name of the exchange; empty if no request was in flight.
     pub exchange: String,
-    /// What was expected, in words.
+    /// The expected answer, in words.
     pub expected: String,
-    /// Why it failed, if more is known than its kind: the rule that an answer breaks, or how much of it came.
+    /// Why it failed, if more is known than its kind: the broken rule, or how much arrived.
     pub reason: Option<String>,
-    /// Up to [`SAMPLE_BYTES_MAX`] bytes that came: of the body for a mismatch, where an answer is malformed, else from the status
-    /// line on.
+    /// Up to [`SAMPLE_BYTES_MAX`] received bytes: from the body for a mismatch, around the error for a
+    /// malformed answer, else from the status line on.
     pub got: Vec<u8>,
-    /// When, counted from the start of the run.
+    /// The time of the failure, counted from the start of the run.
     pub at_ns: u64,
 }
 
 impl Sample {
-    /// Which of two is kept: a wrong answer before one that did not come, then the earlier one.
+    /// The order in which samples are preferred: a wrong answer before a missing one, then the earlier one.
     #[must_use]
     pub fn order(&self) -> (bool, u64) {
         (!self.failure.is_wrong_answer(), self.at_ns)
     }
 }
 
-/// How much of a failed response a [`Sample`] keeps.
+/// The number of bytes of a failed response in a [`Sample`].
 pub const SAMPLE_BYTES_MAX: usize = 256;
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
-//! A regular expression that a whole text must match: what an answer must look like where its text changes and is no JSON.
+//! A regular expression that a whole text must match, for answers that change and are not JSON.
 //!
-//! The crate `regex` takes time that is linear in the text, so that no expression holds the generator up. What cannot be
-//! matched so, look-around and back-references, it does not have.
+//! The crate `regex` takes time linear in the text, so that no expression stalls the generator. It lacks what
+//! cannot be matched in that time: look-around and back-references.
 
 use std::{fmt, sync::Arc};
 
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// The largest size of a compiled expression; the workers share it.
+/// The largest size of a compiled expression, which all workers share.
 const COMPILED_BYTES_MAX: usize = 1 << 20;
-/// The longest text that is made up for a pattern.
+/// The longest text that is generated for a pattern.
 const EXAMPLE_BYTES_MAX: usize = 1 << 20;
 
-/// A regular expression for a whole text. Its clones are one and the same.
+/// A regular expression for a whole text. Its clones share it.
 #[derive(Clone)]
 pub struct TextPattern {
     source: Arc<str>,
@@ -21,39 +21,39 @@ pub struct TextPattern {
     whole: Arc<Regex>,
 }
 
-/// Why a text is no pattern.
+/// Why a text is no valid pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TextPatternError {
-    /// It is no regular expression of the crate `regex`.
+    /// It is no valid regular expression of the crate `regex`.
     #[error("the pattern '{pattern}' is no regular expression: {reason}")]
     Syntax {
-        /// As it was written.
+        /// The pattern as written.
         pattern: String,
-        /// What is wrong with it.
+        /// The error in it.
         reason: String,
     },
-    /// It would take too much memory.
+    /// The compiled pattern would take too much memory.
     #[error(
         "the pattern '{pattern}' is too large once compiled: repeat less in it, or compare a length instead"
     )]
     TooLarge {
-        /// As it was written.
+        /// The pattern as written.
         pattern: String,
     },
-    /// It does not say what the value is.
+    /// It must have exactly one group.
     #[error(
         "the pattern '{pattern}' has {count} groups, and needs one around the value: other groups are written (?: )"
     )]
     Groups {
-        /// As it was written.
+        /// The pattern as written.
         pattern: String,
-        /// How many it has.
+        /// The number of groups it has.
         count: usize,
     },
 }
 
-/// A regular expression that finds a value in a text: that of its one group, where it matches first. Its clones are one and
-/// the same.
+/// A regular expression that finds a value in a text: the match of its one group, at the first match of the
+/// expression. Its clones share it.
 #[derive(Clone)]
 pub struct CapturePattern {
     source: Arc<str>,
@@ -61,25 +61,25 @@ pub struct CapturePattern {
 }
 
 impl TextPattern {
-    /// The pattern that is written as `source`.
+    /// The pattern written as `source`.
     ///
     /// # Errors
-    /// It is no regular expression, or it is too large once compiled.
+    /// It is no valid regular expression, or it is too large once compiled.
     pub fn new(source: &str) -> Result<TextPattern, TextPatternError> {
-        // By itself first: `a)(?:b` is none, although it would be one between the brackets.
+        // Compiled by itself first: `a)(?:b` is invalid, although it would be valid between the brackets.
         compile(source, source)?;
         let whole = Arc::new(compile(&format!(r"\A(?:{source})\z"), source)?);
         Ok(TextPattern { source: source.into(), whole })
     }
 
-    /// Whether all of `text` matches; what is not UTF-8 does not.
+    /// Whether the whole text matches; invalid UTF-8 does not.
     #[must_use]
     pub fn matches(&self, text: &[u8]) -> bool {
         str::from_utf8(text).is_ok_and(|text| self.whole.is_match(text))
     }
 
-    /// A short text that matches. Absent where nothing matches, where the text would be longer than 1 MiB, and where the pattern asks
-    /// for more than its parts say, as `\B` does between two of them.
+    /// A short text that matches. `None` if nothing matches, if the text would be longer than 1 MiB, or if
+    /// the pattern has a condition between its parts, as `\B` is.
     #[must_use]
     pub fn example(&self) -> Option<String> {
         let mut text = String::new();
@@ -88,7 +88,7 @@ impl TextPattern {
     }
 }
 
-/// Appends the shortest text of each part, and of alternatives the first.
+/// Appends the shortest text of each part, and the first of alternatives.
 fn append_example(pattern: &Hir, text: &mut String) -> Option<()> {
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
@@ -106,10 +106,10 @@ fn append_example(pattern: &Hir, text: &mut String) -> Option<()> {
 }
 
 impl CapturePattern {
-    /// The pattern that is written as `source`.
+    /// The pattern written as `source`.
     ///
     /// # Errors
-    /// As of [`TextPattern::new`], or it has no group, or several.
+    /// The errors of [`TextPattern::new`], or the pattern has no group, or several.
     pub fn new(source: &str) -> Result<CapturePattern, TextPatternError> {
         let regex = compile(source, source)?;
         match regex.captures_len() - 1 {
@@ -118,7 +118,7 @@ impl CapturePattern {
         }
     }
 
-    /// The value, if the pattern matches anywhere in `text` and its group takes part in that.
+    /// The value, if the pattern matches anywhere in `text` and its group takes part in the match.
     #[must_use]
     pub fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
         Some(self.regex.captures(text)?.get(1)?.as_str())
@@ -134,13 +134,13 @@ fn compile(expression: &str, source: &str) -> Result<Regex, TextPatternError> {
     })
 }
 
-/// The crate draws the expression over several lines; what is wrong stands in the last one.
+/// The last line of the crate's message, which has the error; the lines before it draw the expression.
 fn last_line(message: &str) -> String {
     let last = message.lines().last().unwrap_or_default();
     last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }
 
-/// As it is written in a contract.
+/// The form in a contract.
 impl fmt::Display for TextPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.source)
@@ -161,7 +161,7 @@ impl PartialEq for TextPattern {
 
 impl Eq for TextPattern {}
 
-/// As it is written in a contract.
+/// The form in a contract.
 impl fmt::Display for CapturePattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.source)
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(example(r"").as_deref(), Some(""));
     }
 
-    /// An expression on which matchers that go back take longer than the age of the universe.
+    /// An expression on which backtracking matchers take longer than the age of the universe.
     #[test]
     fn no_text_takes_long() {
         let began = Instant::now();

@@ -1,4 +1,4 @@
-//! Why TLS does not come about, or ends: what happened, in words, and what of it whoever connects can change.
+//! Why TLS fails: the error in words, and the cause if the user can change it.
 
 use jiff::Timestamp;
 use rustls::pki_types::UnixTime;
@@ -10,7 +10,7 @@ pub enum TlsError {
     /// The handshake failed: the certificate is not trusted, nothing is agreed on, or the server refuses.
     #[error("the TLS handshake failed: {}", of_handshake(.0))]
     Handshake(#[from] Error),
-    /// What the server sends is no TLS.
+    /// The server's bytes are not TLS.
     #[error("{}", other_protocol(.got))]
     NotTls {
         /// Its first bytes.
@@ -19,18 +19,18 @@ pub enum TlsError {
     /// The connection was closed before the handshake was complete.
     #[error("the connection was closed during the TLS handshake, without an alert that says why")]
     ClosedInHandshake,
-    /// The handshake sends more than any server does.
+    /// The handshake sends more bytes than any server does.
     #[error("the TLS handshake is longer than {bytes_max} bytes")]
     HandshakeTooLong {
-        /// The most that is taken.
+        /// The most bytes that are accepted.
         bytes_max: usize,
     },
     /// The peer did not choose the protocol that was offered by ALPN.
     #[error("the server did not choose \"{wanted}\" by ALPN, but {}", chosen.as_deref().unwrap_or("nothing"))]
     Alpn {
-        /// What was offered.
+        /// The offered protocol.
         wanted: String,
-        /// What it chose.
+        /// The chosen protocol.
         chosen: Option<String>,
     },
     /// A record is longer than TLS allows.
@@ -39,10 +39,10 @@ pub enum TlsError {
         /// Its length.
         bytes: usize,
     },
-    /// A record was changed on its way, or is not encrypted with the keys of the connection.
+    /// A record was changed in transit, or was not encrypted with the keys of the connection.
     #[error("a TLS record that cannot be decrypted")]
     Undecryptable,
-    /// A record or a message that has no place after a handshake.
+    /// A record or message that is not allowed after a handshake.
     #[error("a TLS {what} of type {kind}")]
     Unexpected {
         /// A record or a handshake message.
@@ -53,54 +53,54 @@ pub enum TlsError {
     /// The peer ended the connection with an alert.
     #[error("{}", of_alert(AlertDescription::from(*.0)))]
     Alert(u8),
-    /// The server asks for new keys again and again, and does not read the answers.
+    /// The server requests key updates again and again, and does not read the replies.
     #[error("the server asks for TLS key updates again and again, and does not read the answers")]
     KeyUpdates,
-    /// A certificate authority is no certificate.
+    /// A certificate authority is no valid certificate.
     #[error("a certificate authority that cannot be used: {0}")]
     Roots(String),
-    /// The certificate of the client cannot be shown.
+    /// The client's certificate cannot be used.
     #[error("a client certificate that cannot be used: {0}")]
     Identity(String),
-    /// A name that cannot stand in a certificate.
+    /// The name is not valid in a certificate.
     #[error("\"{0}\" is neither a host name nor an IP address")]
     Name(String),
 }
 
-/// What stands in the way of a connection, if whoever connects can change it.
+/// The cause of a failed connection, as far as the user can change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlsObstacle {
     /// The port speaks no TLS, as its first bytes show.
     NotTls,
-    /// The connection was closed without a word: perhaps the port speaks no TLS.
+    /// The connection was closed without any bytes: perhaps the port speaks no TLS.
     Silence,
     /// The server speaks none of the offered versions.
     Version,
-    /// No version, no cipher or no certificate: the alert is the same for all of them.
+    /// No common version, no common cipher or a missing certificate: the alert is the same for all of them.
     Unclear,
     /// The server speaks none of the offered protocols.
     Protocol,
-    /// The server asks for a certificate of the client.
+    /// The server requires a client certificate.
     NoClientCertificate,
-    /// The server does not accept the certificate of the client.
+    /// The server does not accept the client's certificate.
     ClientCertificate,
-    /// The certificate of the server is out of date.
+    /// The server's certificate has expired or is not valid yet.
     Date,
-    /// The certificate of the server is for other names.
+    /// The server's certificate is for other names.
     Name,
-    /// The server has no certificate of the name that it is asked for.
+    /// The server has no certificate for the requested name.
     UnknownName,
-    /// The certificate of the server is issued by an authority that is not trusted.
+    /// The server's certificate was issued by an authority that is not trusted.
     Authority,
-    /// The certificate of the server is signed by itself.
+    /// The server's certificate is self-signed.
     SelfSigned,
-    /// Anything else about the certificate of the server.
+    /// Any other problem of the server's certificate.
     Certificate,
-    /// Anything else.
+    /// Any other cause.
     Other,
 }
 
-/// Why a certificate that has nothing else wrong with it is not trusted.
+/// Why a certificate without any other error is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Distrusted {
     #[error("is signed by itself, and is not trusted")]
@@ -116,7 +116,8 @@ impl From<Distrusted> for Error {
 }
 
 impl TlsError {
-    /// What the first bytes of a server are, if they are no TLS (RFC 8446, 5.1): no type of record, or none of its versions.
+    /// The error for the first bytes of a server, if they are not TLS (RFC 8446, 5.1): an unknown record type
+    /// or version.
     #[must_use]
     pub fn of_first_bytes(bytes: &[u8]) -> Option<TlsError> {
         let is_tls = match bytes {
@@ -127,7 +128,7 @@ impl TlsError {
         (!is_tls).then(|| TlsError::NotTls { got: bytes[..bytes.len().min(SHOWN_BYTES)].to_vec() })
     }
 
-    /// What stands in the way.
+    /// The cause of the failure.
     #[must_use]
     pub fn obstacle(&self) -> TlsObstacle {
         match self {
@@ -147,7 +148,7 @@ impl TlsError {
     }
 }
 
-/// How much of the first bytes is shown.
+/// The number of first bytes that are shown.
 const SHOWN_BYTES: usize = 64;
 
 fn other_protocol(got: &[u8]) -> String {
@@ -213,14 +214,14 @@ fn of_certificate(error: &CertificateError) -> String {
     }
 }
 
-/// To the minute.
+/// A date and time, to the minute.
 fn date(time: UnixTime) -> String {
     let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
     let instant = Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX);
     instant.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// A name of a certificate as `webpki` writes it, `DnsName("localhost")`, without the word for its kind.
+/// A certificate name as `webpki` prints it, `DnsName("localhost")`, without its kind.
 fn bare(name: &str) -> &str {
     let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
     inner.unwrap_or(name).trim_matches('"')
@@ -230,12 +231,12 @@ fn distrusted(other: &OtherError) -> Option<&Distrusted> {
     other.0.downcast_ref()
 }
 
-/// Whether a certificate is refused because it is of an authority, and not of a server.
+/// Whether a certificate is refused because it belongs to an authority instead of a server.
 pub(crate) fn is_of_an_authority(other: &OtherError) -> bool {
     matches!(other.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
-/// `certificate_required (116)`, as RFC 8446, 6.2 writes it, and what it means.
+/// An alert as RFC 8446, 6.2 writes it, `certificate_required (116)`, with its meaning.
 fn of_alert(alert: AlertDescription) -> String {
     let code = u8::from(alert);
     let name = match alert {
@@ -295,7 +296,7 @@ fn by_certificate(error: &CertificateError) -> TlsObstacle {
     }
 }
 
-/// `CertificateRequired` as `certificate_required`.
+/// Converts `CertificateRequired` to `certificate_required`.
 fn snake_case(name: &str) -> String {
     let mut out = String::new();
     let mut before = 'A';

@@ -1,4 +1,4 @@
-//! Counts, rates, durations and sizes as text: the one grammar of every option, experiment, manifest and contract.
+//! Counts, rates, durations and sizes as text: one grammar for options, experiments, manifests and contracts.
 //!
 //! A quantity is a decimal number with a unit (`20k`, `1.5M`, `500ms`, `64KiB`). A duration may be several of them, each unit
 //! once and the longest first (`1m30s`). Units are read in either case, as wrk does, and 1k is 1000. A number without a unit
@@ -9,7 +9,7 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Deserializer, de};
 use thiserror::Error;
 
-/// Why a text is not what it was read as.
+/// Why a text is no valid quantity.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum UnitError {
@@ -34,12 +34,12 @@ pub enum UnitError {
     Size(String),
 }
 
-/// 1000 hours. A sum of a few of them fits into any number of ns.
+/// 1000 hours. The sum of a few such times fits into a `u64` of ns.
 pub const TIME_MAX: Duration = Duration::from_secs(1000 * 3600);
 
 const COUNT_UNITS: [(&str, u32); 5] = [("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12)];
 
-/// From the longest to the shortest: the order in which a duration may have several of them.
+/// From the longest to the shortest: the order of units within a duration.
 pub(crate) const DURATION_UNITS: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),
     ("m", 60_000_000_000),
@@ -62,7 +62,7 @@ pub const SIZE_UNITS: [(&str, u64); 7] = [
     ("B", 1),
 ];
 
-/// A count: `500`, `10k`, `1.5M`. Always whole: `1.5` is an error.
+/// Parses a count: `500`, `10k`, `1.5M`. It must be whole: `1.5` is an error.
 ///
 /// # Errors
 /// The text is not a whole number in these units.
@@ -75,7 +75,7 @@ pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     read().ok_or_else(|| UnitError::Count(text.to_owned()))
 }
 
-/// A rate in requests per second, in the units of [`parse_count`] but not always whole: `500`, `20k`, `5000/s`.
+/// Parses a rate in requests per second, like [`parse_count`] but not always whole: `500`, `20k`, `5000/s`.
 ///
 /// # Errors
 /// The text is not a finite rate in these units.
@@ -91,7 +91,7 @@ pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
     read().ok_or_else(|| UnitError::Rate(text.to_owned()))
 }
 
-/// A duration: `500ms`, `1.5s`, `1m30s`, `2h`; a number without a unit is in seconds. Cut off below a nanosecond.
+/// Parses a duration: `500ms`, `1.5s`, `1m30s`, `2h`. The default unit is seconds. Truncated to ns.
 ///
 /// # Errors
 /// The text is not a duration in these units, or a longer one than fits.
@@ -103,10 +103,10 @@ pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
     }
 }
 
-/// What a measurement waits for or lasts: a duration of at most [`TIME_MAX`].
+/// Parses a time limit or the length of a measurement: a duration of at most [`TIME_MAX`].
 ///
 /// # Errors
-/// As [`parse_duration`], or it is longer.
+/// The errors of [`parse_duration`], or the duration is too long.
 pub fn parse_time(text: &str) -> Result<Duration, UnitError> {
     match parse_duration(text)? {
         duration if duration > TIME_MAX => Err(UnitError::TooLong(text.trim().to_owned())),
@@ -114,10 +114,10 @@ pub fn parse_time(text: &str) -> Result<Duration, UnitError> {
     }
 }
 
-/// A duration where seconds are not the obvious unit: only `0` needs none.
+/// Parses a duration where seconds are not the obvious unit: only `0` needs no unit.
 ///
 /// # Errors
-/// The text is not a duration in these units, or has none.
+/// The text is no duration in these units, or has no unit.
 pub fn parse_duration_with_unit(text: &str) -> Result<Duration, UnitError> {
     let is_bare = Number::split(text).is_some_and(|number| number.unit.is_empty());
     match parse_duration(text)? {
@@ -126,7 +126,7 @@ pub fn parse_duration_with_unit(text: &str) -> Result<Duration, UnitError> {
     }
 }
 
-/// A size in bytes: `1500`, `64KiB`, `1.5MB`. Always whole.
+/// Parses a size in bytes: `1500`, `64KiB`, `1.5MB`. It must be whole.
 ///
 /// # Errors
 /// The text is not a whole number of bytes in these units.
@@ -140,7 +140,7 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     read().ok_or_else(|| UnitError::Size(text.to_owned()))
 }
 
-/// Terms with units, each shorter than the one before; only the last one may have a fraction.
+/// Sums terms with units, each unit shorter than the one before; only the last term may have a fraction.
 fn with_units(text: &str) -> Option<Duration> {
     let (mut rest, mut ns, mut longest) = (text.trim(), 0_u64, 0);
     loop {
@@ -161,13 +161,13 @@ fn with_units(text: &str) -> Option<Duration> {
     }
 }
 
-/// `1 connection`, `400 connections`.
+/// A count with its noun: `1 connection`, `400 connections`.
 pub fn several<Count: fmt::Display + PartialEq + From<u8>>(count: Count, what: &str) -> String {
     let plural = if count == Count::from(1) { "" } else { "s" };
     format!("{count} {what}{plural}")
 }
 
-/// A duration as it is read: `1m30s`, `500ms`, `0s`.
+/// Formats a duration in the accepted form: `1m30s`, `500ms`, `0s`.
 #[must_use]
 pub fn spell_duration(duration: Duration) -> String {
     let mut ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
@@ -181,7 +181,7 @@ pub fn spell_duration(duration: Duration) -> String {
     if text.is_empty() { "0s".to_owned() } else { text }
 }
 
-/// A duration in a file that a person writes: a text in quotes.
+/// A duration in a handwritten file: a text in quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lasting(pub Duration);
 
@@ -191,7 +191,7 @@ impl<'de> Deserialize<'de> for Lasting {
     }
 }
 
-/// For a field that is a [`Duration`].
+/// Deserialises a field of type [`Duration`].
 ///
 /// # Errors
 /// The value is not a duration.
@@ -199,7 +199,7 @@ pub fn deserialize_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Resul
     Lasting::deserialize(deserializer).map(|lasting| lasting.0)
 }
 
-/// For a field that may be absent; it needs `#[serde(default)]` too.
+/// Deserialises an optional field, which needs `#[serde(default)]` too.
 ///
 /// # Errors
 /// The value is not a duration.
@@ -223,16 +223,16 @@ impl de::Visitor<'_> for DurationVisitor {
     }
 }
 
-/// A decimal number and the unit behind it.
+/// A decimal number and the unit after it.
 struct Number<'a> {
     whole: &'a str,
-    /// Without trailing zeros.
+    /// The fraction, without trailing zeros.
     fraction: &'a str,
     unit: &'a str,
 }
 
 impl<'a> Number<'a> {
-    /// Digits, perhaps a point and more digits, and whatever follows. No sign, no exponent.
+    /// Splits digits, an optional fraction, and the rest. It accepts no sign and no exponent.
     fn split(text: &'a str) -> Option<Number<'a>> {
         let (whole, rest) = split_digits(text.trim())?;
         let (fraction, unit) = match rest.strip_prefix('.') {
@@ -250,9 +250,9 @@ impl<'a> Number<'a> {
         units.iter().find(|(name, _)| self.is_in(name)).map(|&(_, value)| value)
     }
 
-    /// The number times a scale, rounded down, and whether there was nothing to round; `None` beyond u64.
+    /// The number times a scale, rounded down, and whether the result is exact; `None` beyond u64.
     fn scaled(&self, scale: u64) -> Option<(u64, bool)> {
-        // More digits move the product of a scale below 10^13 by less than a millionth.
+        // Further digits change the product with a scale below 10^13 by less than a millionth.
         const DIGITS_MAX: usize = 19;
         let kept = &self.fraction[..self.fraction.len().min(DIGITS_MAX)];
         let numerator = if kept.is_empty() { 0 } else { kept.parse::<u128>().ok()? * u128::from(scale) };
@@ -263,7 +263,7 @@ impl<'a> Number<'a> {
     }
 }
 
-/// At least one digit, and the rest.
+/// Splits at least one digit from the rest.
 fn split_digits(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))

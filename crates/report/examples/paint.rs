@@ -1,6 +1,7 @@
-//! How quickly a page is there, and answers: `cargo run --release --example paint`. It opens the page of 60 services x 40 blocks
-//! x 8 slices from disk in a browser a few times, and prints what the browser itself measured: the first paint of text, and
-//! from a click to the paint of what it did. No test, since it depends on the machine and on what else that does.
+//! Measures how fast a page appears and responds: `cargo run --release --example paint`. It opens the page of
+//! 60 services x 40 blocks x 8 slices from disk in a browser a few times. It prints the browser's own
+//! measurements: the first paint of text, and the time from a click to the next paint. It is no test, because
+//! it depends on the machine and on other programs.
 
 #[path = "../tests/browser/browser.rs"]
 #[allow(dead_code, reason = "the tests use all of it")]
@@ -15,7 +16,7 @@ use browser::Browser;
 
 const VISITS: usize = 7;
 
-/// What a reader does: a name, and the element that is clicked for it.
+/// A reader's actions: a name, and the element that is clicked.
 const CLICKS: [(&str, &str); 8] = [
     ("sort by a number", "document.querySelectorAll('main section thead th.number button')[1]"),
     ("sort by the name", "document.querySelector('main section thead button')"),
@@ -24,13 +25,14 @@ const CLICKS: [(&str, &str); 8] = [
     ("filter no more", "document.querySelector('details.facet[open] input')"),
     ("dark", "document.getElementById('theme')"),
     ("open the longest table", "document.querySelector('#slices details.fold > summary')"),
-    // By its first column it is in order already: nothing would change, and so nothing be painted.
+    // The first column is sorted already, so a click there would paint nothing.
     ("sort it", "document.querySelectorAll('#slices thead th.number button')[2]"),
 ];
 
-/// The longest interaction since the last call, in milliseconds: from the press or the click to the next paint, to 8 ms. That is what
-/// "interaction to next paint" counts (W3C Event Timing, `interactionId`): a pointer that only moves is none, and the events of its
-/// way here last for as long as the driver takes. The browser reports none below 16 ms, which is 0 here.
+/// The longest interaction since the last call, in milliseconds: from a press or click to the next paint,
+/// with a resolution of 8 ms. This is "interaction to next paint" (W3C Event Timing, `interactionId`). Moving
+/// the pointer is no interaction, and the driver determines how long its events take. The browser reports
+/// none below 16 ms, which is 0 here.
 const LONGEST: &str = "
     const end = performance.now() + args[0];
     const isTold = () => window.events.some(event => event.name === 'click');
@@ -63,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             &[],
         );
         for ((_, element), times) in CLICKS.iter().zip(&mut clicks) {
-            // Where to go, and the way there are no part of it.
+            // Loading the page and moving the pointer are not measured.
             browser.run(
                 &format!(
                     "{element}.scrollIntoView({{ block: 'center', inline: 'center', behavior: 'instant' }})"

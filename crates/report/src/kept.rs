@@ -1,6 +1,6 @@
-//! Whether the records of a run still give the figures of the document that was kept when it ended: another Tare may compute
-//! otherwise. Figures are compared to the last digit, wherever they stand; sentences, titles and what the kept document does not
-//! know are not, since they may be put better without any figure being another.
+//! Checks whether the records of a run still give the figures of the document that was stored at its end:
+//! another Tare may compute them differently. Figures are compared to the last digit, wherever they are.
+//! Sentences, titles and new columns are not compared, because they may be improved.
 
 use std::{io, path::Path};
 
@@ -11,13 +11,13 @@ use tare_host::foreign;
 
 use crate::document::{Document, Table, Unit, Value};
 
-/// The name of the document in its run folder.
+/// The name of the stored document in its run folder.
 pub const NAME: &str = "report.json";
 
 /// Why there is nothing to compare with.
 #[derive(Debug, thiserror::Error)]
 pub enum KeptError {
-    /// There is no such file, or it cannot be read: a run that was cut off has none.
+    /// The file does not exist or cannot be read: an interrupted run has none.
     #[error("cannot read {NAME}: {0}")]
     Io(#[from] io::Error),
     #[error("{NAME} is no report: {0}; `tare report RUN --format json` prints one")]
@@ -49,7 +49,7 @@ struct KeptColumn {
     unit: String,
 }
 
-/// The section of the ranks was named `tiers`.
+/// Maps the old name `tiers` of the section of ranks to the current one.
 fn today<'de, D: Deserializer<'de>>(read: D) -> Result<String, D::Error> {
     let id = String::deserialize(read)?;
     Ok(match id.strip_prefix("tiers") {
@@ -58,11 +58,11 @@ fn today<'de, D: Deserializer<'de>>(read: D) -> Result<String, D::Error> {
     })
 }
 
-/// The first figure of the kept document that is another one in this document, which was computed now; absent if all are the
-/// same.
+/// The first figure that differs between the stored document and `document`, which was computed now; `None`
+/// if all are the same.
 ///
 /// # Errors
-/// Where no document was kept, or it cannot be read.
+/// If no document was stored, or it cannot be read.
 pub fn difference(run: &Path, document: &Document) -> Result<Option<String>, KeptError> {
     let kept: Kept = foreign::json(&foreign::read(&run.join(NAME), FILE_BYTES_MAX)?)?;
     Ok(kept.sections.iter().find_map(|section| {
@@ -82,7 +82,7 @@ fn of_table(kept: &KeptTable, now: &Table) -> Option<String> {
     if kept.rows.len() != now.rows.len() {
         return Some(format!("it had {} rows and has {}", kept.rows.len(), now.rows.len()));
     }
-    // The first text of a row is its name; other texts say what the figures say.
+    // The first text of a row is its name; other texts repeat the figures.
     let name = kept.columns.iter().position(|column| column.unit == Unit::Text.name());
     let is_compared = |place: &usize| kept.columns[*place].unit != Unit::Text.name() || Some(*place) == name;
     (0..kept.columns.len()).filter(is_compared).find_map(|place| {

@@ -1,9 +1,9 @@
-//! Reports of Tare. An analysed run goes in ([`gather`]); a [`document`] of tables, and charts of these tables, comes out; it
-//! is written as a page, as text and as data ([`write`]). No form of it can show a number that the others do not have, since
-//! all are made of the same tables.
+//! Reports of Tare. [`gather`] turns an analysed run into a [`document`] of tables, and charts of these
+//! tables; [`write`] writes it as a page, as text and as data. No format can show a number that the others
+//! lack, because all are made from the same tables.
 //!
-//! What is measured, and what may be concluded from it, is not known here: `tare-analysis` computes figures, this crate lays
-//! them out. It starts no process and opens no socket.
+//! The crate does not know what is measured, or which conclusions are allowed: `tare-analysis` computes
+//! figures, and this crate lays them out. It starts no process and opens no socket.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 pub mod document;

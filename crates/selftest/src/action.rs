@@ -1,4 +1,4 @@
-//! What a trial does, as a value: which faults are served, under which contract, verified or loaded, and for how long.
+//! The action of a trial, as a value: the faults, their contract, verified or loaded, and for how long.
 
 use std::{path::Path, time::Duration};
 
@@ -9,30 +9,30 @@ use tare_bench::{
 use tare_load::Protocol;
 use tare_service::document::DocumentError;
 
-/// The name of the reference's row, and of a second row of the same.
+/// Label of the reference.
 pub(crate) const RAW_SOCKET: &str = "raw-socket";
-/// The same program under another name.
+/// Label of the same program in a second row.
 pub(crate) const TWIN: &str = "twin";
 /// The row with the fault.
 pub(crate) const SUBJECT: &str = "subject";
 
-/// Rows with known weights, as shares of what a request costs the reference.
+/// Rows with known weights: shares of the reference's cost per request.
 pub(crate) const WEIGHTS: [(&str, f64); 5] =
     [("1%", 0.01), ("3%", 0.03), ("10%", 0.1), ("30%", 0.3), ("100%", 1.0)];
 
-/// The gate fails from this regression on: below the smallest weight that a trial adds.
+/// Regression at which the gate fails; below the smallest weight that a trial adds.
 const DELTA: f64 = 0.01;
 
-/// What a trial does. Trials with equal actions share the evidence of one.
+/// An action. Trials with equal actions share its evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// A server for each fault is started and verified, as `tare verify` does; an empty fault is the reference itself.
+    /// Starts and verifies a server per fault, like `tare verify`; an empty fault is the reference.
     Proofs { contract: &'static str, faults: Vec<&'static str> },
-    /// Servers are loaded, as `tare run` does.
+    /// Loads servers, like `tare run`.
     Load(LoadRun),
 }
 
-/// An interleaved run of the row with the fault; where there is a difference to find, also of the reference and its twin.
+/// An interleaved run of the row with the fault, and of the reference and its twin to find a difference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadRun {
     pub contract: &'static str,
@@ -40,7 +40,7 @@ pub struct LoadRun {
     pub rows: Vec<(&'static str, String)>,
     /// Fewest and most blocks.
     pub blocks: (usize, usize),
-    /// No block is begun that would end after this.
+    /// No block begins that would end after this time.
     pub budget: Duration,
     /// Number and length of the closed loops of a block.
     pub slices: (usize, Duration),
@@ -49,7 +49,7 @@ pub struct LoadRun {
     /// Rate, and length of one open loop.
     pub open: Option<(u32, Duration)>,
     pub disturbance: Disturbance,
-    /// In which the server is asked.
+    /// The protocol of the requests.
     pub protocol: Protocol,
     /// Streams of HTTP/2 that share a connection.
     pub streams: usize,
@@ -57,17 +57,17 @@ pub struct LoadRun {
     pub requests_per_connection: Option<u64>,
 }
 
-/// What disturbs a load run.
+/// Disturbance of a load run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disturbance {
     None,
     HalfACpu,
-    /// Another thread works on the generator's CPU, in every second round of a block.
+    /// Another thread uses the generator's CPU in every second round of a block.
     Spinner,
 }
 
 impl Disturbance {
-    /// Whether it is there in this round of a block.
+    /// Whether it is active in this round of a block.
     pub(crate) fn is_in(self, round: usize) -> bool {
         match self {
             Disturbance::None => false,
@@ -100,7 +100,7 @@ impl LoadRun {
         self.rows[0].0
     }
 
-    /// What ends it before its budget: the gate of `tare compare` if there is a slower row to find.
+    /// The stopping rule beside the budget: the gate of `tare compare` if there is a slower row to find.
     pub(crate) fn until(&self) -> Until {
         let has = |wanted: &str| self.rows.iter().any(|(label, _)| *label == wanted);
         if !has(RAW_SOCKET) || !has(SUBJECT) {
@@ -115,10 +115,10 @@ impl LoadRun {
         })
     }
 
-    /// The same as the text of an experiment file, so that it is planned as any other.
+    /// The run as an experiment file, so that it is planned like any other.
     ///
     /// # Errors
-    /// The text of the experiment is not valid, which a test excludes for every trial.
+    /// If the text of the experiment is invalid; a test excludes this for every trial.
     pub(crate) fn experiment(&self, name: &str, title: &str) -> Result<Experiment, DocumentError> {
         let labels: Vec<String> = self.rows.iter().map(|(label, _)| format!("{label:?}")).collect();
         let ms = |time: Duration| time.as_millis();

@@ -1,4 +1,4 @@
-//! Executes trials: starts, proves and loads by the code that does so for services, and stores all of it.
+//! Runs trials: starts, verifies and loads servers with the code used for services, and stores all results.
 
 use std::{
     collections::BTreeMap,
@@ -40,7 +40,7 @@ use tare_service::{
 
 const CONTRACT: &str = include_str!("selftest.toml");
 
-/// Why a trial could not be run. A fault that the instrument did not see is no such error.
+/// Why a trial could not run. An undetected fault is a result, not an error.
 #[derive(Debug, thiserror::Error)]
 pub enum SelftestError {
     #[error(transparent)]
@@ -64,7 +64,7 @@ pub enum SelftestError {
 /// What trials need of the machine and the workspace.
 #[derive(Debug)]
 pub struct Site<'a> {
-    /// The built-in reference, which has all the faults.
+    /// The built-in reference, which implements all faults.
     pub reference: &'a Service,
     pub contracts: &'a BTreeMap<String, Contract>,
     pub supervisor: &'a Supervisor,
@@ -74,11 +74,11 @@ pub struct Site<'a> {
     pub seed: u64,
     /// CPUs of services and generator.
     pub pinning: Pinning,
-    /// True once the user wants to stop.
+    /// Whether the user wants to stop.
     pub interrupt: Arc<AtomicBool>,
 }
 
-/// Runs trials, and holds the evidence of the last one.
+/// Runs trials, and keeps the evidence of the last one.
 #[derive(Debug)]
 pub struct Bench<'a> {
     site: Site<'a>,
@@ -90,16 +90,16 @@ impl<'a> Bench<'a> {
     /// A bench without evidence.
     ///
     /// # Errors
-    /// The contract that is compiled in is not valid.
+    /// If the built-in contract is invalid.
     pub fn new(site: Site<'a>) -> Result<Bench<'a>, SelftestError> {
         let own_contract = Contract::parse(CONTRACT, Path::new("selftest.toml"))?;
         Ok(Bench { site, own_contract, last: None })
     }
 
-    /// Runs a trial. If its action is that of the trial before, it evaluates the same evidence.
+    /// Runs a trial. If it shares the action of the previous trial, it evaluates the same evidence.
     ///
     /// # Errors
-    /// The trial could not be run: its contract is missing, its experiment is not valid, or its evidence cannot be stored.
+    /// If the contract is missing, the experiment is invalid, or the evidence cannot be stored.
     pub fn try_out(&mut self, trial: &Trial, watch: &mut impl Watch) -> Result<Finding, SelftestError> {
         let began_ns = Monotonic.now_ns();
         let interrupted = || Evaluation::not_tried("interrupted");
@@ -114,7 +114,7 @@ impl<'a> Bench<'a> {
             self.last = Some((trial.action.clone(), evidence));
         }
         let took_ns = Monotonic.now_ns() - began_ns;
-        // Evidence that was cut off proves nothing.
+        // Incomplete evidence proves nothing.
         let evaluation = match &self.last {
             Some((_, evidence)) if !self.interrupted() => trial.evaluate(evidence),
             _ => interrupted(),
@@ -132,8 +132,8 @@ impl<'a> Bench<'a> {
         kept.or(own).ok_or_else(|| SelftestError::NoContract(name.to_owned()))
     }
 
-    /// The raw socket with a fault. One that closes connections reads its requests, so its connections are verified like those
-    /// of a framework.
+    /// The raw-socket server with a fault. A variant that closes connections parses requests, so its
+    /// connections are verified like a framework's.
     fn service(&self, label: &str, contract: &str, fault: &str) -> Service {
         let mut command = self.site.reference.run.command.clone();
         command.extend(["--contract".to_owned(), "hello".to_owned()]);
@@ -180,7 +180,7 @@ impl<'a> Bench<'a> {
         let half = (load.disturbance == Disturbance::HalfACpu).then(HalfACpu::new);
         let fault = |named: &str| half.as_ref().map_or_else(|| named.to_owned(), HalfACpu::fault);
         let run = self.site.folder.join(trial.name);
-        // What a slower server has added it says at its end.
+        // A slower server reports the added work when it ends.
         let counts = self.site.folder.join(format!("{}-added", trial.name));
         let count = |label: &str| counts.join(label);
         let is_slower = |named: &str| matches!(named.parse(), Ok(Fault::Slower(_)));

@@ -11,7 +11,7 @@ use tare_host::{cpus::Pinning, environment::Environment};
 /// The version of the JSON that a certificate is written as.
 pub const FORMAT: &str = "1.0";
 
-/// The instrument on this machine at that time.
+/// The state of the instrument on this machine at one time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// [`FORMAT`].
@@ -20,14 +20,14 @@ pub struct Certificate {
     /// When it began, RFC 3339, UTC.
     pub began: String,
     pub took_ns: u64,
-    /// Whether the short form was asked for.
+    /// Whether it is the short form.
     pub quick: bool,
     /// Determines the order of rows and the values of placeholders.
     pub seed: u64,
     pub environment: Environment,
-    /// Which CPUs served and which generated.
+    /// CPUs of services and of the generator.
     pub pinning: Pinning,
-    /// In the order in which they were made.
+    /// In the order of execution.
     pub trials: Vec<Finding>,
 }
 
@@ -36,7 +36,7 @@ pub struct Finding {
     pub name: String,
     pub done: String,
     pub must: String,
-    /// About zero if it shared its action with the trial before.
+    /// About zero if it shares the action of the previous trial.
     pub took_ns: u64,
     #[serde(flatten)]
     pub evaluation: Evaluation,
@@ -65,7 +65,7 @@ impl Certificate {
         self.trials.iter().filter(|finding| finding.evaluation.outcome == outcome).count()
     }
 
-    /// The worst of what its trials came to, whatever could not be tried.
+    /// The worst outcome of the trials, ignoring those that could not run.
     pub fn outcome(&self) -> Outcome {
         let worst = [Outcome::NotSeen, Outcome::NotDecided].into_iter().find(|worst| self.count(*worst) > 0);
         worst.unwrap_or(Outcome::Seen)

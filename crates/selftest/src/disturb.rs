@@ -1,4 +1,4 @@
-//! Disturbances that are made on purpose: a server without its CPU time, and a program that takes the generator's.
+//! Deliberate disturbances: a server with limited CPU time, and a program on the generator's CPU.
 
 use std::{
     hint::black_box,
@@ -17,19 +17,19 @@ use tare_bench::{record::Record, schedule::Watch};
 use tare_host::process::Quota;
 use tare_service::raw_socket::faults::{PERIOD_US, QUOTA_US};
 
-/// Half a CPU for the subject: by the kernel's quota, or else by sleeping.
+/// Half a CPU for the subject, by the kernel's quota or else by sleeping.
 #[derive(Debug)]
 pub(crate) struct HalfACpu {
     quota: Result<Quota, String>,
 }
 
 impl HalfACpu {
-    /// Makes the cgroup that has the quota, if the kernel has one.
+    /// Creates the cgroup with the quota, if the kernel supports one.
     pub(crate) fn new() -> HalfACpu {
         HalfACpu { quota: Quota::new(QUOTA_US, PERIOD_US) }
     }
 
-    /// The fault that the subject is started with.
+    /// The fault with which the subject is started.
     pub(crate) fn fault(&self) -> String {
         match &self.quota {
             Ok(Quota::Group(group)) => format!("throttled={}", group.display()),
@@ -49,7 +49,7 @@ impl HalfACpu {
     }
 }
 
-/// A thread that does nothing but work, until it is dropped.
+/// A thread that computes until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Spinner {
     stop: Arc<AtomicBool>,
@@ -57,14 +57,14 @@ pub(crate) struct Spinner {
 }
 
 impl Spinner {
-    /// Starts it on these CPUs.
+    /// Starts the thread on these CPUs.
     pub(crate) fn start(cpus: &[usize]) -> Spinner {
         let stop = Arc::new(AtomicBool::new(false));
         let mut set = CpuSet::new();
         cpus.iter().for_each(|cpu| set.set(*cpu));
         let stopped = Arc::clone(&stop);
         let work = move || {
-            // A thread that cannot be pinned works on another CPU, and the trial is not seen.
+            // An unpinned thread runs on another CPU, and the trial fails.
             let _ = sched_setaffinity(None, &set);
             let mut value = 0u64;
             while !stopped.load(Ordering::Relaxed) {
@@ -84,7 +84,7 @@ impl Drop for Spinner {
     }
 }
 
-/// Starts and ends a spinner between rounds, and passes every record on.
+/// Starts and ends a spinner between rounds, and forwards every record.
 #[derive(Debug)]
 pub(crate) struct Meanwhile<'a, W> {
     watch: &'a mut W,
@@ -101,7 +101,7 @@ impl<'a, W> Meanwhile<'a, W> {
 
 impl<W: Watch> Watch for Meanwhile<'_, W> {
     fn on_record(&mut self, record: &Record, left: Duration) {
-        // A trial that disturbs has a single row: behind its slice comes the next round.
+        // A trial with a disturbance has a single row, so its slice ends the round.
         if let (Record::Sample(slice), Disturbance::Spinner) = (record, self.disturbance) {
             self.spinner = self.disturbance.is_in(slice.round + 1).then(|| Spinner::start(self.cpus));
         }

@@ -1,8 +1,8 @@
-//! Tests the instrument: servers with known faults are verified, measured and analysed by the code that does so for
-//! services, and each fault must be noticed.
+//! Tests the instrument: servers with known faults are verified, measured and analysed by the code used for
+//! services, and each fault must be detected.
 //!
-//! [`trials`] is the list; [`Bench`] runs them; `evaluate` decides from transcripts and from the analysis of a run whether
-//! the fault was noticed, and does no I/O; the [`Certificate`] is stored. Nothing here prints.
+//! [`trials`] is the list, and [`Bench`] runs it. `evaluate` decides from transcripts and analyses whether a
+//! fault was detected, without I/O. The [`Certificate`] is stored. Nothing here prints.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 mod action;

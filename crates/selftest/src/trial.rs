@@ -9,15 +9,15 @@ use super::{
     evaluate::{self, Evaluation, Evidence, Found},
 };
 
-/// One fault that the instrument must see, or one difference that it must not.
+/// A fault that the instrument must detect, or a difference that it must not report.
 #[derive(Debug, Clone)]
 pub struct Trial {
     /// Short, stable, unique.
     pub name: &'static str,
-    /// What is done, as the certificate prints it.
+    /// The action, as the certificate prints it.
     pub done: String,
     pub must: String,
-    /// The longest time that it takes, about; zero if it shares its action with the trial before.
+    /// Approximate maximum duration; zero if it shares the action of the previous trial.
     pub lasts: Duration,
     pub action: Action,
     find: fn(&Evidence) -> Found,
@@ -41,7 +41,7 @@ impl Trial {
     }
 }
 
-/// All of them in the order in which they are made. The short form has fewer blocks, and so a coarser weight to find.
+/// All trials in order of execution. The short form has fewer blocks, and so a larger weight to detect.
 pub fn trials(quick: bool) -> Vec<Trial> {
     let mut all = vec![honest()];
     all.extend(scales(quick));
@@ -65,7 +65,7 @@ fn honest() -> Trial {
     )
 }
 
-/// Two trials of one load run, which ends at the planned look that finds the slower one.
+/// Two trials with one load run, which ends at the planned look that detects the slower server.
 fn scales(quick: bool) -> [Trial; 2] {
     let (percent, blocks, budget_s, slices) = if quick { (10, 10, 30, 3) } else { (3, 40, 130, 6) };
     let rows =
@@ -102,7 +102,7 @@ fn scales(quick: bool) -> [Trial; 2] {
     ]
 }
 
-/// Known weights in one run, each of which must be read as itself.
+/// Known weights in one run, each of which must be measured correctly.
 fn linear(quick: bool) -> Trial {
     let (blocks, slices, lasts_s) = if quick { (6, 3, 25) } else { (12, 6, 75) };
     let weighted = WEIGHTS.iter().map(|(label, weight)| (*label, format!("slower={}%", weight * 100.0)));
@@ -213,7 +213,7 @@ fn closes() -> [Trial; 2] {
     ]
 }
 
-/// Faults in single streams of HTTP/2, of which 8 connections have 8 at a time.
+/// Faults in single HTTP/2 streams, with 8 streams on each of 8 connections.
 fn streams() -> [Trial; 3] {
     let loaded = |fault: &str, slices: usize, slice_ms| {
         let slices = (slices, Duration::from_millis(slice_ms));

@@ -1,5 +1,5 @@
-//! What the slow link is worth on this machine: round trips, throughput, loss, its cost, and what a new connection for
-//! each message takes. Figures, and no test: `cargo run --release -p tare-service --example link`.
+//! Measures the slow link on this machine: round trips, throughput, loss, its cost, and a new connection for
+//! each message. It prints figures and tests nothing: `cargo run --release -p tare-service --example link`.
 
 use std::{
     io::{Read, Write},
@@ -28,11 +28,11 @@ use tare_service::raw_socket;
 const SEED: u64 = 7;
 const PORT: u16 = 10_000;
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Of a full TCP segment with timestamps: what it carries of 1500 bytes.
+/// Payload of a full TCP segment of 1500 bytes with timestamps.
 const SEGMENT_BYTES: f64 = 1448.0;
 
 fn main() {
-    // Before the first thread.
+    // Must precede the first thread.
     println!("rights      {:?}", rights::obtain().unwrap_or_else(|error| panic!("{error}")));
     let pinning = Pinning::choose(&available(), 1, 1);
     println!("link        {}", make("delay=0ms", SEED, &pinning, Choice::Auto).kind());
@@ -56,12 +56,12 @@ fn make(spec: &str, seed: u64, pinning: &Pinning, choice: Choice) -> Link {
     Link::create_of(choice, &spec, &pinning.generator, seed).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// On the server's side and CPUs.
+/// Runs `work` in the server's namespace and on its CPUs.
 fn serve<T: Send>(link: &Link, pinning: &Pinning, work: impl FnOnce() -> T + Send) -> T {
     link.server().within(|| pinned(&pinning.server, work)).unwrap()
 }
 
-/// On the client's side and the generator's CPUs.
+/// Runs `work` in the client's namespace and on the generator's CPUs.
 fn ask<T: Send>(link: &Link, pinning: &Pinning, work: impl FnOnce() -> T + Send) -> T {
     link.client().within(|| pinned(&pinning.generator, work)).unwrap()
 }
@@ -77,7 +77,7 @@ fn us(ns: u64) -> f64 {
     ns as f64 / 1_000.0
 }
 
-/// UDP datagrams at 1,000 a second, that come back; without a link over loopback, which is what both ends take.
+/// Echoes 1,000 UDP datagrams a second; without a link over loopback, as the cost of both ends.
 fn round_trips(spec: Option<&str>, pinning: &Pinning) {
     const COUNT: u32 = 5_000;
     let link = make(spec.unwrap_or("delay=0ms"), SEED, pinning, Choice::UserSpace);
@@ -125,7 +125,7 @@ fn round_trips(spec: Option<&str>, pinning: &Pinning) {
     cost(&link, start.elapsed());
 }
 
-/// One TCP connection that sends to the server, after three seconds of getting up to speed.
+/// Sends to the server over one TCP connection, after three seconds of slow start.
 fn throughput(spec: &str, pinning: &Pinning) {
     let link = make(spec, SEED, pinning, Choice::UserSpace);
     let listener = link.server().within(|| TcpListener::bind((Ipv4Addr::LOCALHOST, PORT)).unwrap()).unwrap();
@@ -166,12 +166,12 @@ fn receive(listener: &TcpListener) -> f64 {
     }
 }
 
-/// UDP datagrams, and a receiver with room for those that it has no time to read.
+/// Sends UDP datagrams to a receiver with a large buffer, so that only the link loses any.
 fn loss(spec: &str, seed: u64, pinning: &Pinning) {
     const COUNT: u64 = 100_000;
     let link = make(spec, seed, pinning, Choice::UserSpace);
     let sink = link.server().within(|| UdpSocket::bind((SERVER, PORT)).unwrap()).unwrap();
-    // More than net.core.rmem_max takes a right outside of this namespace.
+    // To exceed net.core.rmem_max needs a right outside this namespace.
     if sockopt::set_socket_recv_buffer_size_force(&sink, 16 << 20).is_err() {
         sockopt::set_socket_recv_buffer_size(&sink, 16 << 20).unwrap();
     }
@@ -198,7 +198,7 @@ fn loss(spec: &str, seed: u64, pinning: &Pinning) {
     cost(&link, start.elapsed());
 }
 
-/// A POST on a connection of its own each, ten producers at a time, to the reference.
+/// Sends POST requests to the reference, each on a new connection, from ten producers at a time.
 fn new_connections(spec: &str, pinning: &Pinning) {
     const PRODUCERS: usize = 10;
     let link = make(spec, SEED, pinning, Choice::UserSpace);

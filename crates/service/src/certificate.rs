@@ -1,5 +1,5 @@
-//! The certificates of a run: an authority of its own, and a leaf of this machine's loopback, made anew for each run. Nothing else
-//! trusts them, and the key of the leaf is gone when they are dropped.
+//! The certificates of a run: a new authority and a leaf for this machine's loopback. Nothing else trusts
+//! them, and the leaf's key is deleted when they are dropped.
 
 use std::{
     fs::{self, OpenOptions},
@@ -15,9 +15,9 @@ use rcgen::{
 };
 use rustls::{ClientConfig, RootCertStore, client::Resumption, pki_types::CertificateDer};
 
-/// What the leaf is of.
+/// The names in the leaf.
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
-/// Clocks of containers differ by less.
+/// Tolerates differences between the clocks of containers.
 const DAYS_BEFORE: i64 = 2;
 /// Longer than any run.
 const DAYS_AFTER: i64 = 360;
@@ -33,11 +33,11 @@ pub enum CertificateError {
     Used(#[from] rustls::Error),
 }
 
-/// The files that services are given, and what a client trusts.
+/// The files for services, and the certificates that clients trust.
 #[derive(Debug)]
 pub struct Certificates {
     folder: PathBuf,
-    /// Whether nothing of the folder is kept.
+    /// Whether the whole folder is removed on drop.
     is_passing: bool,
     leaf: CertificateDer<'static>,
     authority: CertificateDer<'static>,
@@ -45,15 +45,15 @@ pub struct Certificates {
 }
 
 impl Certificates {
-    /// Of a run: `ca.pem`, `cert.pem` and `key.pem` in `folder`, of which the certificates are kept.
+    /// Makes `ca.pem`, `cert.pem` and `key.pem` in the run's `folder`. Only the key is deleted at the end.
     ///
     /// # Errors
-    /// They cannot be made or written.
+    /// The certificates cannot be made or written.
     pub fn make(folder: &Path) -> Result<Certificates, CertificateError> {
         Certificates::in_folder(folder, false)
     }
 
-    /// The same in a folder that is removed with them, beside those of other processes.
+    /// As [`Certificates::make`], in a folder of this process in `within`, which is removed on drop.
     ///
     /// # Errors
     /// As [`Certificates::make`].
@@ -65,7 +65,7 @@ impl Certificates {
         let made = NewCertificates::new()?;
         let mut roots = RootCertStore::empty();
         roots.add(made.authority.clone())?;
-        // Services have folders of their own as their working directories.
+        // Services have other working directories, so the path must be absolute.
         let folder = std::path::absolute(folder).map_err(at(folder))?;
         fs::create_dir_all(&folder).map_err(at(&folder))?;
         let certificates = Certificates {
@@ -81,7 +81,7 @@ impl Certificates {
         Ok(certificates)
     }
 
-    /// The chain, which is the leaf alone: whoever trusts the authority has its certificate.
+    /// The certificate chain: the leaf alone, as clients already have the authority.
     pub(crate) fn certificate_path(&self) -> PathBuf {
         self.folder.join("cert.pem")
     }
@@ -95,17 +95,17 @@ impl Certificates {
         &self.authority
     }
 
-    /// The name that clients ask for, and send.
+    /// The name in the clients' SNI.
     pub(crate) fn server_name(&self) -> &'static str {
         NAMES[0]
     }
 
-    /// What a service must show.
+    /// The certificate that a service must present.
     pub(crate) fn leaf(&self) -> &CertificateDer<'static> {
         &self.leaf
     }
 
-    /// Of a client that trusts the authority and nothing else, and offers `alpn`. Each of its handshakes is a whole one.
+    /// A client that trusts only the authority, offers `alpn` and always makes full handshakes.
     pub fn client(&self, alpn: &[&[u8]]) -> Arc<ClientConfig> {
         let mut config = ClientConfig::builder_with_protocol_versions(&[&rustls::version::TLS13])
             .with_root_certificates(Arc::clone(&self.roots))
@@ -118,7 +118,7 @@ impl Certificates {
 
 impl Drop for Certificates {
     fn drop(&mut self) {
-        // What cannot be removed is worth nothing outside of this run.
+        // A file that cannot be removed is useless outside this run.
         let _gone = match self.is_passing {
             true => fs::remove_dir_all(&self.folder),
             false => fs::remove_file(self.key_path()),
@@ -126,7 +126,7 @@ impl Drop for Certificates {
     }
 }
 
-/// Before anything of it is written.
+/// Certificates that are not written yet.
 struct NewCertificates {
     authority: CertificateDer<'static>,
     authority_pem: String,
@@ -162,7 +162,7 @@ impl NewCertificates {
     }
 }
 
-/// Some TLS libraries refuse a certificate of many years.
+/// Some TLS libraries refuse certificates that are valid for many years.
 fn lasting(mut params: CertificateParams) -> CertificateParams {
     let day = |days: i64| {
         let then = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24 * days);
@@ -174,7 +174,7 @@ fn lasting(mut params: CertificateParams) -> CertificateParams {
     params
 }
 
-/// A file of this mode from its first byte on.
+/// Creates a file with this mode from the start.
 fn write(path: &Path, text: &str, mode: u32) -> Result<(), CertificateError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(path)(error)),

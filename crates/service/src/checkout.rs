@@ -1,4 +1,4 @@
-//! The files that a server of CI would have: those of HEAD, or those that would be committed.
+//! The files that a CI server would have: those of HEAD, or those that would be committed.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,12 @@ use crate::{
     revisions::{RevisionError, Shelf, checked_out, take_out},
 };
 
-/// A folder as it is in a clean checkout of its repository, without what git ignores.
+/// A folder as in a clean checkout of its repository, without ignored files.
 #[derive(Debug)]
 pub struct Checkout {
-    /// The folder that was asked about.
+    /// The folder's path in the checkout.
     pub folder: PathBuf,
-    /// Whether it is HEAD, and not what a commit of everything would be.
+    /// Whether it is HEAD, not a copy of uncommitted files.
     pub is_head: bool,
     _files: Files,
 }
@@ -26,11 +26,11 @@ enum Files {
 }
 
 impl Checkout {
-    /// HEAD, if all changes are committed; else, and without a repository, a copy of what git does not ignore. It lies beside
-    /// `shelf`, so that nothing around the folder is found from it.
+    /// HEAD, if all changes are committed. Otherwise, or without a repository, a copy of all files that git
+    /// does not ignore. The copy is beside `shelf`, so that it is not inside the folder's surroundings.
     ///
     /// # Errors
-    /// The repository is not laid out as git does it, or its files cannot be written.
+    /// The repository has an unusual layout, or its files cannot be written.
     pub fn of(folder: &Path, shelf: &Shelf) -> Result<Checkout, RevisionError> {
         if checked_out(folder).is_ok_and(|(_, has_changed)| !has_changed) {
             match take_out(folder, "HEAD", shelf, None) {
@@ -42,7 +42,7 @@ impl Checkout {
                         _files: Files::Taken { _place: revision.place },
                     });
                 }
-                // The whole folder is in no commit yet.
+                // The folder is not in any commit yet.
                 Err(RevisionError::NoFile { .. }) => {}
                 Err(error) => return Err(error),
             }

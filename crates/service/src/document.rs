@@ -1,5 +1,5 @@
-//! Reads a file that a person wrote. Its text is the same whatever system it was saved on, and every error of a TOML file
-//! becomes one line with the file, the line, the key and the nearest valid name. Knows nothing of what the documents mean.
+//! Reads hand-written files. Their text does not depend on the system that saved it, and each error of a TOML
+//! file is one line with file, line, key and nearest valid name. Knows nothing of the documents' meaning.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub enum DocumentError {
     Invalid { path: PathBuf, line: usize, message: String },
 }
 
-/// Why bytes are no text. Each follows the name of the file in a sentence.
+/// Why bytes are not text. Each message continues a sentence after the file's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     #[error("is not UTF-8 in line {line}: save it as UTF-8")]
@@ -34,7 +34,7 @@ pub enum DecodeError {
 }
 
 impl DocumentError {
-    /// An error in the meaning of `text`, at the first line that holds `needle` (or the first line of all).
+    /// An error in the meaning of `text`, at the first line that contains `needle`, or else at line 1.
     pub fn at(path: &Path, text: &str, needle: &str, message: impl Into<String>) -> DocumentError {
         let line = text.lines().position(|line| line.contains(needle)).map_or(1, |index| index + 1);
         DocumentError::Invalid { path: path.to_owned(), line, message: message.into() }
@@ -44,27 +44,27 @@ impl DocumentError {
 /// Reads the file at `path` as text.
 ///
 /// # Errors
-/// The file does not exist, cannot be read, or is no text.
+/// The file does not exist, cannot be read, or is not text.
 pub fn read(path: &Path) -> Result<String, DocumentError> {
     let bytes =
         std::fs::read(path).map_err(|source| DocumentError::Read { path: path.to_owned(), source })?;
     decoded(&bytes).map_err(|source| DocumentError::Decode { path: path.to_owned(), source })
 }
 
-/// The text of a file that a person saved: UTF-8, or UTF-16 that says so by its byte order mark. The mark is no part of the
-/// text, and a line ends with a line feed alone.
+/// Decodes a file as UTF-8, or as UTF-16 with a byte order mark. The mark is removed, and lines end with a
+/// line feed only.
 ///
 /// # Errors
-/// The bytes are no text in any of these encodings.
+/// The bytes are not text in any of these encodings.
 pub fn decoded(bytes: &[u8]) -> Result<String, DecodeError> {
     let text = text_of(bytes)?;
     Ok(if text.contains('\r') { text.replace("\r\n", "\n") } else { text })
 }
 
-/// The same with its lines as they are, for what others read too.
+/// As [`decoded`], with unchanged line ends, for text that other programs read too.
 ///
 /// # Errors
-/// As of [`decoded`].
+/// As [`decoded`].
 pub(crate) fn text_of(bytes: &[u8]) -> Result<String, DecodeError> {
     Ok(match bytes {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => return Err(DecodeError::Utf32),
@@ -91,19 +91,19 @@ fn of_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<String, DecodeErro
     }
 }
 
-/// Parses `text`, naming `path` in every error. `format` is the `major.minor` that this program reads: a document
-/// that says another one is refused with a sentence before anything else in it is looked at.
+/// Parses `text`; errors name `path`. `format` is the supported `major.minor`: a document with another format
+/// is rejected before anything else is read.
 ///
 /// # Errors
-/// The text is not TOML, has another format, or has a key or a value that `T` does not have; the error names the line.
+/// The text is not TOML, has another format, or has a key or value that `T` lacks; it names the line.
 pub fn parse<T: DeserializeOwned>(path: &Path, text: &str, format: &str) -> Result<T, DocumentError> {
     parse_one_of(path, text, &[format])
 }
 
-/// The same for a file of one of these formats, the newest of them last.
+/// As [`parse`], for several formats, the newest last.
 ///
 /// # Errors
-/// As of [`parse`].
+/// As [`parse`].
 pub(crate) fn parse_one_of<T: DeserializeOwned>(
     path: &Path,
     text: &str,
@@ -113,7 +113,7 @@ pub(crate) fn parse_one_of<T: DeserializeOwned>(
     toml::from_str(text).map_err(|error| describe(path, text, &error))
 }
 
-/// In quotes, with commas and an "and".
+/// Quoted, separated by commas and an "and".
 fn listed(formats: &[&str]) -> String {
     let quoted: Vec<String> = formats.iter().map(|format| format!("\"{format}\"")).collect();
     match quoted.split_last() {
@@ -145,7 +145,7 @@ fn describe(path: &Path, text: &str, error: &toml::de::Error) -> DocumentError {
     DocumentError::Invalid { path: path.to_owned(), line, message }
 }
 
-/// `unknown field `x`, expected one of `a`, `b`` becomes `unknown key "x"; did you mean "a"?`.
+/// Turns `unknown field `x`, expected one of `a`, `b`` into `unknown key "x"; did you mean "a"?`.
 fn improve(message: &str) -> Option<String> {
     let (kind, rest) = [("unknown field ", "key"), ("unknown variant ", "value")]
         .into_iter()
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!((at("two"), at("three")), ("a:2: wrong".to_owned(), "a:1: wrong".to_owned()));
     }
 
-    /// As Windows saves it: with a mark, its own ends of lines, and in the encoding of `unit`.
+    /// Text as Windows saves it: with a byte order mark and CRLF, in the encoding of `unit`.
     fn utf16(text: &str, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
         format!("\u{feff}{}", text.replace('\n', "\r\n")).encode_utf16().flat_map(unit).collect()
     }

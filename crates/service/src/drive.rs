@@ -1,4 +1,4 @@
-//! Loads a service: makes a generator for a contract, and describes its failures. Used to measure services and to test their
+//! Loads a service: makes a generator for a contract and describes failures. Used for measurements and
 //! endurance.
 
 use std::{sync::Arc, time::Duration};
@@ -13,24 +13,24 @@ use crate::contract::Contract;
 use tare_host::process;
 
 pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How many exchanges are made ahead of a load.
+/// Number of exchanges prepared for a load.
 pub const EXCHANGES: usize = 512;
-/// Of a contract that draws rows: as many as a slice sends, so that few rows come twice in it.
+/// The same for a contract that draws rows: as many as one slice sends, so that few rows repeat in it.
 pub const EXCHANGES_OF_ROWS: usize = 4096;
 
-/// The exchanges of `contract` for the service whose `Host` is this, with placeholders filled.
+/// The exchanges of `contract` for a service with this `Host`, with placeholders filled.
 pub fn pool(contract: &Contract, host: &str, seed: u64) -> Arc<ExchangePool> {
     let count = contract.exchanges_ahead(EXCHANGES, EXCHANGES_OF_ROWS);
     Arc::new(ExchangePool::new(contract.exchanges_for_load(seed, count, host)))
 }
 
-/// How a load speaks to a service.
+/// How a load connects to a service.
 #[derive(Debug, Clone, Copy)]
 pub struct Way<'a> {
-    /// What requests name as their `Host`.
+    /// The `Host` header of requests.
     pub host: &'a str,
     pub channel: &'a Channel,
-    /// How many requests a connection of HTTP/2 has on their way at a time.
+    /// Concurrent requests on an HTTP/2 connection.
     pub streams: usize,
     /// Whether TLS sessions are resumed.
     pub resumes: bool,
@@ -45,8 +45,8 @@ pub enum DriveError {
     Tls(#[from] TlsError),
 }
 
-/// A generator without open connections, on these CPUs (empty: any), in the protocol of a service. Over TLS all services are offered
-/// the same one suite and group.
+/// A generator without open connections, on these CPUs (empty: any), in the service's protocol. Over TLS all
+/// services get the same single cipher suite and group.
 ///
 /// # Errors
 /// The generator cannot be made: no threads, an unusable CPU or namespace, no driver, or no certificates.
@@ -68,7 +68,7 @@ pub fn generator_in(
     Ok(Generator::new(settings, pool(contract, way.host, seed))?)
 }
 
-/// A generator of plain HTTP/1.1 without open connections, on these CPUs (empty: any).
+/// A plain HTTP/1.1 generator without open connections, on these CPUs (empty: any).
 ///
 /// # Errors
 /// The generator cannot be made: no threads, an unusable CPU or namespace, or no driver.
@@ -94,13 +94,13 @@ pub fn describe(sample: &Sample) -> String {
     format!("{}{place}{reason}: expected {}, got `{got}`", sample.failure.name(), sample.expected)
 }
 
-/// The message that a service gave no correct answer during warm-up, with what it sent instead.
+/// The message for a service without a correct answer during warm-up, with its answer.
 pub fn no_right_answer(report: &RunReport) -> String {
     let instead = report.first_failure.as_ref().map_or("nothing came".to_owned(), describe);
     format!("no right answer while it was warmed up: {instead}")
 }
 
-/// Number of failures of each kind as text: `2 reset, 1 status`.
+/// Number of failures by kind: `2 reset, 1 status`.
 pub fn kinds(failures: &Failures) -> String {
     let kinds: Vec<String> = failures.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
     kinds.join(", ")

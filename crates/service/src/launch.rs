@@ -1,5 +1,5 @@
-//! Starts a service of the catalogue, or attaches to one that runs already, and waits until it answers. Used to verify and to
-//! measure.
+//! Starts a service of the catalogue, or attaches to a running one, and waits until it answers. Used to
+//! verify and measure.
 
 use std::{
     collections::VecDeque,
@@ -27,35 +27,35 @@ use tare_host::process::{
 };
 use tare_load::{Endpoint, Protocol};
 
-/// Time limit of one readiness probe with its whole answer, in addition to `DELAY_MS`.
+/// Time limit of a readiness probe with its whole answer, in addition to `DELAY_MS`.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long a service may take to accept a connection at another address, after it has answered at 127.0.0.1.
+/// Time limit of a connection to another address, after the service has answered at 127.0.0.1.
 const REACHED_WITHIN: Duration = Duration::from_secs(2);
 
-/// Number of further ports that are tried if one is in use.
+/// Further ports to try if one is in use.
 const PORT_ATTEMPTS: u32 = 8;
 
-/// The variable, with its value, by which a service listens on all addresses, and not on 127.0.0.1 alone.
+/// The variable that makes a service listen on all addresses instead of 127.0.0.1.
 pub fn everywhere() -> (String, String) {
     ("SERVE_ON".to_owned(), Ipv4Addr::UNSPECIFIED.to_string())
 }
 
 /// The variable that gives the environment of each start a different length.
 const PADDING: &str = "TARE_PADDING";
-/// Its maximum length. The kernel places the stack below the environment, so the length shifts the stack; beyond one page the
-/// position within a page and in the sets of a cache repeats.
+/// Longest padding. The environment lies above the stack, so its length shifts the stack; beyond one page the
+/// position within a page and a cache's sets repeats.
 const PADDING_BYTES_MAX: usize = 4096;
 
 #[derive(Debug)]
 pub struct Ready {
     pub process: process::Service,
     pub address: Endpoint,
-    /// What requests name as their `Host`.
+    /// The `Host` header of requests.
     pub host: String,
-    /// What it works with.
+    /// Its backing services.
     pub backing: Backing,
-    /// From `exec` to the answer that made it ready; absent for a server that ran already.
+    /// Time from `exec` to the answer that made it ready; absent for an attached server.
     pub start_up: Option<Duration>,
 }
 
@@ -88,7 +88,7 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
-    /// Whether the service is what failed. If not, no other service could have been started either.
+    /// Whether the service is at fault. If not, any other service would have failed to start too.
     pub fn is_of_service(&self) -> bool {
         match self {
             LaunchError::Start(error) => error.why.is_of_service(),
@@ -102,29 +102,29 @@ impl LaunchError {
     }
 }
 
-/// Settings that all launches of a run share.
+/// Settings shared by all launches of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {
-    /// The contract whose first request is the readiness probe.
+    /// The contract; its first request is the readiness probe.
     pub contract: &'a Contract,
     pub service_settings: &'a ServiceSettings,
     /// CPUs of the service; empty: any.
     pub cpus: &'a [usize],
-    /// Determines the placeholders of the readiness probe and the length of the environment.
+    /// Seed of the probe's placeholders and of the environment's length.
     pub seed: u64,
     pub readiness: Readiness,
-    /// A port that the user chose, instead of any free one.
+    /// The port chosen by the user; absent: any free port.
     pub port: Option<u16>,
-    /// The address of this machine at which the service is asked. Unless that is 127.0.0.1, it is to listen on all addresses.
+    /// The local address of requests. If it is not 127.0.0.1, the service must listen on all addresses.
     pub serve_on: Ipv4Addr,
-    /// What the service does not see. From the built-in reference, which reads its contract, no folder is hidden.
+    /// Hidden parts of the machine. The built-in reference reads its contract, so it sees all folders.
     pub sandbox: &'a Sandbox,
 }
 
-/// Starts `service`, unless it runs already, and waits until it answers. Its output goes to `folder/stem.stdout` and `.stderr`.
+/// Starts or attaches to `service`, and waits until it answers. Output: `folder/stem.stdout`, `.stderr`.
 ///
 /// # Errors
-/// It cannot be started, is no longer the server that it was, does not become ready in time, or the folder for its output cannot be made.
+/// It cannot be started, has been replaced, is not ready in time, or its output folder cannot be made.
 pub fn launch(
     service: &catalogue::Service,
     settings: &Settings,
@@ -158,7 +158,7 @@ pub fn launch(
         }
     };
     let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
-    // Other values than verify will send: otherwise a service that caches would have the correct answers already.
+    // Values that differ from verify's: a caching service must not have those answers already.
     random.set_stream(1);
     let channel = service.channel();
     let patience = PATIENCE + Duration::from_millis(settings.service_settings.delay_ms);
@@ -175,22 +175,22 @@ pub fn launch(
     if settings.readiness == Readiness::AnswersRightly {
         requests.pop_front();
     }
-    // An answer to a placeholder, drawn anew for each request, could be kept by a cache that `verify` looks for.
+    // A placeholder varies between requests, and `verify` looks for caches that store such answers.
     requests.retain(|request| !request.has_placeholders());
-    // How often a database was asked is compared with what the load asked for.
+    // Database statements are compared with the load's requests, so extra requests would disturb the count.
     if settings.contract.backing == BackingNeeds::default() {
         has_started(&process, service.run.ready_timeout, &mut requests, |request| {
             probe::started(&address, &channel, &exchange(request), patience)
         })?;
     }
-    // What ran already stays as it was found, and what Tare starts is given a port.
+    // An attached server stays as it was found; only a started service has a port from Tare.
     let local = match address {
         Endpoint::Tcp(local) if !process.is_attached() => local,
         address => return Ok(Ready { process, address, host, backing, start_up: None }),
     };
     if let Some(apart) = &service.apart {
         let given = variables(service, settings, &backing, local.port()).0;
-        // What Tare lends it lies in the run.
+        // Files that Tare provides are in the run's folder.
         let lent = given.iter().skip(service.environment().0.len()).map(|(_, value)| PathBuf::from(value));
         let own = [service.tree(), &service.build_root, folder].map(Path::to_owned);
         let own: Vec<PathBuf> = own.into_iter().chain(lent.filter(|path| path.is_absolute())).collect();
@@ -202,7 +202,7 @@ pub fn launch(
     Ok(Ready { process, address, host, backing, start_up: Some(waited) })
 }
 
-/// Waits until none of `requests` is answered as by a service that still starts, which some do for a part of their paths.
+/// Waits until no request gets an answer of a starting service: some services start in parts.
 fn has_started(
     process: &process::Service,
     timeout: Duration,
@@ -217,7 +217,7 @@ fn has_started(
             match ask(request) {
                 Ok(Probed::Ready) => drop(requests.pop_front()),
                 Ok(starting) => return starting,
-                // Whoever asks it in earnest says what is wrong.
+                // The real request will report this error.
                 Err(_) => break,
             }
         }
@@ -226,7 +226,7 @@ fn has_started(
     waited.map(drop)
 }
 
-/// Where a service is asked that answers at `local`, which is 127.0.0.1.
+/// The address of requests to a service that answers at `local` on 127.0.0.1.
 fn reached_at(serve_on: Ipv4Addr, local: SocketAddr) -> Result<SocketAddr, LaunchError> {
     let address = SocketAddr::from((serve_on, local.port()));
     if address != local {
@@ -236,7 +236,7 @@ fn reached_at(serve_on: Ipv4Addr, local: SocketAddr) -> Result<SocketAddr, Launc
     Ok(address)
 }
 
-/// What the service works with. A server that runs already was given it by whoever started it.
+/// Starts the backing services. An attached server already has its own.
 fn backing(
     service: &catalogue::Service,
     settings: &Settings,
@@ -257,7 +257,7 @@ fn backing(
 }
 
 impl Ready {
-    /// Freezes the service, and then what it works with.
+    /// Freezes the service, then its backing services.
     ///
     /// # Errors
     /// The kernel refuses, or a process still runs after two seconds.
@@ -266,7 +266,7 @@ impl Ready {
         self.backing.freeze()
     }
 
-    /// Lets what the service works with run again, and then the service.
+    /// Thaws the backing services, then the service.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -276,7 +276,7 @@ impl Ready {
     }
 }
 
-/// On the port that the user chose, or on a free one.
+/// Starts it on the user's port or on a free one.
 fn start_on_a_port(
     service: &catalogue::Service,
     settings: &Settings,
@@ -290,7 +290,7 @@ fn start_on_a_port(
     loop {
         let port = fixed.unwrap_or_else(process::free_port);
         match start(service, settings, backing, supervisor, folder, stem, port) {
-            // Another tare may be searching for ports, which it binds for an instant to see whether they are free.
+            // Another Tare may have bound the port for an instant to test whether it is free.
             Err(StartError { why: StartFailure::PortInUse { .. }, .. })
                 if fixed.is_none() && attempts < PORT_ATTEMPTS =>
             {
@@ -327,7 +327,7 @@ fn start(
     process::Service::start(&launch, supervisor)
 }
 
-/// The variables that it is started with, and those that it does not inherit.
+/// Variables to set and variables to remove.
 fn variables(
     service: &catalogue::Service,
     settings: &Settings,
@@ -346,7 +346,7 @@ fn variables(
     (env, unset)
 }
 
-/// What says in which protocol the port is asked; nothing for plain HTTP/1.1.
+/// The variables for the protocol; none for plain HTTP/1.1.
 fn of_protocol(service: &catalogue::Service) -> Vec<(String, String)> {
     let word = match service.protocol {
         Protocol::Http1 => return Vec::new(),
@@ -362,7 +362,7 @@ fn of_protocol(service: &catalogue::Service) -> Vec<(String, String)> {
     all.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// As the run wants it, but the service sees the folder that it is in.
+/// The run's sandbox, except that the service can see its own folder.
 fn sandbox(service: &catalogue::Service, wanted: &Sandbox) -> Sandbox {
     let mut own = wanted.clone();
     own.hidden.retain(|path| service.style != Style::RawSocket && !service.place.starts_with(path));
@@ -370,8 +370,8 @@ fn sandbox(service: &catalogue::Service, wanted: &Sandbox) -> Sandbox {
     own
 }
 
-/// Where a stack begins depends on the length of the environment, and with it how fast a program runs. One length for all
-/// starts would favour one service in all of them; with another for each it is noise between blocks.
+/// The length of the environment determines where the stack begins, which affects speed. A fixed length would
+/// favour one service in all starts; a random length becomes noise between blocks.
 fn padding(seed: u64) -> String {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(2);

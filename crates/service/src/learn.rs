@@ -1,5 +1,5 @@
-//! A contract that is learned from a service: each request is asked several times, over more than a second and of two fresh processes,
-//! and what all answers have in common is what every later answer must have, but for what moves by its nature.
+//! Learns a contract from a service: each request is sent several times, over more than a second and to two
+//! fresh processes. What all answers share, except values that change by nature, is then required.
 
 mod answer;
 mod moving;
@@ -32,65 +32,65 @@ use crate::{
     settings::ServiceSettings,
 };
 
-/// The name of a contract that was learned.
+/// The name of a learned contract.
 pub const NAME: &str = "learned";
-/// How often each of two fresh processes is asked: what differs between two starts, or from one answer to the next, is not required.
+/// Requests to each of two fresh processes: differences between starts or answers are not required.
 pub(crate) const TIMES: usize = 2;
-/// How long one answer of a service may take.
+/// Time limit of one answer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) const CONTENT_TYPE: &str = "Content-Type";
 
-/// One request, as a user writes it.
+/// One request as a user writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     pub method: String,
     pub path: String,
     pub body: Option<String>,
-    /// The headers beside `Host` and `Content-Length`.
+    /// Headers besides `Host` and `Content-Length`.
     pub headers: Vec<(String, String)>,
 }
 
-/// What is required of the answers to a request.
+/// The requirements on the answers to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Required {
     /// The status and every byte of the body.
     Body { status: u16, bytes: usize },
-    /// The status, and the value of the body as JSON: its spelling changed.
+    /// The status, and the body's JSON value, whose spelling varied.
     Json { status: u16 },
-    /// The status, and JSON in which what changed has a wildcard of its type.
+    /// The status, and JSON in which varying values became wildcards of their types.
     Pattern { status: u16, varying: Vec<Varying> },
-    /// The status, and a text in which what changed has a pattern of its form.
+    /// The status, and text in which varying parts became patterns.
     Text { status: u16, varying: Vec<Varying> },
-    /// The status alone: the body changed beyond recognition, or is nothing that a contract can say.
+    /// The status only: the body varied too much, or a contract cannot express it.
     Status { status: u16 },
 }
 
 #[derive(Debug)]
 pub struct Learned {
     pub contract: Contract,
-    /// The contract as a file.
+    /// The contract as a file's text.
     pub text: String,
-    /// Of each request, in the order in which they were asked.
+    /// Each request with its requirement, in the order of the requests.
     pub required: Vec<(Question, Required)>,
-    /// Requests that are answered by a redirect.
+    /// Requests answered by a redirect.
     pub redirects: Vec<(Question, Redirect)>,
-    /// The longest time from a start to the first answer; absent if nothing was started for it.
+    /// Longest time from a start to the first answer; absent if nothing was started.
     pub start_up: Option<Duration>,
 }
 
-/// An answer that sends a client elsewhere. It is quick, and is not what a user sees.
+/// A redirect. It is fast, and not the page that a user sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirect {
     pub status: u16,
-    /// Where to, as it was written.
+    /// The target as written.
     pub location: Option<String>,
 }
 
 impl Redirect {
-    /// Statuses of them. 304 is not one of them.
+    /// Redirecting statuses, without 304.
     pub const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
 
-    /// Absent if `answer` is none.
+    /// The redirect in `answer`, if it is one.
     pub fn of(answer: &Response) -> Option<Redirect> {
         let is_location = |(name, _): &&(String, Vec<u8>)| name.eq_ignore_ascii_case("location");
         Redirect::STATUSES.contains(&answer.status).then(|| {
@@ -111,7 +111,7 @@ pub enum LearnError {
     Refused { asked: Question, status: u16, body: String },
     #[error("{asked} is answered with status {0} once and {1} once", .statuses[0], .statuses[1])]
     Unsteady { asked: Question, statuses: [u16; 2] },
-    /// Without its line: the user wrote no file.
+    /// Without line number, as the user wrote no file.
     #[error("{0}")]
     Unsayable(String),
 }
@@ -126,14 +126,14 @@ impl From<ContractError> for LearnError {
 }
 
 impl Learned {
-    /// The contract as a file with a name of its own.
+    /// The contract as a file with this name.
     pub fn named(&self, name: &str) -> String {
         let line = |name: &str| format!("name = {}\n", toml::Value::from(name));
         self.text.replacen(&line(NAME), &line(name), 1)
     }
 }
 
-/// As a person writes it.
+/// The request as a person writes it.
 impl std::fmt::Display for Question {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.method, self.path.replace(BRACES_PLACEHOLDER, BRACES))
@@ -192,7 +192,7 @@ fn values(count: usize) -> String {
 }
 
 fn listed(varying: &[Varying]) -> String {
-    /// More of them say no more.
+    /// A longer list would not help.
     const SHOWN_MAX: usize = 5;
     let mut shown: Vec<String> = varying.iter().take(SHOWN_MAX).map(ToString::to_string).collect();
     match varying.len() - shown.len() {
@@ -203,14 +203,14 @@ fn listed(varying: &[Varying]) -> String {
 }
 
 impl Question {
-    /// With the content type of `body`.
+    /// Adds the content type of `body`.
     pub fn new(method: &str, path: &str, body: Option<String>) -> Question {
         let headers =
             body.iter().map(|body| (CONTENT_TYPE.to_owned(), content_type(body.as_bytes()).to_owned()));
         Question { method: method.to_owned(), path: path.to_owned(), headers: headers.collect(), body }
     }
 
-    /// The same, with braces that are sent as they are and begin no placeholder.
+    /// Escapes braces, so that they are sent literally.
     #[must_use]
     pub fn literal(mut self) -> Question {
         let headers = self.headers.iter_mut().map(|(_, value)| value);
@@ -220,15 +220,15 @@ impl Question {
         self
     }
 
-    /// Reads the placeholders in it.
+    /// Validates its placeholders.
     ///
     /// # Errors
-    /// One is unknown, not closed, or has an invalid name or range; or two with the same name are of two kinds.
+    /// A placeholder is unknown, not closed, or has an invalid name or range, or one name has two kinds.
     pub fn check_placeholders(&self) -> Result<(), PlaceholderError> {
         self.varied().map(drop)
     }
 
-    /// Whether placeholders make two requests of it differ.
+    /// Whether placeholders make its requests differ.
     fn varies(&self) -> bool {
         self.varied().is_ok_and(|varied| varied.varies())
     }
@@ -238,7 +238,7 @@ impl Question {
         Varied::parse(&self.path, &texts.map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// All that it says.
+    /// All its texts.
     fn texts(&self) -> String {
         let headers = self.headers.iter().map(|(_, value)| value);
         let all: Vec<&str> =
@@ -247,7 +247,7 @@ impl Question {
     }
 }
 
-/// What a body is sent as of which nothing else is said: JSON if it is an object or an array of it, or a form as by curl.
+/// The default content type of a body: JSON for an object or array, otherwise a form as with curl.
 pub fn content_type(body: &[u8]) -> &'static str {
     let is_json = body.trim_ascii_start().starts_with(b"{") || body.trim_ascii_start().starts_with(b"[");
     match is_json && serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok() {
@@ -256,19 +256,19 @@ pub fn content_type(body: &[u8]) -> &'static str {
     }
 }
 
-/// What a service is started with to be asked.
+/// The context in which a service is started for learning.
 #[derive(Debug, Clone, Copy)]
 pub struct Ground<'a> {
     pub supervisor: &'a Supervisor,
     pub service_settings: &'a ServiceSettings,
-    /// Where the output of the service goes.
+    /// The folder of the service's output.
     pub folder: &'a Path,
 }
 
-/// Starts `service` twice, unless it runs already, and asks it everything that is `asked`.
+/// Starts `service` twice, unless it already runs, and sends all requests in `asked`.
 ///
 /// # Errors
-/// It cannot be started, does not answer, answers with an error, or with one status and then another.
+/// It cannot be started, does not answer, answers with an error, or its status varies.
 pub fn learn(service: &Service, asked: &[Question], ground: &Ground) -> Result<Learned, LearnError> {
     let contract = provisional(asked.to_vec())?;
     let mut pupil =
@@ -280,7 +280,7 @@ pub fn learn(service: &Service, asked: &[Question], ground: &Ground) -> Result<L
     Ok(Learned { start_up, ..contract_of(asked, &answers, now, service.running.is_some())? })
 }
 
-/// A service while it is asked.
+/// A service during learning.
 struct Started<'a> {
     service: &'a Service,
     contract: &'a Contract,
@@ -330,7 +330,7 @@ impl Respondent for Started<'_> {
         })
     }
 
-    /// A server that runs already is not started afresh.
+    /// A server that already runs is not restarted.
     fn restart(&mut self) -> Result<(), LearnError> {
         if self.service.running.is_none() {
             self.stop();
@@ -363,10 +363,10 @@ pub(crate) fn start_one(
     launch::launch(service, &settings, ground.supervisor, ground.folder, stem)
 }
 
-/// A contract that only says what is sent: its answers are not looked at.
+/// A contract for sending requests; its answers are ignored.
 ///
 /// # Errors
-/// A request is nothing that a contract can say.
+/// A contract cannot express a request.
 pub(crate) fn provisional(asked: Vec<Question>) -> Result<Contract, ContractError> {
     let requests = asked.into_iter().map(|asked| (asked, LearnedAnswer::of_status(200)));
     let draft = Draft {
@@ -378,20 +378,20 @@ pub(crate) fn provisional(asked: Vec<Question>) -> Result<Contract, ContractErro
     Ok(draft.learned()?.contract)
 }
 
-/// Where requests are sent.
+/// The target of requests.
 #[derive(Debug, Clone, Copy)]
 pub struct Server<'a> {
     pub endpoint: &'a Endpoint,
-    /// The value of `Host`.
+    /// The `Host` header.
     pub host: &'a str,
-    /// In which protocol it is asked, and by which certificates.
+    /// Protocol and certificates.
     pub channel: &'a Channel,
-    /// How long one answer may take.
+    /// Time limit of one answer.
     pub patience: Duration,
 }
 
 impl Server<'_> {
-    /// The answer to one request, on a connection of its own.
+    /// The answer to a request on a new connection.
     pub(crate) fn ask(&self, contract: &Contract, request: &Request) -> Result<Response, AskError> {
         self.ask_until(Deadline::after(self.patience), contract, request)
     }
@@ -407,7 +407,7 @@ impl Server<'_> {
     }
 }
 
-/// What all answers to each request have in common that came about `now`.
+/// The common parts of the answers to each request; `now` is the time of the answers.
 fn contract_of(
     asked: &[Question],
     answers: &[Vec<Response>],
@@ -425,7 +425,7 @@ fn contract_of(
     Ok(Learned { redirects, ..draft.learned()? })
 }
 
-/// The requests that are answered by a redirect.
+/// The requests answered by a redirect.
 pub(crate) fn redirects(asked: &[Question], answers: &[Vec<Response>]) -> Vec<(Question, Redirect)> {
     let redirect = |(asked, answers): (&Question, &Vec<Response>)| {
         Some((asked.clone(), answers.first().and_then(Redirect::of)?))

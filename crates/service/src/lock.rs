@@ -1,4 +1,4 @@
-//! Locks of files (flock). The kernel gives them back when their holder dies, however it dies.
+//! File locks (flock). The kernel releases them when their holder dies, however it dies.
 
 use std::{
     fs::{File, TryLockError},
@@ -8,20 +8,20 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// How long to wait before asking for a lock again: a blocking wait would not notice an interrupt.
+/// Pause between attempts: a blocking wait would not notice an interrupt.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A file that is a lock. Closing alone would not unlock it as long as a process that is just being forked has it open too.
+/// A lock file. Closing does not unlock it while a process that is being forked still has it open.
 #[derive(Debug)]
 pub(crate) struct Lock(File);
 
 impl Lock {
-    /// Opens it, and makes it where there is none.
+    /// Opens the lock file, or creates it.
     pub(crate) fn open(path: &Path) -> io::Result<Lock> {
         File::options().read(true).append(true).create(true).open(path).map(Lock)
     }
 
-    /// Opens one that is there and that this user may not be allowed to write to.
+    /// Opens an existing lock file, even without write permission.
     pub(crate) fn open_to_share(path: &Path) -> io::Result<Lock> {
         File::open(path).map(Lock)
     }
@@ -34,7 +34,7 @@ impl Lock {
         self.0.try_lock_shared()
     }
 
-    /// True where it could be had at once.
+    /// Whether the lock could be taken at once.
     pub(crate) fn is_had_alone(&self) -> io::Result<bool> {
         match self.try_alone() {
             Ok(()) => Ok(true),
@@ -43,7 +43,7 @@ impl Lock {
         }
     }
 
-    /// When it was last marked as used, or made.
+    /// The time of the last use, or of creation.
     pub(crate) fn used(&self) -> io::Result<SystemTime> {
         self.0.metadata()?.modified()
     }

@@ -1,4 +1,4 @@
-//! Whether a service is ready: one request, on a connection of its own.
+//! Checks whether a service is ready, by one request on its own connection.
 
 use std::{io, time::Duration};
 
@@ -16,24 +16,24 @@ use crate::{
     verify::{difference, quote},
 };
 
-/// The statuses of servers that start, and of gateways before them: Too Early, Too Many Requests, Bad Gateway, Service Unavailable and
-/// Gateway Timeout.
+/// Statuses of starting servers and their gateways: Too Early, Too Many Requests, Bad Gateway, Service
+/// Unavailable, Gateway Timeout.
 const STARTING: [u16; 5] = [425, 429, 502, 503, 504];
 
-/// How long a port is asked what it speaks.
+/// Time limit to find out a port's protocol.
 const SPOKEN_WITHIN: Duration = Duration::from_millis(200);
 
-/// When a service is ready.
+/// When a service counts as ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readiness {
-    /// Once it sends anything. Verify uses this, as it checks by itself whether the answer is correct.
+    /// Once it sends any byte. Used by verify, which checks the answer itself.
     Speaks,
-    /// Once it gives the correct answer. The start-up time is measured so.
+    /// Once it gives the correct answer. Used to measure the start-up time.
     AnswersRightly,
 }
 
-/// Asks once, on a connection of its own. All of it takes no longer than `patience`, since the end of the service is not noticed
-/// meanwhile. One that `runs_already` has a URL, which may say another protocol.
+/// Sends one request on its own connection, within `patience`: the end of the service is not noticed
+/// meanwhile. If it `runs_already`, its URL may name the wrong protocol.
 pub fn ready(
     target: &Endpoint,
     channel: &Channel,
@@ -58,10 +58,10 @@ pub fn ready(
     })
 }
 
-/// Whether it answers this request as one that does not start any more, be it rightly or not.
+/// Whether the service no longer starts, judging by its answer to this request, right or wrong.
 ///
 /// # Errors
-/// It gives no answer.
+/// No answer came.
 pub fn started(
     target: &Endpoint,
     channel: &Channel,
@@ -77,7 +77,7 @@ pub fn started(
     })
 }
 
-/// What a response says of whoever gave it.
+/// Classifies a response.
 fn judged(exchange: &Exchange, response: &Response) -> Probed {
     if is_right(&exchange.expected, response) {
         return Probed::Ready;
@@ -91,7 +91,7 @@ fn judged(exchange: &Exchange, response: &Response) -> Probed {
     Probed::Wrong(format!("answers {asked}, and differs from the right answer: {difference}"))
 }
 
-/// What is met where no answer is.
+/// Classifies an error.
 fn met(exchange: &Exchange, error: &AskError) -> Probed {
     let words = || format!("gives no answer to {} ({error})", asked(exchange));
     match error {
@@ -100,7 +100,7 @@ fn met(exchange: &Exchange, error: &AskError) -> Probed {
     }
 }
 
-/// Where nothing came.
+/// The result if no byte came.
 fn unanswered(error: &AskError) -> Option<Probed> {
     match error {
         AskError::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => Some(Probed::Refused),
@@ -109,13 +109,13 @@ fn unanswered(error: &AskError) -> Option<Probed> {
     }
 }
 
-/// A port that is silent or refuses connections may begin to answer, and is asked nothing else.
+/// The protocol spoken instead. A silent or refusing port may still begin to answer, so it is not probed.
 fn instead(target: &Endpoint, channel: &Channel, error: &AskError) -> Option<String> {
     let may_pass = matches!(unanswered(error), Some(Probed::Refused | Probed::Silent));
     if may_pass { None } else { spoken_instead(target, channel, error) }
 }
 
-/// A port that closes plain connections without a word may speak TLS, which its first bytes tell.
+/// A port that closes plain connections silently may speak TLS, which a handshake shows.
 fn other_protocol(target: &Endpoint, channel: &Channel, error: &AskError) -> Option<Probed> {
     let is_closed = matches!(error, AskError::Closed) && !channel.protocol.is_tls();
     let speaks_tls = is_closed && Spoken::there(target, SPOKEN_WITHIN) == Some(Spoken::Tls);
@@ -124,7 +124,7 @@ fn other_protocol(target: &Endpoint, channel: &Channel, error: &AskError) -> Opt
 
 /// Method and path of a request.
 fn asked(exchange: &Exchange) -> String {
-    /// More of a path says no more.
+    /// A longer path would not help.
     const SHOWN_MAX: usize = 60;
     let line = exchange.request.split(|byte| *byte == b'\r').next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);
@@ -135,7 +135,7 @@ fn asked(exchange: &Exchange) -> String {
     }
 }
 
-/// Whether anything comes, whatever is wrong with it.
+/// Whether any bytes come, right or wrong.
 fn speaks(
     target: &Endpoint,
     channel: &Channel,
@@ -285,7 +285,7 @@ mod tests {
         let target = Endpoint::from(listener.local_addr().unwrap());
         let server = std::thread::spawn(move || {
             let mut stream = listener.accept().unwrap().0;
-            // A header a while: each read gets something.
+            // Sends a header from time to time, so that each read gets some bytes.
             while stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").is_ok() {
                 std::thread::sleep(Duration::from_millis(20));
             }

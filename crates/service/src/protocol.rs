@@ -1,9 +1,9 @@
-//! The words for protocols: one each in files and in the names of rows.
+//! Names of protocols in files and rows.
 
 use serde::Deserialize;
 use tare_load::Protocol;
 
-/// A version of HTTP, as files list what may be spoken; TLS is another key of theirs.
+/// A version of HTTP in files; TLS has a separate key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, strum::IntoStaticStr)]
 pub enum HttpVersion {
     #[serde(rename = "http/1.1")]
@@ -19,7 +19,7 @@ pub enum HttpVersion {
     H2c,
 }
 
-/// What a file says is spoken.
+/// The protocols that the two keys of a file describe.
 pub fn spoken(versions: &[HttpVersion], tls: bool) -> impl Iterator<Item = Protocol> {
     let of = move |version: &HttpVersion| match version {
         HttpVersion::Http1 if tls => vec![Protocol::Http1, Protocol::Http1Tls],
@@ -30,14 +30,14 @@ pub fn spoken(versions: &[HttpVersion], tls: bool) -> impl Iterator<Item = Proto
     versions.iter().flat_map(of)
 }
 
-/// What is wrong with the two keys, and at which.
+/// An error in one of the two keys.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct KeyMistake {
     pub key: &'static str,
     pub reason: String,
 }
 
-/// Whether `protocols` and `tls` make sense together.
+/// Checks that `protocols` and `tls` are consistent.
 pub(crate) fn check(versions: &[HttpVersion], tls: bool) -> Result<(), KeyMistake> {
     let wrong = |key, reason: &str| Err(KeyMistake { key, reason: reason.to_owned() });
     if versions.is_empty() {
@@ -57,7 +57,7 @@ pub(crate) fn check(versions: &[HttpVersion], tls: bool) -> Result<(), KeyMistak
     Ok(())
 }
 
-/// As files write it, and as the name of a row ends: `hyper+h2`.
+/// The word in files, and the suffix of a row's name: `hyper+h2`.
 pub fn word(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Http1 => "http/1.1",
@@ -67,12 +67,12 @@ pub fn word(protocol: Protocol) -> &'static str {
     }
 }
 
-/// The protocol of a word.
+/// The protocol with this word.
 pub fn of_word(wanted: &str) -> Option<Protocol> {
     Protocol::ALL.into_iter().find(|protocol| word(*protocol) == wanted)
 }
 
-/// The beginning of the name of a row, and the protocol that the name ends with: `hyper+h2` is `hyper` in h2.
+/// Splits a row's name into base and protocol: `hyper+h2` is `hyper` in h2.
 pub fn split(name: &str) -> (&str, Option<Protocol>) {
     let ending = name.rsplit_once('+').and_then(|(begin, word)| Some((begin, of_word(word)?)));
     match ending {
@@ -81,7 +81,7 @@ pub fn split(name: &str) -> (&str, Option<Protocol>) {
     }
 }
 
-/// What the name of a row ends with; nothing for plain HTTP/1.1.
+/// The suffix of a row's name; empty for plain HTTP/1.1.
 pub fn ending(protocol: Protocol) -> String {
     match protocol {
         Protocol::Http1 => String::new(),
@@ -89,12 +89,12 @@ pub fn ending(protocol: Protocol) -> String {
     }
 }
 
-/// For serde: what is not written.
+/// For serde: omits the default.
 pub fn is_plain(protocol: &Protocol) -> bool {
     *protocol == Protocol::Http1
 }
 
-/// For serde: a protocol is its word.
+/// For serde: writes a protocol as its word.
 pub mod as_word {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
     use tare_load::Protocol;
@@ -102,13 +102,13 @@ pub mod as_word {
     const WORDS: &[&str] = &["http/1.1", "tls", "h2", "h2c"];
 
     /// # Errors
-    /// Of the serializer.
+    /// Errors of the serializer.
     pub fn serialize<S: Serializer>(protocol: &Protocol, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(super::word(*protocol))
     }
 
     /// # Errors
-    /// The value is none of the words.
+    /// The value is not a protocol's word.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Protocol, D::Error> {
         let text = String::deserialize(deserializer)?;
         super::of_word(&text).ok_or_else(|| D::Error::unknown_variant(&text, WORDS))

@@ -1,4 +1,4 @@
-//! Starts a service of the catalogue for a moment, to verify it against a contract or to see what it sends.
+//! Starts a service briefly, to verify it against a contract or to record what it sends.
 
 use std::{net::Ipv4Addr, path::Path, time::Duration};
 
@@ -15,17 +15,17 @@ use crate::{
     verify::{self, CheckResult, Farewell, Sent, Transcript},
 };
 
-/// How long a service may take to stop.
+/// Time limit for a service to stop.
 pub const GRACE: Duration = Duration::from_secs(3);
 
-/// The checks that are repeated after a load: the answers are still correct and still fresh.
+/// Checks to repeat after a load: answers are still correct and fresh.
 pub const CHECKS_AFTER_LOAD: [CheckId; 2] = [CheckId::Response, CheckId::Fresh];
 
-/// The options of verify for a service, from its manifest.
+/// The verify options for a service, from its manifest.
 pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Options {
     verify::Options {
         style_is_reference: service.style == catalogue::Style::RawSocket,
-        // A connection of HTTP/2 is for many requests, whatever one of HTTP/1.1 is for.
+        // HTTP/2 connections always serve many requests, whatever HTTP/1.1 ones do.
         closes_connections: !service.run.keeps_connections && !service.protocol.is_http2(),
         known_failures: service.known_failures.iter().filter_map(known_failure).collect(),
         host: service.running.as_ref().map(|running| running.host.clone()),
@@ -39,16 +39,16 @@ pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Option
 pub struct Proof<'a> {
     pub service_settings: &'a ServiceSettings,
     pub seed: u64,
-    /// A port that the user chose, instead of any free one.
+    /// The port chosen by the user; absent: any free port.
     pub port: Option<u16>,
-    /// The address of this machine at which the service is asked.
+    /// The local address of requests.
     pub serve_on: Ipv4Addr,
     pub supervisor: &'a Supervisor,
-    /// Where the output of the service goes.
+    /// The folder of the service's output.
     pub folder: &'a Path,
 }
 
-/// Starts `service`, verifies it against `contract` and stops it; how it ends is the last check.
+/// Starts `service`, verifies it against `contract` and stops it; the last check concerns its end.
 ///
 /// # Errors
 /// The service could not be started.
@@ -64,7 +64,7 @@ pub fn prove(service: &Service, contract: &Contract, proof: &Proof) -> Result<Tr
     Ok(transcript)
 }
 
-/// As [`prove`], and if the service is correct, records what it sends.
+/// As [`prove`], and records what a correct service sends.
 ///
 /// # Errors
 /// As [`prove`].
@@ -88,7 +88,7 @@ pub fn prove_and_weigh(
 /// Starts `service`, records what it sends under `contract` and stops it.
 ///
 /// # Errors
-/// As [`prove`], or an answer is not correct.
+/// As [`prove`], or an answer is wrong.
 pub fn weigh_answers(service: &Service, contract: &Contract, proof: &Proof) -> Result<Vec<Sent>, String> {
     let stem = format!("wire-{}", contract.name);
     let look = |contract: &Contract, target: &Endpoint, options: &verify::Options, _: &mut Backing| {
@@ -97,7 +97,7 @@ pub fn weigh_answers(service: &Service, contract: &Contract, proof: &Proof) -> R
     while_running(service, contract, proof, &stem, look).map_err(|error| error.to_string())?.0
 }
 
-/// Calls `look` while the service runs. Its output goes to `stem.stdout` and `.stderr`.
+/// Calls `look` while the service runs. Output goes to `stem.stdout` and `.stderr`.
 fn while_running<T>(
     service: &Service,
     contract: &Contract,
@@ -106,7 +106,7 @@ fn while_running<T>(
     look: impl FnOnce(&Contract, &Endpoint, &verify::Options, &mut Backing) -> T,
 ) -> Result<(T, Stopped), LaunchError> {
     let Proof { service_settings, seed, port, serve_on, supervisor, folder } = *proof;
-    // Several services are verified at a time, and each changes rows of its own.
+    // Services are verified in parallel, so each needs its own record of changes.
     let contract = &contract.detached();
     let settings = Settings {
         contract,
@@ -125,7 +125,7 @@ fn while_running<T>(
     Ok((seen, ready.process.stop(GRACE)))
 }
 
-/// The checks that are made by stopping the service.
+/// The checks of the service's end.
 fn ends(
     service: &Service,
     contract: &Contract,
@@ -139,7 +139,7 @@ fn ends(
     farewell.into_iter().chain([end(service, contract, proof, stopped)]).collect()
 }
 
-/// The check `end`: it stands beside the others and hides none of them.
+/// The check `end`, which is reported in addition to the others.
 fn end(service: &Service, contract: &Contract, proof: &Proof, stopped: &Stopped) -> CheckResult {
     if *stopped == Stopped::LeftRunning {
         return CheckResult::skipped(CheckId::End, "", "Tare did not start it, and does not end it");
@@ -148,7 +148,7 @@ fn end(service: &Service, contract: &Contract, proof: &Proof, stopped: &Stopped)
     verify::ended(contract, &verify_options(service, proof.seed), end)
 }
 
-/// A known failure as verify takes it; absent for a check that verify does not make.
+/// A known failure for verify; absent if verify does not run that check.
 fn known_failure(known: &catalogue::KnownFailure) -> Option<(CheckId, String)> {
     let check = match known.check {
         catalogue::ToleratedCheck::Pipelined => CheckId::Pipelined,

@@ -1,26 +1,26 @@
-//! What every service of an experiment is given by its environment.
+//! Settings that every service of an experiment gets through its environment.
 
 use serde::{Deserialize, Serialize};
 
-/// Connections to a database that a service may have, unless an experiment says otherwise.
+/// Default number of database connections of a service.
 pub const DATABASE_CONNECTIONS: u32 = 16;
 
-/// The settings that every service of an experiment is started with, as a run keeps them.
+/// The settings of every service in an experiment, as a run stores them.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 pub struct ServiceSettings {
     pub threads: usize,
     #[serde(default)]
     pub delay_ms: u64,
-    /// To a database, for the whole service.
+    /// Database connections of the whole service.
     #[serde(default = "usual", skip_serializing_if = "is_usual")]
     pub database_connections: u32,
-    /// CPUs of what services work with; empty: those of the service.
+    /// CPUs of the backing services; empty: those of the service.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backing_cpus: Vec<usize>,
 }
 
 impl ServiceSettings {
-    /// For this many requests at once, without delay.
+    /// Settings for this number of threads, without delay.
     #[must_use]
     pub fn of_threads(threads: usize) -> ServiceSettings {
         ServiceSettings {

@@ -1,4 +1,4 @@
-//! Which way is better. Only methods that give a verdict or an order ask for it; estimates do not know it.
+//! Which direction is better. Only methods with a verdict or an order use it; estimates do not.
 
 /// Whether more of a figure is better (throughput) or less (CPU time, latency, memory).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

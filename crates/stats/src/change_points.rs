@@ -1,28 +1,29 @@
-//! Where a history of runs changed its level: log ratios of one service, run after run, in the order of time.
+//! Change points in a history of runs: log ratios of one service, run after run, in chronological order.
 //!
-//! Knows the order of the runs and not their dates; each run is one value. Between changes the values are taken to be
-//! independent draws of one distribution, whatever its shape.
+//! The method uses the order of the runs, not their dates; each run is one value. It assumes that values
+//! between changes are independent draws from one distribution of any shape.
 //!
 //! # Why this method
-//! Pettitt's test finds the place where the values before and after differ most in rank; where it is significant, both
-//! parts are searched in the same way (binary segmentation). One wild run has one rank, and cannot make a level; there is
-//! nothing to tune. E-divisive (D. S. Matteson and N. A. James, JASA 109 (2014); for benchmarks D. Daly et al., "The use of
-//! change point detection to identify software performance regressions", ICPE 2020) also sees changes of spread, but has
-//! its p-values from random permutations, and this crate draws nothing at random; a level is what a history is asked for.
-//! What permutations would estimate is counted here, for histories of up to [`EXACT_MAX`] runs: all of their orders. Beyond,
-//! the sum over all places of the exact probability of each bounds it, which for steps near an end and for small alphas
-//! finds much more than Pettitt's bound, 2 exp(-6 K^2 / (n^3 + n^2)).
-//! PELT (R. Killick, P. Fearnhead and I. A. Eckley, JASA 107 (2012)) has a penalty in place of an error probability.
+//! Pettitt's test finds the place where values before and after differ most in rank. If it is significant,
+//! both parts are searched in the same way (binary segmentation). A single outlier has only one rank, and
+//! nothing needs tuning. E-divisive (D. S. Matteson and N. A. James, JASA 109 (2014); for benchmarks D. Daly
+//! et al., "The use of change point detection to identify software performance regressions", ICPE 2020) also
+//! detects changes of spread. But its p-values come from random permutations, and this crate uses no
+//! randomness. For histories of up to [`EXACT_MAX`] runs all orders are counted instead. Beyond, the sum of
+//! the exact probabilities over all places is an upper bound. For steps near an end and for small alphas it
+//! finds much more than Pettitt's bound, 2 exp(-6 K^2 / (n^3 + n^2)). PELT (R. Killick, P. Fearnhead and I.
+//! A. Eckley, JASA 107 (2012)) has a penalty instead of an error probability.
 //!
 //! # What it finds
-//! By simulation at alpha = 5%. Without a change one is reported in 2.8 to 3.1%, 4.7 to 5.4%, 2.3 to 3.0%, 1.7 to 2.4% and
-//! 1.0 to 1.4% of histories of 8, 12, 20, 40 and 100 runs (normal, t3, 10% wild, two layouts): up to 14 it is exact (of all
-//! orders of 8 runs one in 35 has a change), and beyond that cautious, since the p-value is an upper bound. Where runs
-//! resemble their neighbours it is not: with a correlation of 0.1 it is 6.9% of 12 runs and 4.1% of 40, with 0.3 15% of 12;
-//! give it ratios to a reference, which do not follow the machine, and read `Warning::Autocorrelated`. Of [`changes_of_all`]
-//! over 11 rows by 2 metrics, however they are correlated, 0%, 3.1 to 4.5% and 2.5 to 3.2% of 8, 12 and 20 runs.
+//! By simulation at alpha = 5%. Without a change, one is reported in 2.8 to 3.1%, 4.7 to 5.4%, 2.3 to 3.0%,
+//! 1.7 to 2.4% and 1.0 to 1.4% of histories of 8, 12, 20, 40 and 100 runs (normal, t3, 10% wild, two
+//! layouts). Up to 14 runs the test is exact (1/35 of all orders of 8 runs has a change); beyond, the p-value
+//! is an upper bound. Autocorrelated runs raise the rate: to 6.9% of 12 runs and 4.1% of 40 at a correlation
+//! of 0.1, and to 15% of 12 at 0.3. Use ratios to a reference, which do not follow the machine, and read
+//! `Warning::Autocorrelated`. [`changes_of_all`] over 11 rows by 2 metrics, with any correlation, reports one
+//! for 0%, 3.1 to 4.5% and 2.5 to 3.2% of 8, 12 and 20 runs.
 //!
-//! One change by a number of standard deviations, found alone and at most three runs off; in brackets at its very place:
+//! One change, in standard deviations: the share found alone, at most three runs off (in brackets: in place).
 //!
 //! | runs before + after | 1 | 1.5 | 2 | 3 | 5 |
 //! |---|---|---|---|---|---|
@@ -35,15 +36,15 @@
 //! | 28 + 12 | 33% (12) | 75% (37) | 92% (58) | 97% (82) | 97% (95) |
 //! | 32 + 8 | 24% (8) | 61% (33) | 88% (56) | 98% (83) | 98% (97) |
 //!
-//! So a change of three standard deviations is believed some four to ten runs after it came. It is no gate: for the latest
-//! run use [`crate::two_sample`], and within one run [`crate::equivalence`].
+//! So a change of three standard deviations is detected some four to ten runs after it occurred. It is no
+//! gate: for the latest run use [`crate::two_sample`], and within one run [`crate::equivalence`].
 
 use crate::error::{EstimateError, check_level, check_sample};
 use crate::holm;
 use crate::summary;
 use crate::two_sample::{self, NullDistribution};
 
-/// Up to this number of runs all their orders are counted; above it, p is an upper bound. 2^14 sets take a fraction of a millisecond.
+/// Histories up to this length use exact counts, longer ones a bound. 2^14 sets take under a millisecond.
 pub const EXACT_MAX: usize = 14;
 
 /// A change of level.
@@ -51,37 +52,37 @@ pub const EXACT_MAX: usize = 14;
 pub struct Change {
     /// The first run of the new level, from 0.
     pub at: usize,
-    /// The Hodges-Lehmann estimate of the shift: the median of all differences between a run of the level after and one
-    /// of the level before. For log ratios exp of it is the factor.
+    /// The Hodges-Lehmann estimate of the shift: the median of all differences between runs after and before.
+    /// For log ratios its exponential is the factor.
     pub shift: f64,
-    /// p-value of the test that found it, by itself.
+    /// Unadjusted p-value of the test that found it.
     pub p: f64,
 }
 
 /// All changes of level in `history` at an error probability of `alpha`, in order.
 ///
-/// A stretch of m of n values is tested at alpha m/n, so that the levels of one true history spend alpha together: the
-/// probability of a change where none is, is at most about alpha, with or without true changes elsewhere.
+/// A part of m of n values is tested at alpha m/n, so that the levels of one history share alpha. A false
+/// change has a probability of at most about alpha, with or without true changes elsewhere.
 ///
-/// p is the probability that the values before and after some place differ in rank as much, by its standard deviation: up to
-/// [`EXACT_MAX`] values the share of all their orders in which they do, beyond it the sum over all places, an upper bound.
+/// p is the probability of as large a standardised rank difference at some place. Up to [`EXACT_MAX`] values
+/// it is the share of all orders; beyond, the sum over all places, an upper bound.
 ///
 /// Source: A. N. Pettitt, "A non-parametric approach to the change-point problem", Applied Statistics 28 (1979), on the
 /// statistic; L. Ju. Vostrikova, "Detecting disorder in multidimensional random processes", Soviet Mathematics Doklady 24
 /// (1981), on segmentation. Takes time in proportion to n^2.
 ///
 /// # Errors
-/// An empty sample, a value that is not finite, an alpha that is not between 0 and 1.
+/// An empty sample, a value that is not finite, or an alpha that is not between 0 and 1.
 pub fn changes(history: &[f64], alpha: f64) -> Result<Vec<Change>, EstimateError> {
     Ok(changes_of_all(&[history], alpha)?.pop().unwrap_or_default())
 }
 
-/// The same of several histories at once, such as all rows and metrics of one report. In all of them together a history
-/// without a change is said to have one with a probability of at most `alpha`, however they depend on one another: Holm's
-/// procedure over the histories as wholes. The parts of one that has a change are searched at alpha by the number of histories.
+/// The changes of several histories, such as all rows and metrics of one report. The probability of any false
+/// change in an unchanged history is at most `alpha`, for any dependence: Holm's procedure over whole
+/// histories. The parts of a changed history are searched at alpha divided by the number of histories.
 ///
 /// # Errors
-/// Those of [`changes`], of any history.
+/// The errors of [`changes`] for any history.
 pub fn changes_of_all<V: AsRef<[f64]>>(
     histories: &[V],
     alpha: f64,
@@ -100,7 +101,7 @@ pub fn changes_of_all<V: AsRef<[f64]>>(
     Ok(found.collect())
 }
 
-/// The changes of a history that has one, found first, its parts searched at `alpha`.
+/// The changes of a history, given its first; its parts are searched at `alpha`.
 fn segments(history: &[f64], first: (usize, f64), alpha: f64) -> Vec<Change> {
     let mut places = vec![first];
     let each = alpha / history.len() as f64;
@@ -114,7 +115,7 @@ fn segments(history: &[f64], first: (usize, f64), alpha: f64) -> Vec<Change> {
     places.iter().zip(bounds.windows(3)).map(change).collect()
 }
 
-/// Finds the changes of a stretch that begins at `offset`, tested at `alpha_each` for each of its values.
+/// Finds the changes of a part that begins at `offset`, at `alpha_each` per value.
 fn search(stretch: &[f64], offset: usize, alpha_each: f64, places: &mut Vec<(usize, f64)>) {
     let (at, p) = test(stretch);
     if p > alpha_each * stretch.len() as f64 {
@@ -125,15 +126,14 @@ fn search(stretch: &[f64], offset: usize, alpha_each: f64, places: &mut Vec<(usi
     search(&stretch[at..], offset + at, alpha_each, places);
 }
 
-/// Ranks cannot tell places whose standardised sums are this near to the greatest; the values choose among them.
+/// Places within this share of the largest standardised sum are equally clear; the values decide.
 const AS_CLEAR: f64 = 0.9;
 
-/// Where the values before and after differ most, and the p-value of that; (0, 1) where all are equal.
+/// The place where values before and after differ most, and its p-value; (0, 1) if all are equal.
 ///
-/// The greatest sum of signs, which is Pettitt's, is drawn towards the middle, where sums have more terms. So the place, and
-/// the test, is that of the greatest sum by its standard deviation; and since a run between two levels ranks above all of one
-/// and below all of the other wherever it belongs, of places that are as clear ([`AS_CLEAR`]) the place is the one
-/// whose two medians the values lie closest to.
+/// Pettitt's largest sum of signs favours the middle, where sums have more terms. So place and test use the
+/// largest sum over its standard deviation. A run between two levels has the same ranks on either side. So
+/// among equally clear places ([`AS_CLEAR`]) the one wins that minimises distances from the two medians.
 fn test(values: &[f64]) -> (usize, f64) {
     let n = values.len();
     let signs = signs(values);
@@ -157,32 +157,32 @@ fn test(values: &[f64]) -> (usize, f64) {
     (at, if n <= EXACT_MAX { exact_p(&signs, square(clearest)) } else { bound(n, square(clearest)) })
 }
 
-/// How far all values lie from their median, added up.
+/// The sum of the distances from the median.
 fn distance(values: &[f64]) -> f64 {
     summary::median(values)
         .map_or(f64::NAN, |median| values.iter().map(|value| (value - median).abs()).sum::<f64>())
 }
 
-/// Of each value, how many others are less, less how many are greater. The sum over the values before a place is the sum of
-/// signs of all pairs across it, since pairs on one side cancel.
+/// The number of smaller values minus the number of greater ones, for each value. Summed before a place,
+/// pairs on one side cancel, which leaves the signs of all pairs across it.
 fn signs(values: &[f64]) -> Vec<i64> {
     let sign = |a: f64, b: f64| i64::from(a > b) - i64::from(a < b);
     values.iter().map(|value| values.iter().map(|other| sign(*value, *other)).sum()).collect()
 }
 
-/// The sum over all places of the probability of a sum that is, squared and by its variance, `clearest` (a fraction) or more:
-/// each is that of a rank sum.
+/// The sum over all places of the probability that the squared sum over its variance is at least `clearest`
+/// (a fraction). Each term is the tail of a rank sum.
 fn bound(n: usize, clearest: (i64, i64)) -> f64 {
     let clear = clearest.0 as f64 / clearest.1 as f64;
     let tail = |at: usize| {
         let pairs = at * (n - at);
-        // A sum is twice the pairs in the wrong order less all of them. Rounding must not leave a sum out.
+        // A sum is twice the pairs in the wrong order minus all pairs. Rounding must not exclude a sum.
         let least = (clear * pairs as f64 * (1.0 - 1e-12)).sqrt().ceil();
         let wrong = ((pairs as f64 - least) / 2.0).floor();
         let null = || NullDistribution::rank_sum(n - at, at);
         if wrong < 0.0 { 0.0 } else { 2.0 * null().cdf(wrong as usize) }
     };
-    // Places as far from either end are alike; those in the middle have most, and often are enough for certainty.
+    // Places at the same distance from either end are equal. The middle ones often reach 1 alone.
     let mut sum = 0.0;
     for at in (1..=n / 2).rev() {
         sum += if 2 * at == n { tail(at) } else { 2.0 * tail(at) };
@@ -193,9 +193,8 @@ fn bound(n: usize, clearest: (i64, i64)) -> f64 {
     sum
 }
 
-/// The share of all orders of the values in which some sum, squared and by its variance, is `clearest` (a fraction) or
-/// more, ties and all. An order is a way from the empty set to the full one that adds a value at a time; those are counted
-/// whose sums all stay below.
+/// The share of all orders in which some squared sum over its variance is at least `clearest` (a fraction).
+/// An order is a path from the empty set to the full one; paths are counted whose sums stay below.
 fn exact_p(signs: &[i64], clearest: (i64, i64)) -> f64 {
     let n = signs.len();
     let (mut sums, mut orders) = (vec![0_i64; 1 << n], vec![0_u64; 1 << n]);
@@ -213,8 +212,7 @@ fn exact_p(signs: &[i64], clearest: (i64, i64)) -> f64 {
     (all - orders[(1 << n) - 1]) as f64 / all as f64
 }
 
-/// Fewest runs among which a change can be found at all, however great it is: 8 at an alpha of 5%. `None` where it takes
-/// more than 40, or alpha is not between 0 and 1.
+/// The fewest runs in which any change can be found: 8 at 5%. `None` above 40, or for an invalid alpha.
 #[must_use]
 pub fn least_n(alpha: f64) -> Option<usize> {
     check_level(alpha).ok()?;
@@ -222,9 +220,9 @@ pub fn least_n(alpha: f64) -> Option<usize> {
     (2..=40).find(|&n| test(&rising(n)).1 <= alpha)
 }
 
-/// The median of all differences of a value after and a value before.
+/// The median of all differences between values after and before.
 fn shift(before: &[f64], after: &[f64]) -> f64 {
-    // Both have values, and all are finite.
+    // Both parts have finite values.
     two_sample::differences(before, after).map_or(f64::NAN, |differences| two_sample::middle(&differences))
 }
 
@@ -267,7 +265,7 @@ mod tests {
         assert_eq!(changes(&history(&[(4, 0.0), (3, 9.0)]), 0.05), Ok(vec![]));
     }
 
-    /// Of 22 histories one must be clearer, and its p-value is that of itself.
+    /// Among 22 histories a change must be clearer; its p-value stays unadjusted.
     #[test]
     fn many_histories_ask_more_of_each() {
         let clear = history(&[(6, 0.0), (6, 9.0)]);
@@ -287,7 +285,7 @@ mod tests {
         );
     }
 
-    /// From the exact share to the bound there is no jump: a history that grows by a run keeps its change.
+    /// Exact counts and the bound agree at the transition: a history that gains a run keeps its change.
     #[test]
     fn the_bound_begins_where_counting_ends() {
         for histories in [1, 22, 60] {

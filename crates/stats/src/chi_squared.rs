@@ -1,4 +1,4 @@
-//! The chi-squared distribution for whole degrees of freedom. Knows nothing of samples.
+//! The chi-squared distribution for whole degrees of freedom.
 
 use crate::normal;
 
@@ -9,7 +9,7 @@ pub(crate) fn upper_tail(x: f64, df: usize) -> f64 {
     if x <= 0.0 {
         return 1.0;
     }
-    // Even: e^(-x/2) (1 + x/2 + (x/2)^2/2! + ..); odd: the normal tail, and the same with half powers.
+    // Even: e^(-x/2) (1 + x/2 + (x/2)^2/2! + ..). Odd: the normal tail, and the same series with half powers.
     let is_odd = df % 2 == 1;
     let root = x.sqrt();
     let bell = (-x / 2.0).exp();

@@ -1,10 +1,10 @@
-//! How far two series that were measured side by side lie apart: the mean of their differences, with an interval by
-//! Student's t, and what many such contrasts of one run say about the noise of each.
+//! The distance between two series measured side by side: the mean of their differences with a Student's t
+//! interval, and a noise estimate shared among many such contrasts of one run.
 //!
-//! Assumes that starts are independent, and that their differences are roughly normal: what disturbs a whole block cancels in
-//! a difference, and what two series have of their own makes differences more symmetric than either. How often the interval
-//! of 95% holds the truth where that is not so stands in the table below, by simulation (10,000 runs each, standard error
-//! 0.2%). The last rows are blocks that resemble the block before with this correlation, which no method bears.
+//! Assumes independent starts with roughly normal differences. Disturbances of a whole block cancel in a
+//! difference, and the noise of both series makes it more symmetric than either. The table shows the
+//! simulated coverage of the 95% interval if the assumptions fail (10,000 runs each, standard error 0.2%).
+//! The last rows have autocorrelated blocks, which no method tolerates.
 //!
 //! | blocks | 4 | 6 | 8 | 12 | 20 | 40 |
 //! |---|---|---|---|---|---|---|
@@ -19,12 +19,13 @@
 //! | the same, 0.3 | 88.8% | 87.3% | 86.9% | 85.9% | 85.2% | 85.5% |
 //!
 //! # Moderation
-//! With six blocks a variance is known to a factor of two either way, and t pays for it: its interval is 1.31 times as wide
-//! as it would be with a known variance. The other contrasts of the same run help: services of one machine are about equally
-//! noisy. [`Prior`] is what they have in common, and how alike they are; each contrast's own variance is drawn towards it by
-//! as much as they are alike (G. K. Smyth, "Linear models and empirical Bayes methods for assessing differential expression in
-//! microarray experiments", Statistical Applications in Genetics and Molecular Biology 3 (2004)). Two departures make it more
-//! careful: the prior never counts for more than the contrast's own blocks, and it takes [`LEAST_CONTRASTS`] contrasts.
+//! With six blocks a variance is known within a factor of two, and the t interval is 1.31 times as wide as
+//! with a known variance. Other contrasts of the run help, because services on one machine have similar
+//! noise. A [`Prior`] is their common variance and its similarity. Each variance is shrunk towards it
+//! according to the similarity (G. K. Smyth, "Linear models and empirical Bayes methods for assessing
+//! differential expression in microarray experiments", Statistical Applications in Genetics and Molecular
+//! Biology 3 (2004)). Two changes make this more cautious: the prior never outweighs a contrast's own blocks,
+//! and it needs [`LEAST_CONTRASTS`] contrasts.
 
 use crate::error::{EstimateError, check_confidence, check_sample};
 use crate::estimate::{Estimate, Interval};
@@ -33,35 +34,34 @@ use crate::student;
 use crate::two_level::Sums;
 use crate::warning::{self, Warning};
 
-/// Fewest starts that have an interval.
+/// Fewest starts for an interval.
 pub const LEAST_STARTS: usize = 2;
 
-/// Fewest contrasts that say something about the noise of each other.
+/// Fewest contrasts that inform about each other's noise.
 pub const LEAST_CONTRASTS: usize = 5;
 
-/// A variance of less than this share of the middle one is taken for that share: values that agree to the last digit by
-/// chance, or by a coarse clock, are no proof of a noise of 0.
+/// A lower bound for variances, as a share of the median one: equal values do not prove zero noise.
 const FLOOR_SHARE: f64 = 1e-5;
 
-/// How far two series lie apart, in the unit of their differences.
+/// The distance between two series, in the unit of their differences.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contrast {
     /// The mean of the starts' means.
     pub point: f64,
     /// Number of starts.
     pub starts: usize,
-    /// Variance of the mean of one start; 0 of a single start.
+    /// Variance of the mean of one start; 0 for a single start.
     variance: f64,
     /// Degrees of freedom of the variance.
     freedom: usize,
 }
 
 impl Contrast {
-    /// Of `starts[start][block]`. The variance is that of the starts' means, or what the values within starts alone would
-    /// make of it where that is more: two or three starts lie close together by chance now and then.
+    /// The contrast of `starts[start][block]`. The variance is that of the starts' means, or the value that
+    /// follows from variation within starts if that is larger: a few starts may be close by chance.
     ///
     /// # Errors
-    /// No starts, a start without values, a value that is not finite.
+    /// No starts, a start without values, or a value that is not finite.
     pub fn of<V: AsRef<[f64]>>(starts: &[V]) -> Result<Contrast, EstimateError> {
         let sums = Sums::of(starts)?;
         let between = if starts.len() > 1 { sums.between / (starts.len() - 1) as f64 } else { 0.0 };
@@ -70,7 +70,7 @@ impl Contrast {
         Ok(Contrast { point: sums.mean, starts: starts.len(), variance, freedom: starts.len() - 1 })
     }
 
-    /// Of values each of which is a start of its own.
+    /// The contrast of values that are one start each.
     ///
     /// # Errors
     /// An empty sample, a value that is not finite.
@@ -79,7 +79,7 @@ impl Contrast {
         Contrast::of(&values.chunks(1).collect::<Vec<_>>())
     }
 
-    /// The same, with its variance drawn towards that of others. One of a single start stays as it is.
+    /// Shrinks the variance towards the prior. A single start stays unchanged.
     #[must_use]
     pub fn moderated(self, prior: Option<&Prior>) -> Contrast {
         let Some(prior) = prior.filter(|_| self.freedom > 0) else { return self };
@@ -95,13 +95,13 @@ impl Contrast {
         (self.variance / self.starts as f64).sqrt()
     }
 
-    /// Degrees of freedom of the standard error; 0 of a single start.
+    /// Degrees of freedom of the standard error; 0 for a single start.
     #[must_use]
     pub fn freedom(&self) -> usize {
         self.freedom
     }
 
-    /// The closed interval that holds the truth with a probability of `confidence`; `None` of a single start.
+    /// The closed interval with this confidence; `None` for a single start.
     ///
     /// # Errors
     /// A confidence that is not between 0 and 1.
@@ -114,7 +114,7 @@ impl Contrast {
         Ok(Some(Interval { low: self.point - reach, high: self.point + reach, attained: confidence }))
     }
 
-    /// The point with that interval. `n` is the number of starts.
+    /// The point with its interval. `n` is the number of starts.
     ///
     /// # Errors
     /// A confidence that is not between 0 and 1.
@@ -125,8 +125,7 @@ impl Contrast {
         Ok(Estimate { point: self.point, interval, n: self.starts, warnings })
     }
 
-    /// Two-sided p-value of "they lie nowhere apart": the least `1 - confidence` at which the interval leaves out 0. 1 of a
-    /// single start.
+    /// Two-sided p-value of "no difference": the least `1 - confidence` excluding 0. 1 for a single start.
     #[must_use]
     pub fn p_value(&self) -> f64 {
         if self.point == 0.0 || self.starts < LEAST_STARTS {
@@ -136,18 +135,18 @@ impl Contrast {
     }
 }
 
-/// What the contrasts of one run have in common: how noisy they are, and how alike in that.
+/// The noise level that the contrasts of one run share, and how similar they are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prior {
-    /// The variance towards which each is drawn.
+    /// The variance towards which each contrast is shrunk.
     variance: f64,
-    /// For how many degrees of freedom it counts; infinite where the variances differ by no more than chance explains.
+    /// Its weight in degrees of freedom; infinite if the variances differ by chance only.
     freedom: f64,
 }
 
 impl Prior {
-    /// Of all contrasts with a variance: the scaled F distribution whose logarithm has their mean and variance (Smyth,
-    /// section 6.2). `None` of fewer than [`LEAST_CONTRASTS`], or if none has any noise.
+    /// Fits a scaled F distribution to the variances: its logarithm has their mean and variance (Smyth,
+    /// section 6.2). `None` for fewer than [`LEAST_CONTRASTS`] contrasts, or without any noise.
     #[must_use]
     pub fn of<'a>(contrasts: impl IntoIterator<Item = &'a Contrast>) -> Option<Prior> {
         let known: Vec<&Contrast> = contrasts.into_iter().filter(|contrast| contrast.freedom > 0).collect();
@@ -174,8 +173,8 @@ impl Prior {
     }
 }
 
-/// The mean of independent values with its interval of `confidence`, and what is doubtful about them. `values` in the order in
-/// which they were measured, for the warning about drift; nothing else depends on it.
+/// The mean of independent values with its interval of `confidence`, and warnings. `values` are in
+/// chronological order, which only the warning about drift uses.
 ///
 /// # Errors
 /// An empty sample, a value that is not finite, a confidence that is not between 0 and 1.
@@ -185,16 +184,15 @@ pub fn interval(values: &[f64], confidence: f64) -> Result<Estimate, EstimateErr
     Ok(estimate)
 }
 
-/// The mean of the starts' means, with an interval of `confidence` from Student's t with one degree of freedom less than there
-/// are starts.
+/// The mean of the starts' means, with a Student's t interval (one degree of freedom less than starts).
 ///
-/// It is never narrower than t allows for the starts, however many the slices. Simulated coverage at 95%, with 8 slices a
-/// start: 95.0 to 98.2% where starts vary three times as much as slices, 95.2% or more where they vary as much, 98.4% or more
-/// where hardly. `n` is the number of starts.
+/// It is never narrower than t allows for the starts, however many slices there are. Simulated coverage at
+/// 95% with 8 slices per start: 95.0 to 98.2% if starts vary three times as much as slices, at least 95.2% if
+/// as much, and at least 98.4% if hardly. `n` is the number of starts.
 ///
 /// # Errors
-/// No starts, a start without slices, a value that is not finite, a confidence that is not between 0 and 1. A single
-/// start is no error: it has an estimate, no interval, and [`Warning::TooFewBlocks`].
+/// No starts, a start without slices, a value that is not finite, or a confidence outside 0 to 1. A single
+/// start is no error: it has an estimate without interval, and [`Warning::TooFewBlocks`].
 pub fn interval_of_starts<V: AsRef<[f64]>>(starts: &[V], confidence: f64) -> Result<Estimate, EstimateError> {
     Contrast::of(starts)?.estimate(confidence)
 }

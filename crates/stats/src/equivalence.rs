@@ -1,51 +1,50 @@
-//! A gate: did a change make it worse by more than one is ready to bear? Passing needs evidence, as failing does.
+//! A gate: did a change cause a regression of a given size? Passing and failing both need evidence.
 //!
-//! Knows an estimate with its interval, a difference that matters, and which way is better; nothing of how the interval
-//! was made. So the interval of a planned look ([`crate::sequential`]) gives a gate that may be asked at every look.
+//! It uses an estimate with its interval, the smallest regression that matters, and the better direction.
+//! With the interval of a planned look ([`crate::sequential`]) it may be evaluated at every look.
 
 use crate::better::Better;
 use crate::error::EstimateError;
 use crate::ratio::RatioEstimate;
 
-/// What a gate says.
+/// The result of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Worse by `delta` or more is ruled out: the interval ends before it. It may still be worse by less.
+    /// A regression of `delta` or more is excluded: the interval ends before it. A smaller one is possible.
     Pass,
-    /// Worse by `delta` or more is shown: the whole interval lies beyond it.
+    /// A regression of `delta` or more is shown: the whole interval lies beyond it.
     Fail,
-    /// Worse is shown (the interval leaves out 1), and whether by `delta` or more is not: the interval holds it.
+    /// A regression is shown (the interval excludes 1), but the interval contains `delta`.
     Worse,
-    /// Neither is shown: more blocks are needed, or a greater `delta`.
+    /// Neither is shown: more blocks are needed, or a larger `delta`.
     Inconclusive,
 }
 
-/// A verdict with what led to it.
+/// A verdict with the figures behind it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gate {
     /// The verdict.
     pub verdict: Verdict,
-    /// The ratio from which on a regression matters: 1 - delta where higher is better, 1 + delta where lower is.
+    /// The ratio at which a regression matters: 1 - delta if higher is better, 1 + delta if lower is.
     pub bound: f64,
-    /// The least regression that the interval holds, as a share: 0.01 is worse by 1%, less than 0 is better. Absent
-    /// without an interval.
+    /// The least regression in the interval, as a share: 0.01 is worse by 1%, below 0 is better.
     pub regression_least: Option<f64>,
-    /// The greatest: a greater one is excluded.
+    /// The greatest regression in the interval.
     pub regression_most: Option<f64>,
 }
 
-/// Weighs `estimate`, the ratio of the new to the old, against a regression of `delta` (0.03 for 3%).
+/// Evaluates `estimate`, the ratio of new to old, against a regression of `delta` (0.03 for 3%).
 ///
-/// PASS is the one-sided half of two one-sided tests (D. J. Schuirmann, "A comparison of the two one-sided tests procedure
-/// and the power approach for assessing the equivalence of average bioavailability", Journal of Pharmacokinetics and
-/// Biopharmaceutics 15 (1987); D. Lakens, "Equivalence tests", Social Psychological and Personality Science 8 (2017)): not
-/// "no difference was found" but "a difference of delta was excluded". With an interval of 95% a change that is worse by
-/// delta passes in at most 2.5% of cases; equivalence tests at 5% use intervals of 90%, and so may the caller.
-/// FAIL is the same test the other way round: a change that is worse by delta or less fails in at most 2.5%. A point
-/// estimate beyond delta is no ground for it: half of all estimates of a regression of delta lie there.
-/// WORSE strikes a change that does nothing in at most 2.5%.
-///
-/// Ends and bounds count as not excluded: an interval that ends exactly at the bound neither passes nor fails, one that
+/// PASS is one half of two one-sided tests (D. J. Schuirmann, "A comparison of the two one-sided tests
+/// procedure and the power approach for assessing the equivalence of average bioavailability", Journal of
+/// Pharmacokinetics and Biopharmaceutics 15 (1987); D. Lakens, "Equivalence tests", Social Psychological and
+/// Personality Science 8 (2017)). It means "a difference of delta was excluded", not "no difference was
+/// found". With a 95% interval a regression of delta passes in at most 2.5% of cases. Equivalence tests at 5%
+/// use 90% intervals, and so may the caller.
+/// FAIL is the opposite test: a regression of at most delta fails in at most 2.5% of cases. A point estimate
+/// beyond delta is not enough, because half of all estimates of a regression of delta lie there. WORSE
+/// affects an unchanged service in at most 2.5% of cases.
+/// Bounds are not excluded: an interval that ends exactly at the bound neither passes nor fails, and one that
 /// ends exactly at 1 is not worse.
 ///
 /// # Errors
@@ -115,7 +114,7 @@ mod tests {
         for ((low, ratio, high), verdict, what) in cases {
             let found = gate(&estimate(low, ratio, high), 0.25, Better::Higher).unwrap();
             assert_eq!(found.verdict, verdict, "{what}");
-            // The mirror image, where less is better: 1 + x in place of 1 - x.
+            // The mirror image, with less being better: 1 + x instead of 1 - x.
             let mirrored = estimate(2.0 - high, 2.0 - ratio, 2.0 - low);
             let mirror = gate(&mirrored, 0.25, Better::Lower).unwrap();
             let exact =

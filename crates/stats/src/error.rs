@@ -1,13 +1,13 @@
-//! Why a sample gives no estimate at all. Doubt about an estimate that there is, is a [`crate::Warning`], not an error.
+//! Reasons why a sample has no estimate. A doubt about an estimate is a [`crate::Warning`] instead.
 
 use std::fmt;
 
 /// Which series a value belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Series {
-    /// The numerator: what is measured.
+    /// The numerator: the measured series.
     Subject,
-    /// The denominator: what it is related to.
+    /// The denominator: the reference series.
     Reference,
     /// One of several services, by its place among them, from 0.
     Service(usize),
@@ -23,7 +23,7 @@ impl fmt::Display for Series {
     }
 }
 
-/// Why there is no estimate.
+/// Reasons for a missing estimate.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum EstimateError {
@@ -80,7 +80,7 @@ pub(crate) fn check_sample(values: &[f64]) -> Result<(), EstimateError> {
 
 /// Refuses a confidence that is not strictly between 0 and 1.
 pub(crate) fn check_confidence(confidence: f64) -> Result<(), EstimateError> {
-    // Written so that NaN is refused too.
+    // NaN fails this test too.
     if confidence > 0.0 && confidence < 1.0 {
         Ok(())
     } else {

@@ -1,15 +1,15 @@
-//! What every method of this crate gives back. Knows no method.
+//! The results that all methods of this crate return.
 
 use crate::warning::Warning;
 
-/// An interval and the confidence it really has.
+/// An interval with its attained confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Lower end, in the unit of the differences; belongs to the interval.
+    /// Lower end, in the unit of the differences; part of the interval.
     pub low: f64,
-    /// Upper end, in the unit of the differences; belongs to the interval.
+    /// Upper end, in the unit of the differences; part of the interval.
     pub high: f64,
-    /// Its confidence: what was asked, or, of a method that counts, the least attainable one that is not below it.
+    /// The requested confidence; for a counting method the least attainable one that is not below it.
     pub attained: f64,
 }
 
@@ -21,15 +21,15 @@ impl Interval {
     }
 }
 
-/// A point estimate, its interval where there can be one, and what is doubtful about both.
+/// A point estimate, its interval if there is one, and warnings about both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
     /// In the unit of the differences.
     pub point: f64,
-    /// `None` where there are too few differences for the confidence; [`Warning::TooFewBlocks`] says how many it takes.
+    /// `None` with too few differences for the confidence; [`Warning::TooFewBlocks`] has the required number.
     pub interval: Option<Interval>,
     /// Number of differences.
     pub n: usize,
-    /// Doubts, the gravest first.
+    /// Warnings, the most serious first.
     pub warnings: Vec<Warning>,
 }

@@ -1,4 +1,4 @@
-//! The F distribution for degrees of freedom that need not be whole. Knows nothing of samples.
+//! The F distribution for real degrees of freedom.
 
 use crate::gamma::ln_gamma;
 

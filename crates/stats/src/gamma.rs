@@ -1,7 +1,6 @@
-//! The logarithm of the gamma function and its first two derivatives, which Rust's standard library lacks. Knows nothing of
-//! what they are for.
+//! The logarithm of the gamma function and its first two derivatives, which Rust's standard library lacks.
 
-/// From here on the asymptotic series are good to double precision.
+/// From here on the asymptotic series have double precision.
 const LARGE: f64 = 10.0;
 
 /// ln Γ(x), for x > 0.

@@ -1,38 +1,38 @@
-//! A quantity that only grows with the work that is done, such as the memory of a process that leaks.
+//! Detects a quantity that grows with the work done, such as the memory of a leaking process.
 //!
-//! A heap grows too until it has its size, in steps, and a collector lets it fall. So a course is called growth if it rose in most of its
-//! steps, fell in none, and rose in its second half about as fast as in its first.
+//! A heap also grows in steps until it has its size, and a collector shrinks it. So a course counts as growth
+//! only if it rose in most steps, fell in none, and rose about as fast in its second half as in its first.
 
-/// A course with fewer points says nothing.
+/// Fewest points of a course.
 pub const POINTS_MIN: usize = 6;
-/// If growth levels off, its second half is less than this part of the first, for as much work.
+/// Least slope of the second half, relative to the first; growth that levels off has less.
 const SECOND_HALF_MIN: f64 = 0.5;
-/// It rose in this part of its steps.
+/// Least share of rising steps.
 const STEPS_SHARE_MIN: f64 = 0.6;
 
-/// How much growth is worth a word.
+/// The smallest growth that is reported.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Least {
     /// From the first point to the last, as a share of the first.
     pub share: f64,
-    /// The same in the unit of the quantity.
+    /// The same, in the unit of the quantity.
     pub amount: u64,
 }
 
-/// From the first point of a course to its last.
+/// The growth from the first point of a course to its last.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Growth {
-    /// For each unit of work.
+    /// Growth per unit of work.
     pub per_work: f64,
     /// Units of work.
     pub work: u64,
     /// The quantity at the first point.
     pub from: u64,
-    /// And at the last.
+    /// The quantity at the last point.
     pub to: u64,
 }
 
-/// The growth in a course: points of the work done so far, with the quantity there. Absent if there is none, or less than `least`.
+/// The growth of a course: points of work done so far and quantity. Absent below `least`.
 #[must_use]
 pub fn growth(course: &[(u64, u64)], least: Least) -> Option<Growth> {
     let (first, middle, last) = match course {
@@ -62,7 +62,7 @@ mod tests {
 
     const LEAST: Least = Least { share: 0.2, amount: 4 };
 
-    /// At equal distances of work.
+    /// Points at equal distances of work.
     fn of(quantities: &[u64]) -> Option<Growth> {
         let course: Vec<(u64, u64)> =
             (0..).step_by(1_000).zip(quantities.iter().copied()).collect::<Vec<(u64, u64)>>();

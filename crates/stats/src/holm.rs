@@ -1,7 +1,7 @@
-//! Many tests at once. Knows p-values only, and assumes nothing of how they depend on one another.
+//! Multiple tests. Uses only p-values, with any dependence between them.
 
-/// Holm's adjusted p-values, in the order given: to reject where one is at most alpha keeps the probability of any
-/// false rejection at or below alpha, whatever the dependence.
+/// Holm's adjusted p-values, in the given order. Rejecting those of at most alpha keeps the probability of
+/// any false rejection at or below alpha, for any dependence.
 ///
 /// Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
 /// (1979).

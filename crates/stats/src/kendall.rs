@@ -1,9 +1,8 @@
-//! The Mann-Kendall test for a trend: does a series rise or fall in the order in which it was measured? Knows only the
-//! order of the values, neither their size nor their unit.
+//! The Mann-Kendall test for a trend. It uses only the order of the values, not their size or unit.
 
 use crate::normal;
 
-/// Up to this many values without ties the distribution is computed exactly.
+/// Up to this number of values without ties the distribution is exact.
 const EXACT_MAX: usize = 60;
 
 /// The outcome of the test.
@@ -15,8 +14,8 @@ pub(crate) struct Trend {
     pub(crate) p: f64,
 }
 
-/// Mann-Kendall test, two-sided. Exact where there are no ties and at most 60 values, else the normal approximation
-/// with the variance corrected for ties and a continuity correction.
+/// Two-sided Mann-Kendall test. Exact without ties and up to 60 values; otherwise the normal approximation
+/// with tie-corrected variance and continuity correction.
 ///
 /// Source: H. B. Mann, "Nonparametric tests against trend", Econometrica 13 (1945); M. G. Kendall, Rank Correlation
 /// Methods (4th edition 1970), chapters 4 and 5. The exact counts are the Mahonian numbers.
@@ -43,7 +42,7 @@ pub(crate) fn tie_sizes(values: &[f64]) -> Vec<usize> {
     sorted.chunk_by(|a, b| a == b).map(<[f64]>::len).filter(|&size| size > 1).collect()
 }
 
-/// P(|S| >= |score|) where all orders are equally likely.
+/// P(|S| >= |score|) if all orders are equally likely.
 fn exact(n: usize, score: i64) -> f64 {
     let mut inversions = vec![1.0];
     for size in 2..=n {
@@ -55,8 +54,7 @@ fn exact(n: usize, score: i64) -> f64 {
     (2.0 * inversions[..=extreme].iter().sum::<f64>()).min(1.0)
 }
 
-/// The distribution of the number of inversions of `size` values from that of `size - 1`: the new one adds any number
-/// from 0 to size - 1.
+/// The distribution of inversions with one more value, which adds 0 to size - 1 inversions.
 fn insert_one(before: &[f64], size: usize) -> Vec<f64> {
     let mut after = vec![0.0; before.len() + size - 1];
     for (at, probability) in before.iter().enumerate() {

@@ -1,43 +1,41 @@
-//! The statistics of Tare: samples in; estimates with intervals, and warnings about them, out.
+//! The statistics of Tare: from samples to estimates with intervals and warnings.
 //!
-//! Pure mathematics. This crate does not know what a service, a block's content, a file or a clock is, and makes no
-//! random numbers: the same samples give the same result to the last digit. Callers hand over one value per *block*
-//! (the unit that is independent: a fresh start of every service), in the order in which the blocks were measured, and
-//! never one value per request.
+//! Pure mathematics without services, files, clocks or randomness: the same samples give the same result to
+//! the last digit. Callers pass one value per *block*, in the order of measurement, never one per request. A
+//! block is a fresh start of every service, and is the independent unit.
 //!
 //! One ratio, from all blocks of a run that ended by its budget:
-//! - [`ratio`]: how many times the subject is the reference, paired within the block. The start for most callers.
+//! - [`ratio`]: subject divided by reference, paired within the block. The start for most callers.
 //! - [`summary`]: one sample by itself: median, quantiles, MAD.
-//! - [`samples`]: how many samples a quantile takes.
-//! - [`contrast`]: the method under both: the mean of the differences, Student's t, and what the other rows of a run say about
-//!   its noise.
-//! - [`two_level`]: a few starts with several slices each, and how many slices a start should have.
-//! - [`neighbours`]: what the moment of a measurement did to it, where many series are measured in turns.
+//! - [`samples`]: the number of samples that a quantile needs.
+//! - [`contrast`]: the method behind both: the mean of differences, Student's t, and noise shared among rows.
+//! - [`two_level`]: a few starts with several slices each, and the best number of slices per start.
+//! - [`neighbours`]: adjustment for the machine's state at the moment of a measurement.
 //!
 //! A run that is evaluated while it is in progress:
-//! - [`sequential`]: planned looks with 5% over all of them, and the interval to show at each. The rule for interleaved experiments.
+//! - [`sequential`]: planned looks that share 5%, and the interval at each; for interleaved experiments.
 //!
 //! A question about more than one ratio:
-//! - [`ranking`]: all pairs of many services, and the ranks that each may have; [`holm`] is the adjustment under it.
-//! - [`equivalence`]: a gate that passes, fails or says that it cannot tell.
+//! - [`ranking`]: all pairs of services, and the possible ranks of each; [`holm`] adjusts the p-values.
+//! - [`equivalence`]: a gate that passes, fails, or is inconclusive.
 //!
-//! Runs of different times, which have no block in common:
-//! - [`two_sample`]: run against run, and some runs against some others.
-//! - [`change_points`]: where a history of runs changed its level.
+//! Runs at different times, without common blocks:
+//! - [`two_sample`]: run against run, and groups of runs against each other.
+//! - [`change_points`]: where a history of runs changes its level.
 //!
 //! One question on several machines:
-//! - [`meta`]: estimates of several machines pooled by random effects, and how much machines differ.
+//! - [`meta`]: random-effects pooling of estimates from several machines, and how much machines differ.
 //!
 //! A curve over numbers of threads:
-//! - [`scalability`]: the universal scalability law, with intervals and its misfit.
+//! - [`scalability`]: the universal scalability law, with intervals and its lack of fit.
 //!
-//! A course over the work that is done:
-//! - [`growth`]: whether a quantity only grows with it, as the memory of a process that leaks.
+//! A quantity over the work done:
+//! - [`growth`]: whether a quantity grows with the work, like the memory of a leaking process.
 //!
-//! And [`warning`]: what is doubtful about a sample; every estimate carries its warnings.
+//! [`warning`] lists doubts about a sample; every estimate carries its warnings.
 //!
-//! All but [`ratio`] and [`ranking`] take differences: [`ratio::log_ratios`] makes them of two series, and
-//! `RatioEstimate::from` makes a ratio of the estimate that comes back.
+//! All but [`ratio`] and [`ranking`] take differences: [`ratio::log_ratios`] makes them from two series, and
+//! `RatioEstimate::from` turns the result into a ratio.
 //!
 //! ```
 //! // Requests per second of eight blocks: the subject and the reference slowed down together in the fourth.
@@ -50,8 +48,8 @@
 //! # Ok::<(), tare_stats::EstimateError>(())
 //! ```
 //!
-//! A further method is a further function from differences to [`Estimate`]. How often each method errs is simulated by
-//! `cargo run --release -p tare-stats --example evidence`, with fixed seeds; the figures in these pages are its.
+//! A new method is a new function from differences to [`Estimate`]. `cargo run --release -p tare-stats
+//! --example evidence` simulates the error rates with fixed seeds; the figures in these pages come from it.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 #![deny(missing_docs)]
 
@@ -92,5 +90,5 @@ pub use sequential::Looks;
 pub use summary::hodges_lehmann;
 pub use warning::Warning;
 
-/// The confidence used where the caller names none.
+/// The default confidence.
 pub const DEFAULT_CONFIDENCE: f64 = 0.95;

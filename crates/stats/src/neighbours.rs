@@ -1,32 +1,34 @@
-//! What the moment of a measurement did to it, as its neighbours in time show it.
+//! Adjusts a measurement for the state of the machine at its moment, estimated from its neighbours in time.
 //!
-//! Many series are measured in turns, in random order, on a machine whose state changes. What raised the values just before and just
-//! after a value very probably raised that value too, and is no property of its series. This is the nearest-neighbour adjustment of
-//! field trials, where the soil takes the place of the machine: J. S. Papadakis, "Méthode statistique pour des expériences sur champ",
-//! Bulletin de l'Institut d'Amélioration des Plantes à Salonique 23 (1937); M. S. Bartlett, "Nearest neighbour models in the analysis
-//! of field experiments", JRSS B 40 (1978).
+//! Many series are measured in turns, in random order, on a machine whose state changes. A disturbance that
+//! raised the values before and after a value probably raised that value too, and is no property of its
+//! series. This is the nearest-neighbour adjustment of field trials, with the machine in place of the soil:
+//! J. S. Papadakis, "Méthode statistique pour des expériences sur champ", Bulletin de l'Institut
+//! d'Amélioration des Plantes à Salonique 23 (1937); M. S. Bartlett, "Nearest neighbour models in the
+//! analysis of field experiments", JRSS B 40 (1978).
 //!
-//! The covariate of a value is the weighted mean deviation of its neighbours, up to four before it and four after it, each from the
-//! median of its own series. One slope for all values says how much of it carries over. Because the order is random, no series has
-//! better neighbours than another except by chance, and that chance is taken out. So the adjustment favours no series, and where
-//! neighbours have nothing in common the slope is about 0. Values of the same series are no neighbours: what a series does to itself
-//! remains.
+//! The covariate of a value is the weighted mean deviation of up to four neighbours on either side, each from
+//! the median of its own series. One slope for all values is the part that carries over. The order is random,
+//! so no series has better neighbours except by chance, and the adjustment removes that chance. So it favours
+//! no series; for unrelated neighbours the slope is about 0. Values of the same series are no neighbours, so
+//! that effects of a series on itself remain.
 
 use std::collections::BTreeMap;
 
 use crate::summary::median;
 
-/// A deviation counts for no more than this: of a value that is 1.6 times as high as its series the neighbours know no more.
+/// Caps deviations: an even higher value tells no more about its neighbours.
 const DEVIATION_MAX: f64 = 0.5;
-/// Weights of the neighbours on either side, from the nearest on: each 0.7 times the one before. Of a state that lasts for 3 to 20
-/// places these take out nearly what a model with the true covariance does, and they do no harm to one that lasts longer (`--example
-/// evidence -- neighbours`). Papadakis has one on either side. Written out, since a power may have another last digit in another build.
+/// Weights of the neighbours on either side, from the nearest: each is 0.7 times the previous one. For a
+/// state that lasts 3 to 20 places they remove nearly as much as the true covariance model, and they do no
+/// harm if it lasts longer (`--example evidence -- neighbours`). Papadakis uses one neighbour on either side.
+/// Literal values, because powers may differ in the last digit between builds.
 const WEIGHTS: [f64; 4] = [0.7, 0.49, 0.343, 0.2401];
 
-/// Covariates that differ by less than this differ by rounding: logarithms of times and counts are below 50, and have 15 digits.
+/// Smaller differences between covariates are rounding: logarithms are below 50, with 15 digits.
 const COVARIATE_DIFFERENCE_MIN: f64 = 1e-12;
 
-/// One value, by its place in time.
+/// One value at its place in time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment {
     /// Which series it belongs to.
@@ -35,9 +37,8 @@ pub struct Moment {
     pub log: f64,
 }
 
-/// For each place in time the part of its logarithm that its neighbours explain: to be taken off the value. `None` is a place whose
-/// value does not count; it is no neighbour of another. Values that are not finite are taken for such. On average over all values the parts
-/// are 0.
+/// The part of each logarithm that its neighbours explain, to be subtracted. `None` or a non-finite value
+/// marks a place without a valid value, which is no neighbour either. The parts average 0.
 #[must_use]
 pub fn explained(values: &[Option<Moment>]) -> Vec<f64> {
     let values: Vec<Option<Moment>> =
@@ -50,7 +51,7 @@ pub fn explained(values: &[Option<Moment>]) -> Vec<f64> {
     covariates.iter().map(|covariate| slope * covariate).collect()
 }
 
-/// Of each value from the median of its series.
+/// The deviation of each value from the median of its series.
 fn deviations(values: &[Option<Moment>]) -> Vec<f64> {
     let mut series: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for moment in values.iter().flatten() {
@@ -65,7 +66,7 @@ fn deviations(values: &[Option<Moment>]) -> Vec<f64> {
     values.iter().map(bounded).collect()
 }
 
-/// The mean deviation of the places before and after, as far as they have values of other series.
+/// The weighted mean deviation of the neighbours that belong to other series.
 fn covariate(place: usize, values: &[Option<Moment>], deviations: &[f64]) -> f64 {
     let Some(own) = values[place] else { return 0.0 };
     let is_other = |at: &usize| values.get(*at).copied().flatten().is_some_and(|it| it.series != own.series);
@@ -79,7 +80,7 @@ fn covariate(place: usize, values: &[Option<Moment>], deviations: &[f64]) -> f64
     if weights > 0.0 { sum / weights } else { 0.0 }
 }
 
-/// Takes the mean of the values off that count.
+/// Subtracts the mean of the counted values.
 fn centre(values: &mut [f64], counts: impl Fn(usize) -> bool) {
     let counted = (0..values.len()).filter(|place| counts(*place));
     let (sum, count) = counted.fold((0.0, 0_usize), |(sum, count), place| (sum + values[place], count + 1));
@@ -88,8 +89,7 @@ fn centre(values: &mut [f64], counts: impl Fn(usize) -> bool) {
     }
 }
 
-/// Least squares within series: what a series costs is no part of it. Neighbours explain no more than all of their own deviation, and
-/// what they do not explain is not turned round.
+/// Least squares within series, independent of their levels. The slope is limited to 0 to 1.
 fn slope(values: &[Option<Moment>], deviations: &[f64], covariates: &[f64]) -> f64 {
     let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (place, moment) in values.iter().enumerate().filter_map(|(place, value)| Some((place, (*value)?))) {
@@ -104,7 +104,7 @@ fn slope(values: &[Option<Moment>], deviations: &[f64], covariates: &[f64]) -> f
             square += (covariates[*place] - x).powi(2);
         }
     }
-    // Covariates that are equal but for rounding say nothing: their slope would be one of last digits.
+    // Covariates that are equal except for rounding have no slope.
     let least = values.len() as f64 * COVARIATE_DIFFERENCE_MIN.powi(2);
     if square > least { (product / square).clamp(0.0, 1.0) } else { 0.0 }
 }
@@ -116,12 +116,12 @@ mod tests {
 
     use super::*;
 
-    /// A standard normal value, as good as that.
+    /// An approximately standard normal value.
     fn normal(random: &mut ChaCha8Rng) -> f64 {
         (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0
     }
 
-    /// 12 series in 24 rounds of random order, on a machine whose state moves by the correlation from one place to the next.
+    /// 12 series in 24 random rounds, on a machine with this correlation of its state between places.
     fn block(correlation: f64, random: &mut ChaCha8Rng) -> Vec<Option<Moment>> {
         let (mut state, mut values) = (normal(random), Vec::new());
         for _ in 0..24 {
@@ -136,7 +136,7 @@ mod tests {
         values
     }
 
-    /// The mean of a series, less its true value: as measured, and adjusted.
+    /// The mean of a series minus its true value: as measured, and adjusted.
     fn errors(values: &[Option<Moment>], series: usize) -> [f64; 2] {
         let parts = explained(values);
         let of = |adjusted: bool| {
@@ -149,7 +149,7 @@ mod tests {
         [of(false), of(true)]
     }
 
-    /// Differences of two series over 400 blocks: their mean and their standard deviation, as measured and adjusted.
+    /// Differences of two series over 400 blocks: mean and standard deviation, as measured and adjusted.
     fn differences(correlation: f64) -> [(f64, f64); 2] {
         let mut random = ChaCha8Rng::seed_from_u64(11);
         let blocks: Vec<[f64; 2]> = (0..400)
@@ -196,7 +196,7 @@ mod tests {
         );
     }
 
-    /// Series 2 has one neighbour of another series, which is in the middle of its own: all covariates are 0, but for rounding.
+    /// Series 2 has one other neighbour, at its own median: all covariates are 0 except for rounding.
     #[test]
     fn rounding_has_no_slope() {
         let logs = [(2, 0.7685517271577583), (2, 0.7163893043853438), (0, 0.0), (2, 0.0)];
@@ -212,7 +212,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Another level of a series changes no part, and the parts add up to 0.
+        /// The level of a series changes no part, and the parts add up to 0.
         #[test]
         fn levels_do_not_matter(logs in proptest::collection::vec((0_usize..4, -1.0..1.0_f64), 2..60), shift in -3.0..3.0_f64) {
             let with = |shift: f64| -> Vec<Option<Moment>> {

@@ -1,4 +1,4 @@
-//! The cumulative normal distribution, which Rust's standard library lacks. Knows nothing of what it approximates.
+//! The cumulative normal distribution, which Rust's standard library lacks.
 
 /// P(Z <= z) of the standard normal distribution, in double precision.
 ///
@@ -9,7 +9,7 @@ pub(crate) fn cdf(z: f64) -> f64 {
     if z > 0.0 { 1.0 - tail } else { tail }
 }
 
-/// P(|Z| >= z), the two-sided tail; kept apart from [`cdf`] since `1 - cdf` loses every digit far out.
+/// P(|Z| >= z), the two-sided tail. Not derived from [`cdf`], because `1 - cdf` loses all digits in the tail.
 pub(crate) fn two_sided(z: f64) -> f64 {
     (2.0 * upper_tail(z.abs())).min(1.0)
 }

@@ -1,20 +1,20 @@
-//! The order of many services, as far as the blocks support one: which pairs differ, and which ranks each may have.
+//! The order of several services, as far as blocks support it: separated pairs, and possible ranks.
 //!
-//! Knows one figure per service and block. All services were measured in the same blocks, so each pair is compared within
-//! the block, and no service is compared by way of a third.
+//! The input is one figure per service and block. All services share the blocks, so each pair is compared
+//! directly within the block, not by way of a third service.
 //!
 //! # What is claimed
-//! With a probability of at least 1 - alpha, every pair called separated does differ: over all pairs together (Holm), not
-//! for each by itself. The sets of ranks follow from that and hold all together (M. Mogstad, J. Romano, A. Shaikh and
-//! D. Wilhelm, "Inference for ranks with applications to mobility across neighbourhoods and academic achievement across
-//! countries", Review of Economic Studies 91 (2024)).
+//! With a probability of at least 1 - alpha, every separated pair does differ: over all pairs together
+//! (Holm), not per pair. The sets of ranks follow and hold simultaneously (M. Mogstad, J. Romano, A. Shaikh
+//! and D. Wilhelm, "Inference for ranks with applications to mobility across neighbourhoods and academic
+//! achievement across countries", Review of Economic Studies 91 (2024)).
 //!
 //! # What is not
-//! That the one ahead is the better one is not part of Holm's proof: to call a difference with the wrong sign takes two
-//! services that differ by next to nothing, and is then hardly likelier than to call one where there is none.
+//! Holm's proof does not cover the sign of a difference. A wrong sign needs two services that are almost
+//! equal, and is then hardly more likely than a false separation.
 //!
-//! Services whose sets of ranks overlap are not equal, nor even all indistinguishable: [`Pair::separated`] tells. "Not
-//! separated" is hardly transitive, so there is no grouping of services that shows all of it.
+//! Services with overlapping sets of ranks are not necessarily equal or indistinguishable: see
+//! [`Pair::separated`]. "Not separated" is not transitive, so no grouping of services can show it completely.
 
 use crate::better::Better;
 use crate::contrast::{Contrast, LEAST_STARTS, Prior};
@@ -26,34 +26,34 @@ use crate::{holm, two_level};
 /// Two services, `a` before `b` in the order given.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
-    /// One service, by its place in what was given.
+    /// One service, by its index in the input.
     pub a: usize,
-    /// Another.
+    /// The other service.
     pub b: usize,
     /// ln(a / b): the mean over starts, with a variance moderated by all pairs.
     pub contrast: Contrast,
-    /// Two-sided p-value by itself.
+    /// Unadjusted two-sided p-value.
     pub p: f64,
-    /// The same adjusted for all pairs after Holm.
+    /// The p-value adjusted for all pairs (Holm).
     pub p_adjusted: f64,
-    /// Whether the two differ, all pairs considered. Which one is ahead, the contrast tells.
+    /// Whether the two differ, adjusted for all pairs. The contrast shows which one is ahead.
     pub separated: bool,
 }
 
-/// Where one service stands.
+/// The position of one service.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
-    /// The service, by its place in what was given.
+    /// The service, by its index in the input.
     pub service: usize,
-    /// ln of how many times the geometric middle of all services it has. Places are in order of it, the best first.
+    /// Log of its ratio to the geometric mean of all services. Places are sorted by it, the best first.
     pub log_score: f64,
-    /// The best rank that it may have: 1 + the number of services separated from it and better.
+    /// The best possible rank: 1 + the number of separated, better services.
     pub best: usize,
-    /// The worst rank that it may have: the number of services that are not separated from it and worse.
+    /// The worst possible rank: the number of services that are not separated from it and worse.
     pub worst: usize,
 }
 
-/// The order of services, as far as there is one.
+/// The order of services, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
     /// All services, the best estimate first.
@@ -62,7 +62,7 @@ pub struct Ranking {
     pub pairs: Vec<Pair>,
     /// Number of blocks.
     pub n: usize,
-    /// Doubts about all of it. Those about one service come with its estimate ([`crate::ratio`]).
+    /// Warnings about the whole ranking. Those about one service come with its estimate ([`crate::ratio`]).
     pub warnings: Vec<Warning>,
 }
 
@@ -74,7 +74,7 @@ impl Ranking {
         self.pairs.iter().find(|pair| (pair.a, pair.b) == (a, b))
     }
 
-    /// Takes over what an earlier look has separated.
+    /// Keeps the separations of an earlier look.
     fn keep(&mut self, earlier: &Ranking, better: Better) {
         for (pair, before) in self.pairs.iter_mut().zip(&earlier.pairs) {
             pair.separated |= before.separated;
@@ -96,16 +96,16 @@ impl Ranking {
     }
 }
 
-/// Ranks services by `values[service][block]`, positive figures of blocks that all of them have, at an error probability
-/// of `alpha` over all pairs.
+/// Ranks services by `values[service][block]`, positive figures of common blocks, at an error probability of
+/// `alpha` over all pairs.
 ///
-/// Every pair is judged by Student's t of its blocks, with a variance that is moderated by those of all pairs
-/// ([`crate::contrast`]): that has power from four blocks on, where tests by ranks have none before the twelfth.
+/// Each pair is tested by Student's t over its blocks, with a variance moderated by all pairs
+/// ([`crate::contrast`]). This has power from four blocks on; rank tests have none before the twelfth.
 ///
-/// While a run is in progress, ask at the looks only, with [`crate::sequential::Look::spent`] as alpha, and keep what an
-/// earlier look has separated: [`rank_at_looks`] does. The errors of Holm at each look add up to at most alpha, which proves it.
+/// While a run is in progress, call this at the looks only, with [`crate::sequential::Look::spent`] as alpha,
+/// and keep earlier separations ([`rank_at_looks`]). The errors of Holm at the looks add up to at most alpha.
 ///
-/// Identical services, each with a noise of its own size (log-normal, sd 0.5); runs that separate some pair, in %:
+/// The percentage of runs that separate identical services with different noise levels (log-normal, sd 0.5):
 ///
 /// | noise | services (runs) | 4 | 6 | 8 | 12 | at looks |
 /// |---|--:|--:|--:|--:|--:|--:|
@@ -122,22 +122,21 @@ impl Ranking {
 /// | blocks like their neighbours, 0.3 | 12 (1500) | 7.2 | 17.7 | 22.0 | 22.9 | 19.3 |
 /// | blocks like their neighbours, 0.3 | 30 (240) | 3.8 | 13.3 | 21.7 | 29.6 | 23.8 |
 ///
-/// Noise that only ever makes slower, and that differs in size between services, is the hardest: the difference of two
-/// such services is skew.
+/// One-sided noise of different levels is the hardest case: the difference of two services is skewed.
 ///
 /// # Errors
-/// Fewer than two services, none or different numbers of blocks, a value that is not finite and positive, an alpha that
-/// is not between 0 and 1.
+/// Fewer than two services, no blocks or different numbers of blocks, a value that is not finite and
+/// positive, or an alpha that is not between 0 and 1.
 pub fn rank<V: AsRef<[f64]>>(values: &[V], better: Better, alpha: f64) -> Result<Ranking, EstimateError> {
     check_level(alpha)?;
     ranked(logarithms(values)?, None, better, alpha)
 }
 
-/// The same where some services kept a process for several blocks: `processes[service][block]` is a number for each. A pair
-/// of which either did is judged by the starts that it has ([`two_level::by_start`]), all others as by [`rank`].
+/// Ranks services that may keep a process for several blocks: `processes[service][block]` identifies it. Such
+/// pairs are tested over independent starts ([`two_level::by_start`]), others as in [`rank`].
 ///
 /// # Errors
-/// Those of [`rank`], and numbers of processes that are not those of the values.
+/// The errors of [`rank`], and process numbers that do not match the values.
 pub fn rank_by_start<V: AsRef<[f64]>>(
     values: &[V],
     processes: &[Vec<usize>],
@@ -163,7 +162,7 @@ fn ranked(
     let pairs = pairs(&logs, processes, alpha)?;
     let scores = scores(&pairs, logs.len());
     let mut order: Vec<usize> = (0..logs.len()).collect();
-    // Stable: services with equal scores stay in the order given.
+    // A stable sort: services with equal scores keep their order.
     order.sort_by(|&a, &b| better.oriented(scores[b]).total_cmp(&better.oriented(scores[a])));
     let n = logs[0].len();
     let mut ranking = Ranking { places: Vec::new(), pairs, n, warnings: Vec::new() };
@@ -174,12 +173,11 @@ fn ranked(
     Ok(ranking)
 }
 
-/// Ranks services at planned looks: each look that the blocks have reached is asked as [`rank`] says, with its own level
-/// and the blocks up to it, and what one has separated stays so. Places are those of the last look. Before the first look
-/// that can separate anything nothing is separated.
+/// Ranks services at planned looks: each look reached is tested as in [`rank`], with its own level and
+/// blocks, and separations persist. Places are those of the last look.
 ///
 /// # Errors
-/// Those of [`rank`].
+/// The errors of [`rank`].
 pub fn rank_at_looks<V: AsRef<[f64]>>(
     values: &[V],
     better: Better,
@@ -188,7 +186,7 @@ pub fn rank_at_looks<V: AsRef<[f64]>>(
     let n = values.first().map_or(0, |values| values.as_ref().len());
     let mut found: Option<Ranking> = None;
     for look in looks.all().iter().filter(|look| (LEAST_STARTS..=n).contains(&look.n)) {
-        // A series of another length is left as it is, for `rank` to refuse.
+        // A series of another length stays unchanged, and `rank` refuses it.
         let until = |values: &V| match values.as_ref() {
             values if values.len() == n => values[..look.n].to_vec(),
             values => values.to_vec(),
@@ -294,7 +292,7 @@ fn places(ranking: &Ranking, order: &[usize], scores: &[f64], better: Better) ->
 mod tests {
     use super::*;
 
-    /// `levels` times a disturbance that all share in a block, with a little of each service's own.
+    /// `levels` times a disturbance common to each block, with a little noise per service.
     fn measured(levels: &[f64], blocks: u32, own: f64) -> Vec<Vec<f64>> {
         let wobble =
             |service: usize, block: u32| f64::from((block * 37 + service as u32 * 53) % 61) / 61.0 - 0.5;
@@ -325,11 +323,11 @@ mod tests {
         assert_eq!((found.pairs[0].p, found.pairs[0].separated), (1.0, false));
     }
 
-    /// 0 and 2 are separated, 1 from neither: no grouping is right, and the sets of ranks overlap.
+    /// 0 and 2 are separated, 1 from neither: no grouping represents this, and the sets of ranks overlap.
     #[test]
     fn not_separated_is_not_transitive() {
         let mut values = measured(&[1.010, 1.0, 0.990], 12, 0.001);
-        // The second is the unsteady one.
+        // The second service is noisy.
         for (block, value) in values[1].iter_mut().enumerate() {
             *value *= 1.0 + 0.05 * [-1.0, 1.0][block % 2];
         }
@@ -351,7 +349,7 @@ mod tests {
         let mut values = measured(&[100.0, 110.0], 40, 0.01);
         assert!(!are_separated(&values.iter().map(|v| v[..9].to_vec()).collect::<Vec<_>>()));
         assert!(are_separated(&values.iter().map(|v| v[..20].to_vec()).collect::<Vec<_>>()));
-        // From then on they are alike, as far as anybody can tell.
+        // The two are indistinguishable from then on.
         let first = values[0].clone();
         for (block, value) in values[1].iter_mut().enumerate().skip(20) {
             *value = first[block] * if block % 2 == 0 { 0.8 } else { 1.25 };
@@ -367,7 +365,7 @@ mod tests {
 
     #[test]
     fn a_process_that_lasts_is_one_observation() {
-        // 2% apart in each block; processes of the second, four of three blocks each, are 1 or 2% off.
+        // The rows are 2% apart in each block; the second row's four processes are off by 1 or 2%.
         let mut values = measured(&[100.0, 102.0, 102.0], 12, 0.002);
         for (block, value) in values[1].iter_mut().enumerate() {
             *value *= 1.0 + 0.02 * [1.0, -1.0, 0.5, -0.5][block / 3];

@@ -1,12 +1,12 @@
-//! How many times the subject is the reference, from values paired by block.
+//! Subject divided by reference, from values paired by block.
 //!
-//! Knows neither what is measured nor whether more is better. A ratio is multiplicative, so the differences are those
-//! of logarithms: what disturbs a whole block (another tenant, a slower clock) multiplies both values, and cancels.
+//! Disturbances are multiplicative: another tenant or a slower clock multiplies both values of a block. They
+//! cancel in differences of logarithms. The method does not depend on the metric or its direction.
 //!
-//! Percentiles need no method of their own. A block's p99 is one value of that block, however many requests it was read
-//! from, and blocks are what is independent: so the p99 of two services are compared like any other figure. (An interval
-//! from the order statistics of the requests would take thousands of requests of one process for thousands of
-//! independent draws.) The same holds for the level of one service: [`crate::interval`] of the logarithms.
+//! Percentiles need no special method. A block's p99 is one value, however many requests it comes from, and
+//! blocks are the independent unit. So p99 is compared like any other figure. (An interval from order
+//! statistics would treat thousands of requests of one process as independent.) The same holds for the level
+//! of one service: [`crate::interval`] of the logarithms.
 //!
 //! ```
 //! // p99 in microseconds, one value a block; in the third block another tenant stalled both.
@@ -27,34 +27,34 @@ use crate::error::{EstimateError, Series};
 use crate::estimate::Estimate;
 use crate::warning::Warning;
 
-/// The ratio of subject to reference. All ratios are plain numbers: 0.5 is half the reference.
+/// The ratio of subject to reference, as a plain number: 0.5 is half the reference.
 ///
 /// Swapping the series gives the reciprocal ratio and interval. Two identical series give 1 with the interval [1, 1].
 #[derive(Debug, Clone, PartialEq)]
 pub struct RatioEstimate {
     /// exp of the mean of the paired log-ratios: the geometric mean of the ratios.
     pub ratio: f64,
-    /// Lower end of the interval, which it holds; `None` where there are too few blocks for one.
+    /// Lower end, part of the interval; `None` with too few blocks.
     pub low: Option<f64>,
-    /// Upper end of the interval, which it holds; `None` where there are too few blocks for one.
+    /// Upper end, part of the interval; `None` with too few blocks.
     pub high: Option<f64>,
-    /// The confidence the interval really has, at least the one asked for; `None` where there is no interval.
+    /// The attained confidence, at least the requested one; `None` without an interval.
     pub confidence_attained: Option<f64>,
     /// Number of blocks.
     pub n: usize,
-    /// Doubts, the gravest first. Places are those of the blocks.
+    /// Warnings, the most serious first. Their indices are blocks.
     pub warnings: Vec<Warning>,
 }
 
 impl RatioEstimate {
-    /// Whether the interval holds `ratio`, its ends included; `None` where there is no interval.
+    /// Whether the interval contains `ratio`, including its ends; `None` without an interval.
     #[must_use]
     pub fn holds(&self, ratio: f64) -> Option<bool> {
         Some(self.low? <= ratio && ratio <= self.high?)
     }
 }
 
-/// ln(subject / reference) per block: what every method of this crate that compares two services starts from.
+/// ln(subject / reference) per block, the input of every method that compares two services.
 ///
 /// # Errors
 /// Series of different lengths, a value that is not finite and positive.
@@ -64,11 +64,11 @@ pub fn log_ratios(subject: &[f64], reference: &[f64]) -> Result<Vec<f64>, Estima
     }
     let subject = logarithms(subject, Series::Subject)?;
     let reference = logarithms(reference, Series::Reference)?;
-    // A difference of logarithms, not a logarithm of the quotient: the quotient of two finite values may overflow.
+    // A difference of logarithms, because the quotient of two finite values may overflow.
     Ok(subject.iter().zip(&reference).map(|(subject, reference)| subject - reference).collect())
 }
 
-/// Natural logarithms; a value that has none is an error that names its place.
+/// Natural logarithms. The error for a value without one has its index.
 pub(crate) fn logarithms(values: &[f64], series: Series) -> Result<Vec<f64>, EstimateError> {
     let logarithm = |(index, &value): (usize, &f64)| {
         if value.is_finite() && value > 0.0 {
@@ -80,7 +80,7 @@ pub(crate) fn logarithms(values: &[f64], series: Series) -> Result<Vec<f64>, Est
     values.iter().enumerate().map(logarithm).collect()
 }
 
-/// An estimate of a log ratio as a ratio, whichever method its interval comes from.
+/// Converts an estimated log ratio of any method into a ratio.
 impl From<Estimate> for RatioEstimate {
     fn from(estimate: Estimate) -> Self {
         RatioEstimate {

@@ -1,28 +1,27 @@
-//! How many samples a quantile takes before its value says more than the largest one that was seen.
+//! The number of samples that a quantile needs to be more informative than the largest value.
 //!
-//! The largest of `n` samples lies below the true quantile `q` with the probability `q^n`. Where that is more than one in twenty, the
-//! quantile of the samples is the largest of them or one of the largest, and the true one may well lie above all of them: nothing bounds
-//! it. So a quantile takes `n >= ln(0.05) / ln(q)` samples, which is about `3 / (1 - q)`: 59 for the 95th percentile, 299 for the 99th,
-//! 2,995 for the 99.9th.
+//! The largest of `n` samples lies below the true quantile `q` with probability `q^n`. If that exceeds 5%,
+//! the true quantile may well lie above all samples, and nothing bounds it. So a quantile needs `n >=
+//! ln(0.05) / ln(q)` samples, about `3 / (1 - q)`: 59 for the 95th percentile, 299 for the 99th, 2,995 for
+//! the 99.9th.
 //!
 //! Source: S. S. Wilks, "Determination of sample sizes for setting tolerance limits", The Annals of Mathematical Statistics 12 (1941).
 
-/// The probability with which the true quantile may lie above everything that was seen.
+/// Allowed probability that the true quantile lies above all samples.
 pub const BEYOND_ALL_MAX: f64 = 0.05;
 
-/// The fewest samples that carry the quantile of `probability`. The largest of all is what it is from the first sample on, and so is the
-/// smallest.
+/// The fewest samples that support the quantile of `probability`. Minimum and maximum need one sample.
 #[must_use]
 pub fn samples_min(probability: f64) -> u64 {
     if !(probability > 0.0 && probability < 1.0) {
         return 1;
     }
-    // A quantile below the median is as far from the smallest as its mirror image is from the largest.
+    // Below the median, the minimum takes the place of the maximum.
     let upper = probability.max(1.0 - probability);
     (BEYOND_ALL_MAX.ln() / upper.ln()).ceil() as u64
 }
 
-/// Whether this number of samples carries the quantile of `probability`.
+/// Whether this number of samples supports the quantile of `probability`.
 #[must_use]
 pub fn carry(samples: u64, probability: f64) -> bool {
     samples >= samples_min(probability)

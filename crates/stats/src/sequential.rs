@@ -1,8 +1,9 @@
-//! Looking at a run while it is in progress: Student's t at planned looks, with one error probability over all.
+//! Interim analysis of a run: Student's t at planned looks, with one error probability over all of them.
 //!
-//! Who looks after every block and stops at the first "significant" one finds a difference between two identical
-//! services in a large share of runs. Here the looks are planned, and each spends a part of the 5%. Assumes what
-//! [`crate::contrast`] does. Knows no clock or budget: the caller measures blocks, asks after each, and stops when told.
+//! Testing after every block and stopping at the first "significant" result finds a difference between
+//! identical services in a large share of runs. Here looks are planned, and each spends a part of the 5%.
+//! Same assumptions as [`crate::contrast`]. The caller measures blocks, asks after each, and stops at a
+//! decision.
 //!
 //! ```
 //! let looks = tare_stats::Looks::planned(&[10, 15, 20, 30, 40], 0.05)?;
@@ -18,24 +19,23 @@ use crate::estimate::{Estimate, Interval};
 use crate::normal;
 use crate::warning::{self, Warning};
 
-/// The share of alpha spent up to the share t of the blocks is t^2: more at early looks than O'Brien and Fleming, so
-/// that a clear difference ends a run at its first look, and little taken from the last one.
+/// The error spent up to the share t of the blocks is alpha t^2. That is more at early looks than O'Brien and
+/// Fleming, so a clear difference ends a run early, and costs the last look little.
 const SPENDING_POWER: i32 = 2;
 
-/// Of several looks whose noise is estimated from few blocks each errs a little more than its level says. Leaving this share of
-/// alpha, divided by the blocks of the first look, unspent keeps the whole below it, by simulation.
+/// If noise is estimated from few blocks, each look errs slightly more than its level. Leaving this share of
+/// alpha, divided by the blocks of the first look, unspent keeps the total below alpha, by simulation.
 const UNSPENT_SHARE: f64 = 2.0 / 3.0;
 
-/// One look: after how many blocks, and what it may err.
+/// One look: its number of blocks, and its error probabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
     /// Number of blocks.
     pub n: usize,
-    /// The two-sided error probability of a test of one question at this look by itself. Those of all looks add up to more
-    /// than alpha, for a run that errs at one look often errs at the next.
+    /// The two-sided error probability of a single test at this look. Over all looks they add up to more than
+    /// alpha, because a run that errs at one look often errs at the next.
     pub level: f64,
-    /// The part of alpha that this look spends. These add up to alpha at the most, whatever is asked at each look: what
-    /// [`crate::ranking::rank`] is to be given as alpha.
+    /// The part of alpha that this look spends, for [`crate::ranking::rank`]; in total at most alpha.
     pub spent: f64,
 }
 
@@ -47,18 +47,19 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// Looks at any rising numbers of blocks, with an overall two-sided error of `alpha` for one question.
+    /// Looks at increasing numbers of blocks, with an overall two-sided error of `alpha` for one question.
     ///
-    /// The error spent up to each look is alpha t^2, t being its share of the last one's blocks (K. Kim and D. L. DeMets,
-    /// "Design and analysis of group sequential tests based on the type I error spending rate function", Biometrika 74
-    /// (1987)). Which level buys it follows from the joint distribution of the looks' means, by P. Armitage, C. K. McPherson
-    /// and B. C. Rowe, "Repeated significance tests on accumulating data", JRSS A 132 (1969). That is exact for noise of a
-    /// known variance; with an estimated one each look is Student's t at that level (C. Jennison and B. W. Turnbull, Group
-    /// Sequential Methods (2000), section 4.4). Simulated error of 5%, with looks at 12, 16, 20, 30
-    /// and 40 blocks or at 4, 5, 6, 9 and 12 (40,000 runs): 4.9% and 4.8% with normal noise, 2.1 to 4.1% with heavier tails.
+    /// The error spent up to each look is alpha t^2, with t its share of the last look's blocks (K. Kim and
+    /// D. L. DeMets, "Design and analysis of group sequential tests based on the type I error spending rate
+    /// function", Biometrika 74 (1987)). The levels follow from the joint distribution of the looks' means
+    /// (P. Armitage, C. K. McPherson and B. C. Rowe, "Repeated significance tests on accumulating data", JRSS
+    /// A 132 (1969)). That is exact for a known variance; with an estimated one each look is Student's t at
+    /// that level (C. Jennison and B. W. Turnbull, Group Sequential Methods (2000), section 4.4). Simulated
+    /// errors at 5%, with looks at 12, 16, 20, 30 and 40 blocks or at 4, 5, 6, 9 and 12 (40,000 runs): 4.9%
+    /// and 4.8% with normal noise, 2.1 to 4.1% with heavier tails.
     ///
     /// # Errors
-    /// No looks, looks that do not rise, an alpha that is not between 0 and 1.
+    /// No looks, looks that do not increase, or an alpha that is not between 0 and 1.
     pub fn planned(blocks: &[usize], alpha: f64) -> Result<Self, EstimateError> {
         check_level(alpha)?;
         let last = *blocks.last().ok_or(EstimateError::Looks { index: 0, n: 0 })?;
@@ -72,9 +73,10 @@ impl Looks {
         Ok(Looks { looks: spending(blocks.iter().map(|n| (*n, until(*n)))), alpha })
     }
 
-    /// The looks at a run that ended after `n` blocks for a reason that its figures have no part in, such as its time: those that
-    /// it had reached, and a last one at its end, which spends all that they have left (K. K. G. Lan and D. L. DeMets, "Discrete
-    /// sequential boundaries for clinical trials", Biometrika 70 (1983)). A run that reached its last look has ended there.
+    /// The looks of a run that ended after `n` blocks for a reason independent of its results, such as time.
+    /// They are the looks that it reached, and a last one at its end that spends the rest of alpha (K. K. G.
+    /// Lan and D. L. DeMets, "Discrete sequential boundaries for clinical trials", Biometrika 70 (1983)). A
+    /// run that reached its last look ended there.
     #[must_use]
     pub fn ended(&self, n: usize) -> Looks {
         if n == 0 || self.looks.last().is_none_or(|last| last.n <= n) {
@@ -108,7 +110,7 @@ impl Looks {
         self.alpha
     }
 
-    /// The first look that can separate anything; `None` of a plan that ends before.
+    /// The first look that can separate anything; `None` if the plan ends before.
     #[must_use]
     pub fn first(&self) -> Option<&Look> {
         self.looks.iter().find(|look| look.n >= LEAST_STARTS)
@@ -120,14 +122,15 @@ impl Looks {
         self.looks.iter().rev().find(|look| look.n <= n)
     }
 
-    /// What the differences so far, in the order in which they were measured, say about their centre.
+    /// The estimate from the differences so far, in chronological order.
     ///
-    /// The interval is that of the latest look reached, from the blocks up to that look: a *repeated confidence interval*
-    /// (C. Jennison and B. W. Turnbull, "Interim analyses: the repeated confidence interval approach", JRSS B 51 (1989)).
-    /// All intervals of a run hold the truth together with a probability of at least 1 - alpha, so each may be
-    /// shown, and the run may end for whatever reason: a look whose interval leaves out 0 has found a difference, and that
-    /// the last one holds 0 is no proof of equality (see [`crate::equivalence`]). Blocks after a look wait for the next
-    /// one; those after the last are not used. There is no interval before the first look that can separate.
+    /// The interval is that of the latest look reached, from the blocks up to it: a *repeated confidence
+    /// interval* (C. Jennison and B. W. Turnbull, "Interim analyses: the repeated confidence interval
+    /// approach", JRSS B 51 (1989)). All intervals of a run hold simultaneously with a probability of at
+    /// least 1 - alpha, so each may be shown, and the run may end for any reason. An interval without 0
+    /// proves a difference; a last interval with 0 does not prove equality (see [`crate::equivalence`]).
+    /// Blocks after a look count at the next one; those after the last are unused. There is no interval
+    /// before the first look that can separate.
     ///
     /// # Errors
     /// An empty sample, a value that is not finite.
@@ -148,7 +151,7 @@ impl Looks {
     }
 }
 
-/// Looks after rising numbers of blocks, up to each of which so much of alpha is spent.
+/// Looks after increasing numbers of blocks, with the alpha spent up to each.
 fn spending(ends: impl IntoIterator<Item = (usize, f64)>) -> Vec<Look> {
     let (mut paths, mut before) = (Paths::new(), 0.0);
     let look = |(n, until): (usize, f64)| {
@@ -159,16 +162,16 @@ fn spending(ends: impl IntoIterator<Item = (usize, f64)>) -> Vec<Look> {
     ends.into_iter().map(look).collect()
 }
 
-/// Points at which a density is kept between the bounds of a look.
+/// Points of a density between the bounds of a look.
 const POINTS: usize = 400;
 
-/// Beyond this |z| the normal distribution has nothing left that a double could hold.
+/// Beyond this |z| the normal tail is below the range of a double.
 const Z_MAX: f64 = 38.0;
 
-/// Where the sums of unit normal values lie that no look has stopped: a density at evenly spaced points.
+/// Distribution of the sums of unit normal values that no look has stopped: a density at points.
 struct Paths {
     blocks: usize,
-    /// Sums and the probability of each; empty before the first look, where the sum is 0.
+    /// Sums with their probabilities; empty before the first look, where the sum is 0.
     points: Vec<(f64, f64)>,
 }
 
@@ -177,7 +180,7 @@ impl Paths {
         Paths { blocks: 0, points: vec![(0.0, 1.0)] }
     }
 
-    /// Looks after `blocks` values, and stops the share `spent` of all paths there; gives back the |z| from which on they stop.
+    /// Adds a look after `blocks` values that stops the share `spent` of all paths at the returned |z|.
     fn stop(&mut self, blocks: usize, spent: f64) -> f64 {
         let (sd, all) = (((blocks - self.blocks) as f64).sqrt(), (blocks as f64).sqrt());
         let beyond = |z: f64| -> f64 {

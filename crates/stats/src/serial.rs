@@ -1,18 +1,18 @@
-//! Do neighbours resemble each other? The rank version of von Neumann's ratio. Knows only the order of the values.
+//! Autocorrelation of neighbours, by the rank version of von Neumann's ratio.
 
 use crate::normal;
 
 /// The outcome of the test.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Serial {
-    /// Correlation of the ranks of neighbours, roughly: 1 less half of von Neumann's ratio.
+    /// Approximate rank correlation of neighbours: 1 minus half of von Neumann's ratio.
     pub(crate) correlation: f64,
-    /// One-sided p-value: the probability that independent values resemble their neighbours so much.
+    /// One-sided p-value: the probability of this correlation for independent values.
     pub(crate) p: f64,
 }
 
-/// Bartels' test against positive autocorrelation of lag 1, in its normal approximation; `None` for fewer than 10 values
-/// or where all are equal. Ties have mid-ranks.
+/// Bartels' test against positive autocorrelation of lag 1, by normal approximation. `None` for fewer than 10
+/// values or if all are equal. Ties have mid-ranks.
 ///
 /// Source: R. Bartels, "The rank version of von Neumann's ratio test for randomness", JASA 77 (1982).
 pub(crate) fn resemblance(values: &[f64]) -> Option<Serial> {

@@ -1,4 +1,4 @@
-//! Student's t distribution for whole degrees of freedom. Knows nothing of samples.
+//! Student's t distribution for whole degrees of freedom.
 
 use std::f64::consts::FRAC_PI_2;
 

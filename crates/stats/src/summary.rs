@@ -1,8 +1,8 @@
-//! One sample by itself: what lies in its middle, and how far it spreads.
+//! Summaries of one sample: its centre and spread.
 //!
-//! Knows nothing of pairs; for a comparison use [`crate::ratio`], which is far narrower because what disturbs a block
-//! disturbs both services in it. Every function refuses an empty sample and values that are not finite; results are in
-//! the unit of the sample.
+//! For a comparison use [`crate::ratio`], which pairs values: a disturbance of a block affects both services
+//! in it. Every function refuses empty samples and values that are not finite. Results have the unit of the
+//! sample.
 
 use crate::error::{EstimateError, check_sample};
 
@@ -29,12 +29,11 @@ pub fn quantile(values: &[f64], probability: f64) -> Result<f64, EstimateError> 
     let at = (sorted.len() - 1) as f64 * probability;
     let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
     let part = at - at.floor();
-    // Two products in place of `below + (above - below) * part`: the difference of two huge values may overflow.
+    // Two products: the difference in `below + (above - below) * part` may overflow.
     Ok(below * (1.0 - part) + above * part)
 }
 
-/// The median absolute deviation from the median, plain: without the factor 1.4826 that makes it estimate the standard
-/// deviation of normal data.
+/// The median absolute deviation from the median, without the factor 1.4826 for normal data.
 ///
 /// Source: F. R. Hampel, "The influence curve and its role in robust estimation", JASA 69 (1974).
 ///
@@ -46,10 +45,8 @@ pub fn mad(values: &[f64]) -> Result<f64, EstimateError> {
     median(&distances)
 }
 
-/// The Hodges-Lehmann estimate of the centre: the median of the means of all pairs, each value with itself among them.
-///
-/// NaN where `values` is empty or holds a NaN. Takes memory and time for n(n+1)/2 values: for hundreds of blocks, not for a
-/// million requests.
+/// The Hodges-Lehmann estimate: the median of the means of all pairs, each value with itself too.
+/// NaN for empty values or a NaN among them. Time and memory grow with n(n+1)/2: for blocks, not requests.
 ///
 /// Source: J. L. Hodges and E. L. Lehmann, "Estimates of location based on rank tests", Annals of Mathematical
 /// Statistics 34 (1963).

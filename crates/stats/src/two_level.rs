@@ -1,36 +1,35 @@
-//! Few starts, each with several slices: how much varies from start to start, how much within one, and an interval that
-//! counts starts and not slices.
+//! Few starts with several slices each: variance between and within starts, and intervals over starts.
 //!
-//! What is drawn once per process (where memory lies, what a JIT compiled) is the same for all its slices, so a thousand
-//! slices of one start are one observation of it (T. Kalibera and R. Jones, "Rigorous benchmarking in reasonable time",
-//! ISMM 2013).
+//! Memory layout, JIT compilation and the like are random per process. So a thousand slices of one start are
+//! one observation (T. Kalibera and R. Jones, "Rigorous benchmarking in reasonable time", ISMM 2013).
 //!
-//! Of two services that are compared block by block either may have kept its process from one block to the next:
-//! [`by_start`] finds the parts of such a run that have no process in common, which are its independent ones.
+//! In a comparison of two services, either may keep its process for several blocks. [`by_start`] finds the
+//! parts of such a run that share no process, which are its independent units.
 
 use crate::error::{EstimateError, check_sample};
 
-/// Where the variation of a figure comes from. In the unit of the values, squared.
+/// The components of a figure's variance, in squared units of the values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Variance {
-    /// Between starts, beyond what their slices explain; 0 where these explain all of it.
+    /// Between starts, beyond the variation of their slices; 0 if that explains all of it.
     pub start: f64,
     /// Between the slices of one start.
     pub slice: f64,
 }
 
-/// Splits the variance of `starts[start][slice]` (values such as log ratios, numbers of slices may differ) in two.
-/// `slice` is pooled; `start` is the variance of the starts' means less `slice` by the harmonic mean of their sizes.
+/// Splits the variance of `starts[start][slice]` (such as log ratios; numbers of slices may differ) in two.
+/// `slice` is pooled; `start` is the variance of the starts' means minus `slice` divided by the harmonic mean
+/// of their sizes.
 ///
 /// # Errors
-/// Fewer than two starts, none with two slices, a start without slices, a value that is not finite.
+/// Fewer than two starts, no start with two slices, a start without slices, or a value that is not finite.
 pub fn variance<V: AsRef<[f64]>>(starts: &[V]) -> Result<Variance, EstimateError> {
     let (between, slice, share) = parts(starts)?;
     let slice = slice.ok_or(EstimateError::TooFewSeries { found: 1, needed: 2 })?;
     Ok(Variance { start: (between - slice * share).max(0.0), slice })
 }
 
-/// Variance of the starts' means, pooled variance of slices (where there is one), and the mean of 1 / slices.
+/// Variance of the starts' means, pooled variance of slices (if any), and the mean of 1 / slices.
 fn parts<V: AsRef<[f64]>>(starts: &[V]) -> Result<(f64, Option<f64>, f64), EstimateError> {
     if starts.len() < 2 {
         return Err(EstimateError::TooFewSeries { found: starts.len(), needed: 2 });
@@ -40,13 +39,13 @@ fn parts<V: AsRef<[f64]>>(starts: &[V]) -> Result<(f64, Option<f64>, f64), Estim
     Ok((sums.between / (starts.len() - 1) as f64, slice, sums.share))
 }
 
-/// What an analysis of variance adds up.
+/// The sums of an analysis of variance.
 pub(crate) struct Sums {
     /// The mean of the starts' means.
     pub mean: f64,
-    /// Squares of the starts' means about it.
+    /// Squared distances of the starts' means from it.
     pub between: f64,
-    /// Squares of slices about the mean of their start.
+    /// Squared distances of slices from the mean of their start.
     pub within: f64,
     /// Degrees of freedom of `within`: slices beyond the first of each start.
     pub freedom: usize,
@@ -81,12 +80,12 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Differences of two series, or the numbers of their blocks, in the order of the blocks, parted into starts. Which process stood
-/// behind a block, `one` and `other` tell by a number for each; a new part begins only where both have another process than the
-/// block before, so that no process is in two parts. Series of which every block has fresh processes have a part for each block.
+/// Groups block values (differences of two series, or block numbers) into independent starts. `one` and
+/// `other` identify the process behind each block. A new group begins only where both change their process,
+/// so that no process is in two groups. With fresh processes in every block each block is a group.
 ///
 /// # Errors
-/// Numbers of processes that are not those of the differences.
+/// Process numbers that do not match the differences.
 pub fn by_start<T: Copy>(diffs: &[T], one: &[usize], other: &[usize]) -> Result<Vec<Vec<T>>, EstimateError> {
     for (index, processes) in [one, other].into_iter().enumerate() {
         let (found, expected) = (processes.len(), diffs.len());
@@ -105,7 +104,7 @@ pub fn by_start<T: Copy>(diffs: &[T], one: &[usize], other: &[usize]) -> Result<
     Ok(starts)
 }
 
-/// Whether some start has more than one value, so that the values are not independent of each other.
+/// Whether some start has several values, which are then not independent.
 #[must_use]
 pub fn are_shared<V: AsRef<[f64]>>(starts: &[V]) -> bool {
     starts.iter().any(|start| start.as_ref().len() > 1)

@@ -1,19 +1,19 @@
-//! Two samples that are not paired: two runs at two times, or several runs of each of two versions.
+//! Two unpaired samples: two runs at different times, or several runs of each of two versions.
 //!
-//! Within a run blocks are paired, and [`crate::ratio`] is the method. Two runs have no block in common, so a
-//! caller hands over what each block is related to already: ln(service / reference). Knows nothing of ratios and references.
+//! Within a run blocks are paired, and [`crate::ratio`] applies. Two runs have no common blocks, so callers
+//! pass values that are relative already: ln(service / reference).
 //!
 //! Two functions, for two questions:
-//! - [`shift`]: how far two samples of independent values lie apart. For two runs the values are blocks. What is drawn once
-//!   for a run (a boot, where memory lies, the other tenants of that hour) is the same for all its blocks, so this interval
-//!   shows how these two runs differ, and no number of blocks makes it show more.
-//! - [`between`]: the same of two sets of groups, of which the groups are what is independent. For several runs of each of
-//!   two versions the groups are runs, and what is drawn once for a run is in the interval. For two runs in which services
-//!   kept their process for several blocks the groups are starts.
+//! - [`shift`]: the distance between two samples of independent values. For two runs the values are blocks.
+//!   Effects that are random per run (a boot, memory layout, other tenants) are the same for all its blocks.
+//!   So the interval describes these two runs only, with any number of blocks.
+//! - [`between`]: the same for two sets of groups, in which groups are independent. For several runs of two
+//!   versions the groups are runs, and the interval includes effects per run. For two runs with processes
+//!   that last for several blocks the groups are starts.
 //!
 //! # How often they err
-//! Coverage of 95% where neither is ahead, 10,000 simulations each (standard error 0.2%); n blocks each. [`shift`], and what
-//! becomes of it where runs differ by themselves, with a standard deviation of a multiple of that of a block:
+//! Coverage at 95% without a difference, 10,000 simulations each (standard error 0.2%); n blocks each.
+//! [`shift`], also if runs differ by themselves, with a standard deviation in multiples of a block's:
 //!
 //! | blocks of each run | 8 | 12 | 20 | 40 | 8 and 40 |
 //! |---|---|---|---|---|---|
@@ -28,8 +28,8 @@
 //! | runs differ by 1 | 52.1% | 44.5% | 35.1% | 25.0% | 40.6% |
 //! | the second run spreads twice as wide | 93.9% | 94.5% | 94.3% | 94.4% | 98.9% |
 //!
-//! So figures of two runs are exact about these two runs, and less and less so about two versions the more blocks they
-//! have. [`between`] with the same differences of runs, 12 blocks a run, and how wide it then is:
+//! So an interval for two runs is exact for these runs, but covers two versions less, the more blocks they
+//! have. [`between`] with the same differences of runs, 12 blocks per run, and its width:
 //!
 //! | runs before + after | 0 | 0.25 | 0.5 | 1 | width at 1, in sd of a block |
 //! |---|---|---|---|---|---|
@@ -41,8 +41,7 @@
 //! | 5 + 5 | 98.3% | 96.4% | 95.0% | 94.7% | 2.95 |
 //! | 10 + 3 | 98.0% | 95.8% | 94.7% | 94.7% | 2.96 |
 //!
-//! Two and one run are enough for an interval, and it is too wide to be of use; five and one, or three and three, are where
-//! it begins.
+//! Two runs and one suffice for an interval; five and one, or three and three, for a useful one.
 
 use crate::error::{EstimateError, check_confidence, check_sample};
 use crate::estimate::{Estimate, Interval};
@@ -51,28 +50,28 @@ use crate::student;
 use crate::two_level::Sums;
 use crate::warning::Warning;
 
-/// Up to this many values of both samples together the null distribution is exact; all ways to part them fit the integers
-/// that count.
+/// Exact null distribution up to this total number of values; the counts fit the integers.
 pub const EXACT_MAX: usize = 120;
 
-/// The distribution of U where there is no difference: symmetric, from 0 up.
+/// The null distribution of U: symmetric, from 0 up.
 #[derive(Debug, Clone)]
 pub struct NullDistribution {
     max: usize,
     /// Standard deviation without ties.
     sd: f64,
-    /// P(U <= u) for u = 0, 1, ..; empty where it is approximated.
+    /// P(U <= u) for u = 0, 1, ..; empty if approximated.
     cumulative: Vec<f64>,
 }
 
 impl NullDistribution {
-    /// That of U, the number of pairs of which the value of the second sample is less than that of the first, where both
-    /// samples are drawn from one distribution: exact up to [`EXACT_MAX`] values together, the normal approximation with
-    /// continuity correction above.
+    /// The distribution of U for two samples from one distribution. U is the number of pairs with a smaller
+    /// value in the second sample. Exact up to [`EXACT_MAX`] values in total, above by normal approximation
+    /// with continuity correction.
     ///
     /// Source: H. B. Mann and D. R. Whitney, "On a test of whether one of two random variables is stochastically larger
-    /// than the other", Annals of Mathematical Statistics 18 (1947). Counted by Gauss's binomial coefficient: the number of
-    /// ways to have U = u is that of q^u in (1 - q^(n+1))..(1 - q^(n+m)) / (1 - q)..(1 - q^m).
+    /// than the other", Annals of Mathematical Statistics 18 (1947). Counted by Gauss's binomial coefficient:
+    /// the number of ways to get U = u is the coefficient of q^u in (1 - q^(n+1))..(1 - q^(n+m)) / (1 -
+    /// q)..(1 - q^m).
     #[must_use]
     pub fn rank_sum(one: usize, other: usize) -> Self {
         let ways = if one + other <= EXACT_MAX { ways_to_part(one, other) } else { Vec::new() };
@@ -95,12 +94,12 @@ impl NullDistribution {
         self.cumulative.get(u).copied().unwrap_or_else(approximate)
     }
 
-    /// How many of the values that an interval's ends are taken from may be cut off at each end so that at most `tail` of
-    /// the probability lies beyond either: the largest k >= 1 with P(U <= k - 1) <= `tail`. `None` where even the widest
-    /// interval leaves out more.
+    /// The number of ordered values that may be cut off at each end with a probability of at most `tail`
+    /// beyond: the largest k >= 1 with P(U <= k - 1) <= `tail`. `None` if even the widest interval excludes
+    /// more.
     #[must_use]
     pub fn depth(&self, tail: f64) -> Option<usize> {
-        // A confidence such as 0.95 is not exact in binary, and 1 - 0.95 is above 0.05 by one unit in the last place.
+        // A confidence such as 0.95 is not exact in binary: 1 - 0.95 exceeds 0.05 in the last place.
         let allowed = tail * (1.0 + 1e-12);
         let (mut inside, mut outside) = (0, self.max / 2 + 1);
         while inside + 1 < outside {
@@ -110,7 +109,7 @@ impl NullDistribution {
         (inside > 0).then_some(inside)
     }
 
-    /// The interval of `confidence` whose ends are among these ascending values; `None` where they are too few.
+    /// The interval of `confidence` with ends among these ascending values; `None` with too few.
     fn interval(&self, ascending: &[f64], confidence: f64) -> Option<Interval> {
         let depth = self.depth((1.0 - confidence) / 2.0)?;
         Some(Interval {
@@ -120,7 +119,7 @@ impl NullDistribution {
         })
     }
 
-    /// Two-sided p-value of a centre of 0: the least `1 - confidence` at which that interval leaves out 0.
+    /// Two-sided p-value of a centre of 0: the least `1 - confidence` whose interval excludes 0.
     fn p_value(&self, ascending: &[f64]) -> f64 {
         let negative = ascending.partition_point(|value| *value < 0.0);
         let positive = ascending.len() - ascending.partition_point(|value| *value <= 0.0);
@@ -128,13 +127,13 @@ impl NullDistribution {
     }
 }
 
-/// In how many ways two samples have each number of such pairs.
+/// The number of ways in which two samples can have each number of such pairs.
 fn ways_to_part(one: usize, other: usize) -> Vec<i128> {
     let pairs = one * other;
     let mut ways = vec![0_i128; pairs + 1];
     ways[0] = 1;
     for step in 1..=other {
-        // No value on the way exceeds the number of ways to part the samples, which is below 2^117.
+        // No intermediate value exceeds the number of ways to split the samples, which is below 2^117.
         for u in (one + step..=pairs).rev() {
             ways[u] -= ways[u - one - step];
         }
@@ -145,20 +144,20 @@ fn ways_to_part(one: usize, other: usize) -> Vec<i128> {
     ways
 }
 
-/// Fewest values of each of two samples of one size from which [`shift`] makes an interval of `confidence`: 4 for 0.95.
-/// `None` where the confidence is not between 0 and 1.
+/// Fewest values per sample, for samples of equal size, with which [`shift`] has an interval of `confidence`:
+/// 4 for 0.95. `None` if the confidence is not between 0 and 1.
 #[must_use]
 pub fn least_n(confidence: f64) -> Option<usize> {
     check_confidence(confidence).ok()?;
     (1..=EXACT_MAX / 2).find(|&n| NullDistribution::rank_sum(n, n).depth((1.0 - confidence) / 2.0).is_some())
 }
 
-/// How far the values of `after` lie above those of `before`: the Hodges-Lehmann estimate, which is the median of all
-/// differences of a value after and a value before, and its interval of at least `confidence` from the exact Mann-Whitney
-/// test. Assumes that all values are independent, and that both samples have one distribution but for the shift; not that it
-/// is normal. The interval is closed; ties make its coverage greater and never less.
+/// The distance from `before` to `after`: the Hodges-Lehmann estimate (the median of all differences after
+/// minus before), with an interval of at least `confidence` from the exact Mann-Whitney test. Assumes
+/// independent values and the same distribution up to a shift; normality is not required. The interval is
+/// closed; ties only increase its coverage.
 ///
-/// `n` is the size of the smaller sample. Where both are too small for an interval of that confidence there is none.
+/// `n` is the size of the smaller sample. Too small samples have no interval.
 ///
 /// Source: P. K. Moses' interval as in M. Hollander, D. A. Wolfe and E. Chicken, Nonparametric Statistical Methods (3rd
 /// edition 2014), sections 4.2 and 4.3.
@@ -181,7 +180,7 @@ pub fn shift(before: &[f64], after: &[f64], confidence: f64) -> Result<Estimate,
     Ok(Estimate { point: middle(&differences), interval, n, warnings })
 }
 
-/// Two-sided p-value of "neither is ahead": the least `1 - confidence` at which the interval of [`shift`] leaves out 0.
+/// Two-sided p-value of "no difference": the least `1 - confidence` at which [`shift`] excludes 0.
 ///
 /// # Errors
 /// An empty sample, a value that is not finite.
@@ -190,7 +189,7 @@ pub fn p_value(before: &[f64], after: &[f64]) -> Result<f64, EstimateError> {
     Ok(NullDistribution::rank_sum(before.len(), after.len()).p_value(&differences))
 }
 
-/// All differences of a value after and one before, in ascending order.
+/// All differences after minus before, ascending.
 pub(crate) fn differences(before: &[f64], after: &[f64]) -> Result<Vec<f64>, EstimateError> {
     check_sample(before)?;
     check_sample(after)?;
@@ -205,13 +204,14 @@ pub(crate) fn middle(sorted: &[f64]) -> f64 {
     f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
 }
 
-/// How far the groups of `after` lie above those of `before`: the difference of the means of the groups' means, with an
-/// interval of `confidence` from Student's t. Groups are independent, values of one group need not be.
+/// The distance from the groups of `before` to those of `after`: the difference of the means of group means,
+/// with an interval of `confidence` by Student's t. Groups are independent; values of one group need not be.
 ///
-/// The variance between groups is pooled over both sides: what makes two runs of one program differ is the machine's, and
-/// taken to be the same for both. So three groups in all are enough, one on one side among them. As in
-/// [`crate::contrast::interval_of_starts`] a side's variance is never less than what the values within its groups explain. `n` is
-/// the number of groups. With one group on each side there is an estimate, no interval, and [`Warning::TooFewBlocks`].
+/// The variance between groups is pooled over both sides, because differences between runs of one program
+/// come from the machine. So three groups in all suffice, with a single one on one side. As in
+/// [`crate::contrast::interval_of_starts`], the variance of a side is at least what values within its groups
+/// explain. `n` is the number of groups. With one group per side there is an estimate, no interval, and
+/// [`Warning::TooFewBlocks`].
 ///
 /// # Errors
 /// A side without groups, a group without values, a value that is not finite, a confidence that is not between 0 and 1.
@@ -236,17 +236,17 @@ pub fn between<V: AsRef<[f64]>>(
     Ok(Estimate { point, interval: Some(interval), n, warnings: Vec::new() })
 }
 
-/// Two-sided p-value of "neither is ahead", of the same assumptions as [`between`]; 1 where there is one group on each side.
+/// Two-sided p-value of "no difference", with the assumptions of [`between`]; 1 with one group per side.
 ///
 /// # Errors
-/// Those of [`between`].
+/// The errors of [`between`].
 pub fn between_p<V: AsRef<[f64]>>(before: &[V], after: &[V]) -> Result<f64, EstimateError> {
     let (point, error) = centre(before, after)?;
     let freedom = before.len() + after.len() - 2;
     Ok(error.filter(|_| point != 0.0).map_or(1.0, |error| student::two_sided_p(point / error, freedom)))
 }
 
-/// The difference of the means, and its standard error where there are groups enough for one.
+/// The difference of the means, and its standard error if there are enough groups.
 fn centre<V: AsRef<[f64]>>(before: &[V], after: &[V]) -> Result<(f64, Option<f64>), EstimateError> {
     let (one, other) = (Sums::of(before)?, Sums::of(after)?);
     let point = other.mean - one.mean;
@@ -261,9 +261,9 @@ fn centre<V: AsRef<[f64]>>(before: &[V], after: &[V]) -> Result<(f64, Option<f64
     Ok((point, Some((part(&one, before.len()) + part(&other, after.len())).sqrt())))
 }
 
-/// Two-sided p-value of "this difference is one like those": of `alike`, differences between two groups behind which is
-/// nothing but chance, such as those of programs that did not change between two runs. They are taken to be normal about 0
-/// with one spread, so this is Student's t with as many degrees of freedom; 1 where there are none.
+/// Two-sided p-value of a difference, compared with the chance differences `alike`, such as those of programs
+/// that did not change between two runs. These are assumed to be normal about 0 with a common spread:
+/// Student's t with one degree of freedom each. 1 without any.
 #[must_use]
 pub fn among_p(difference: f64, alike: &[f64]) -> f64 {
     let square = alike.iter().map(|one| one * one).sum::<f64>() / alike.len() as f64;
@@ -313,7 +313,7 @@ mod tests {
         let found = shift(&[1.0, 2.0, 3.0], &[11.0, 12.0, 13.0], 0.95).unwrap();
         assert_eq!((found.point, found.interval, found.n), (10.0, None, 3));
         assert_eq!(found.warnings, [Warning::TooFewBlocks { n: 3, needed: 4 }]);
-        // One run with many blocks does not make up for the other with few.
+        // A run with many blocks does not compensate for another with few.
         let one = shift(&[1.0], &[0.5; 30], 0.95).unwrap();
         assert_eq!(one.warnings, [Warning::TooFewBlocks { n: 1, needed: 4 }]);
     }
@@ -349,7 +349,7 @@ mod tests {
     fn a_difference_is_held_against_those_of_what_did_not_change() {
         assert!((among_p(3.0, &[1.0, -1.0, 2.0, -2.0]) - 0.13063511375366063).abs() < 1e-12);
         assert_eq!((among_p(3.0, &[]), among_p(0.0, &[0.0])), (1.0, 1.0));
-        // One row that did not change is hardly a measure.
+        // One unchanged row is hardly a yardstick.
         assert!(among_p(10.0, &[1.0]) > 0.05 && among_p(20.0, &[1.0]) < 0.05);
     }
 

@@ -1,7 +1,6 @@
-//! What is doubtful about a sample. A warning is a value that travels with the estimate; its text names the remedy.
+//! Doubts about a sample. A warning is a value that travels with the estimate; its text names the remedy.
 //!
-//! Knows the values in their order and nothing of what made them. No warning removes or alters a value: blocks are never
-//! dropped by their outcome.
+//! It depends on the values in their order. No warning alters a value: blocks are never dropped.
 
 use std::fmt;
 
@@ -14,46 +13,46 @@ use crate::summary;
 /// A value further from the median than this many MADs is an outlier.
 ///
 /// The MAD is the plain one, without the factor 1.4826, so this is about 6.7 standard deviations of normal data. False
-/// alarms on normal data, by 20,000 simulations: 2.8% of samples with n = 6, 1.2% with n = 10, 0.2% with n = 20. With 5
-/// MADs it would be 16%, 14% and 12%: a warning that is always there is not read.
+/// alarms on normal data, by 20,000 simulations: 2.8% of samples with n = 6, 1.2% with n = 10, 0.2% with n =
+/// 20. With 5 MADs it would be 16%, 14% and 12%, too often to be taken seriously.
 pub(crate) const OUTLIER_MADS: f64 = 10.0;
 
-/// Fewest values for which an outlier is looked for: with less the MAD is no scale.
+/// Fewest values for detecting outliers: with fewer the MAD is unreliable.
 pub(crate) const OUTLIER_N_MIN: usize = 6;
 
-/// Drift is reported where the trend test's p-value is at most this.
+/// Drift is reported up to this p-value of the trend test.
 pub(crate) const DRIFT_P_MAX: f64 = 0.01;
 
-/// Blocks that resemble their neighbours are reported where the test's p-value is at most this.
+/// Autocorrelated blocks are reported up to this p-value.
 ///
-/// False alarms of this and of drift together, by 10,000 simulations: 0.6% of samples with n = 8, 1.5% with n = 12, 1.9%
-/// with n = 40. What it finds: [`crate::contrast`].
+/// False alarms of this and of drift together, by 10,000 simulations: 0.6% of samples with n = 8, 1.5% with n
+/// = 12, 1.9% with n = 40. For its effect see [`crate::contrast`].
 pub(crate) const SERIAL_P_MAX: f64 = 0.01;
 
-/// Ties are reported where at least this share of the values equals another value.
+/// Ties are reported if at least this share of the values equals another value.
 pub(crate) const TIES_SHARE_MIN: f64 = 0.25;
 
-/// A doubt about an estimate. Places count from 0, in the order in which the values were given.
+/// A doubt about an estimate. Indices count from 0, in the order of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Warning {
-    /// There are too few blocks for an interval of the confidence asked for.
+    /// Too few blocks for an interval of the requested confidence.
     TooFewBlocks {
         /// Number of blocks there are.
         n: usize,
-        /// Number of blocks it takes at the least.
+        /// Fewest blocks needed.
         needed: usize,
     },
-    /// The values rise or fall in the order of the blocks: they are not independent draws of one distribution.
+    /// The values rise or fall over the blocks: they are not independent draws of one distribution.
     Drift {
         /// Whether they rise.
         rises: bool,
         /// Two-sided p-value of the Mann-Kendall test.
         p: f64,
     },
-    /// Blocks resemble those before and after: they are not independent draws, and the interval claims too much.
+    /// Blocks resemble their neighbours: they are not independent, and the interval is too narrow.
     Autocorrelated {
-        /// Correlation of the ranks of neighbours, roughly (1 less half of von Neumann's ratio of ranks).
+        /// Approximate rank correlation of neighbours (1 minus half of von Neumann's ratio).
         correlation: f64,
         /// One-sided p-value of Bartels' test.
         p: f64,
@@ -62,7 +61,7 @@ pub enum Warning {
     Outlier {
         /// Which block.
         index: usize,
-        /// How far it lies from the median, in (plain) MADs.
+        /// Its distance from the median in (plain) MADs.
         mads: f64,
     },
     /// Many values are equal: the metric is too coarse.
@@ -109,12 +108,12 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Every doubt that the values alone can raise, in this order: drift, resemblance, outliers, ties. Expects finite values.
+/// All warnings from the values alone: drift, autocorrelation, outliers, ties. Expects finite values.
 #[must_use]
 pub fn inspect(values: &[f64]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let drift = drift(values);
-    // A trend makes neighbours alike too: one cause, one warning.
+    // A trend also correlates neighbours: one cause gives one warning.
     let resemblance = if drift.is_none() { resemblance(values) } else { None };
     warnings.extend(drift);
     warnings.extend(resemblance);
@@ -135,7 +134,7 @@ fn resemblance(values: &[f64]) -> Option<Warning> {
 
 fn outliers(values: &[f64]) -> Vec<Warning> {
     let (Ok(median), Ok(mad)) = (summary::median(values), summary::mad(values)) else { return Vec::new() };
-    // A MAD of 0 means that more than half of the values are equal; that is a matter of ties, not of outliers.
+    // A MAD of 0 means that more than half of the values are equal: these are ties, not outliers.
     if values.len() < OUTLIER_N_MIN || mad == 0.0 {
         return Vec::new();
     }

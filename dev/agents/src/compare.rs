@@ -1,19 +1,17 @@
-//! Two arms of runs: do they have the same distribution? Values only.
+//! Tests whether two arms of runs have the same distribution. Values only.
 //!
-//! Of each pair the difference of the two empirical distribution functions is taken, and the mean of these differences over all pairs.
-//! If both arms are alike, either sign of each pair's difference is as likely as the other, however the latencies within a run depend
-//! on each other: the p value is the share of random signs whose statistic is as large (Fisher 1935; Good, *Permutation, Parametric and
-//! Bootstrap Tests*, 2005, chapter 3).
+//! The statistic is the mean over all pairs of the difference between the two empirical distribution
+//! functions of a pair. If both arms are equal, either sign of a pair's difference is equally likely, however
+//! the latencies within a run depend on each other. The p value is the share of random signs with a statistic
+//! at least as large (Fisher 1935; Good, *Permutation, Parametric and Bootstrap Tests*, 2005, chapter 3).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use tare_load::schedule::SplitMix64;
 
-/// At which a difference is one.
 pub(crate) const LEVEL: f64 = 0.05;
 pub(crate) const PERMUTATIONS: usize = 4_000;
 
-/// The latencies of one run.
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     counts: BTreeMap<u64, u64>,
@@ -59,7 +57,7 @@ fn values<'r>(runs: impl Iterator<Item = &'r Run>) -> Vec<u64> {
     all.into_iter().collect()
 }
 
-/// The largest difference of two runs' distributions, and its p value as if all latencies were independent.
+/// The largest difference of two runs' distributions, and its p value for independent latencies.
 pub(crate) fn pair(one: &Run, other: &Run) -> (f64, f64) {
     let values = values([one, other].into_iter());
     let d = largest(&difference(one, other, &values));
@@ -91,12 +89,11 @@ pub(crate) struct Arms {
     pairs: Vec<(Run, Run)>,
 }
 
-/// What came of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Comparison {
     pub(crate) ks: f64,
     pub(crate) ks_p: f64,
-    /// The smallest that is significant.
+    /// The smallest significant statistic.
     pub(crate) ks_critical: f64,
     pub(crate) ad: f64,
     pub(crate) ad_p: f64,
@@ -125,7 +122,7 @@ impl Arms {
         let mut by_chance: Vec<(f64, f64)> = (0..permutations)
             .map(|_| statistics(&mut || if random.draw() & 1 == 0 { 1.0 } else { -1.0 }))
             .collect();
-        // What was seen is one of the possible signs.
+        // The observed pattern is one of the possible ones.
         let share = |count: usize| (count + 1) as f64 / (permutations + 1) as f64;
         let nearly = 1.0 - 1e-12;
         let ks_p = share(by_chance.iter().filter(|(other, _)| *other >= ks * nearly).count());
@@ -135,7 +132,7 @@ impl Arms {
         Comparison { ks, ks_p, ks_critical: by_chance[critical.min(permutations - 1)].0, ad, ad_p }
     }
 
-    /// Of Anderson and Darling (1952): the tails count as much as the middle.
+    /// The weights of Anderson and Darling (1952): the tails count as much as the middle.
     fn weights(&self, values: &[u64]) -> Vec<f64> {
         let runs = || self.pairs.iter().flat_map(|(one, several)| [one, several]);
         let mut pooled = vec![0.0; values.len()];
@@ -156,7 +153,7 @@ impl Arms {
 mod tests {
     use super::*;
 
-    /// Latencies that depend on each other: each run is shifted as a whole.
+    /// Dependent latencies: each run is shifted as a whole.
     fn run(random: &mut SplitMix64, slower: f64) -> Run {
         let shift = 1.0 + 0.2 * random.unit_open();
         let mut counts = BTreeMap::new();
@@ -184,7 +181,7 @@ mod tests {
             let arms = arms(&mut random, 1.0);
             found += usize::from(arms.compare(&mut random, 200).ks_p < LEVEL);
         }
-        // Binomial, 60 at 5%: 3 are expected, and more than 9 come once in a thousand.
+        // Binomial, 60 at 5%: 3 are expected, and more than 9 occur once in a thousand.
         assert!(found <= 9, "{found} of 60");
     }
 
@@ -194,7 +191,7 @@ mod tests {
         let different = arms(&mut random, 1.2).compare(&mut random, 500);
         assert!(different.ks_p < 0.01 && different.ad_p < 0.01, "{different:?}");
         assert!(different.ks > different.ks_critical);
-        // One run is no more than one pair: of a single latency each the signs say nothing.
+        // With one pair the test has no information, however many latencies it has.
         let single = |ns| Run { counts: BTreeMap::from([(ns, 100_000)]), verdict: String::new() };
         let mut arms = Arms::default();
         arms.add(single(1), single(2));

@@ -1,16 +1,20 @@
-//! Whether several agents at a part of the rate each give the latencies of one at the full rate. Pairs of runs are interleaved in
-//! random order against one server, each pair with a seed of its own and the same for both, so that both send the same arrivals.
+//! Tests whether several agents with a part of the rate each give the latencies of one agent at the full
+//! rate. Pairs of runs are interleaved in random order against one server. Both runs of a pair share a seed,
+//! so that they send the same arrivals.
 //!
-//! Two rules decide at 5%, and both are printed: Kolmogorov-Smirnov and Anderson-Darling between the mean distributions of the two
-//! arms, by exchanging the arms within pairs. Latencies of one run depend on each other (a stall makes many of them slow), so a test
-//! that takes each latency for an observation finds differences between equal arms; what is exchanged here is whole runs. The
-//! ordinary test of each pair is printed beside it, for what it is worth.
+//! Two rules decide at 5%, and both are printed: Kolmogorov-Smirnov and Anderson-Darling between the mean
+//! distributions of the two arms, by permuting the arms within pairs. Latencies of one run depend on each
+//! other (a stall makes many of them slow). A test that treats each latency as an observation would find
+//! differences between equal arms, so whole runs are permuted. The ordinary test of each pair is printed
+//! beside it for information.
 //!
-//! The server and each agent need a CPU of their own (`--server-cpu`, `--agent-cpus`). On two CPUs a server that answers at once shows that
-//! two agents share one: microseconds at the median, either way. A server with a queue (`--service-time`) shows whether requests come as
-//! one agent would send them, as a burst makes all that follow wait.
+//! The server and each agent need a CPU of their own (`--server-cpu`, `--agent-cpus`). On two CPUs, a server
+//! that answers at once reveals that two agents share a CPU, by microseconds at the median. A server with a
+//! queue (`--service-time`) shows whether requests arrive as one agent would send them, because a burst
+//! delays all requests after it.
 //!
-//! Not a test: it is run by hand on a machine that does nothing else. `cargo run --release -p tare-agents-compared -- --help`
+//! This is no test: run it by hand on an otherwise idle machine. `cargo run --release -p tare-agents-compared
+//! -- --help`
 
 mod compare;
 mod queue;
@@ -79,7 +83,7 @@ fn main() -> anyhow::Result<ExitCode> {
         args.agents
     );
     for pair in 1..=args.pairs {
-        // Below 2^53, as every seed of Tare.
+        // Below 2^53, like every seed of Tare.
         let (seed, one_first) = (random.draw() >> 11, random.draw() & 1 == 0);
         let several_first = (!one_first).then(|| ground.run(Arm::Several, seed)).transpose()?;
         let one = ground.run(Arm::One, seed)?;
@@ -99,7 +103,7 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(if differ { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// What is then found may be of the CPUs, and not of how the load is divided.
+/// Warns that a difference may come from shared CPUs instead of the division of the load.
 fn note_shared_cpus(agents: usize) {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     if cpus < agents + 1 {

@@ -1,5 +1,6 @@
-//! A server with one place for all requests, which takes a random time for each. How long a request waits depends on when the others
-//! came, so its latencies show whether several agents send what one would, and hardly how soon a generator is woken.
+//! A server with one queue for all requests, and a random service time. The wait of a request depends on the
+//! arrivals of the others. So the latencies show whether several agents send like one, and hardly depend on
+//! the wake-up time of a generator.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +13,7 @@ use tare_load::schedule::SplitMix64;
 const ANSWER: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello world!";
 
-/// Requests leave it in the order in which they came.
+/// A first-in, first-out queue.
 struct Queue {
     service_time_mean: Duration,
     random: SplitMix64,
@@ -20,7 +21,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// When the answer to a request is due that came at `now`.
+    /// When the answer to a request that arrived at `now` is due.
     fn take(&mut self, now: Instant) -> Instant {
         self.free_at = self.free_at.max(now) + exponential(&mut self.random, self.service_time_mean);
         self.free_at
@@ -39,7 +40,7 @@ pub(crate) fn serve(port: u16, service_time_mean: Duration, seed: u64) -> std::i
     thread::spawn(move || {
         for connection in listener.incoming().flatten() {
             let queue = Arc::clone(&queue);
-            // A connection ends when its client does, and nothing else is to be done then.
+            // A connection ends when its client does, and needs no further handling.
             thread::spawn(move || answer(&connection, &queue));
         }
     });
@@ -71,7 +72,7 @@ mod tests {
         let mut queue = Queue { service_time_mean, random: SplitMix64::new(1), free_at: start };
         let (first, second) = (queue.take(start), queue.take(start));
         assert!(start < first && first < second);
-        // Poisson arrivals half as often as it could serve wait as long as they are served (M/M/1).
+        // Poisson arrivals at half the service rate wait as long as they are served (M/M/1).
         let mut arrivals = SplitMix64::new(2);
         let mut now = second;
         let (mut in_system, count) = (Duration::ZERO, 200_000);

@@ -1,4 +1,4 @@
-//! One run of either arm: agents, a controller, and the histogram that it printed.
+//! One run of either arm: agents, a controller, and the printed histogram.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
@@ -15,17 +15,16 @@ use crate::compare::Run;
 use crate::{Args, queue};
 
 const READY: Duration = Duration::from_secs(10);
-/// Not one that the kernel gives to clients.
+/// A port outside of the kernel's range for clients.
 const PORT: u16 = 9_870;
 
-/// Which arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arm {
     One,
     Several,
 }
 
-/// A program that ends with its value.
+/// A program that ends when this value is dropped.
 struct Started(Child);
 
 impl Drop for Started {
@@ -35,14 +34,14 @@ impl Drop for Started {
     }
 }
 
-/// A program that ends with this one, however that ends.
+/// A command that the kernel kills when this program ends.
 fn leashed(program: &Path) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", "--"]).arg(program);
     command
 }
 
-/// The server of the arguments: a program, or a thread of this one.
+/// Starts the server of the arguments: a program, or a thread of this one.
 fn serve(args: &Args, tare: &Path) -> anyhow::Result<Option<Started>> {
     if let Some(mean) = args.service_time {
         queue::serve(PORT, mean, args.seed).with_context(|| format!("port {PORT}"))?;
@@ -60,7 +59,7 @@ fn serve(args: &Args, tare: &Path) -> anyhow::Result<Option<Started>> {
     Ok(Some(Started(command.spawn()?)))
 }
 
-/// The server, the token, and how each run is made.
+/// The server, the token, and the settings of each run.
 pub(crate) struct Ground<'a> {
     args: &'a Args,
     tare: PathBuf,
@@ -112,7 +111,6 @@ impl<'a> Ground<'a> {
         Ok((started, address))
     }
 
-    /// One run, and its latencies.
     pub(crate) fn run(&self, arm: Arm, seed: u64) -> anyhow::Result<Run> {
         let Args { rate, connections, duration, agents, plain, more, .. } = self.args;
         let count = match arm {

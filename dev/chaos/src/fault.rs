@@ -1,4 +1,4 @@
-//! What may happen to a measurement.
+//! The faults that a measurement may meet.
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use std::{
@@ -26,29 +26,29 @@ pub(crate) enum Fault {
     Interrupt,
     Terminate,
     HangUp,
-    /// Whoever reads what it prints goes away.
+    /// The reader of the output goes away.
     CloseOutput,
     LimitFiles,
     LimitDescriptors,
     LimitMemory,
     FillDisk,
-    /// The journal cannot be written: EIO.
+    /// Writing the journal fails with EIO.
     FailWrites,
-    /// The same, once: there would be room for the next record.
+    /// The same for one write only, so that the next record fits.
     FailOneWrite,
     /// The time of day jumps by ten hours.
     JumpClock,
     /// Another Tare measures at the same time.
     SecondRun,
-    /// Another Tare is to write into the same folder.
+    /// Another Tare tries to write into the same folder.
     SameFolder,
-    /// No cgroup can be made, from the beginning.
+    /// No cgroup can be made, from the start.
     RefuseCgroups,
-    /// No namespace can be made, from the beginning.
+    /// No namespace can be made, from the start.
     RefuseNamespaces,
 }
 
-/// What is done about it once the measurement has ended.
+/// How a fault is undone once the measurement has ended.
 pub(crate) struct Injected {
     pub second: Option<Started>,
 }
@@ -58,29 +58,29 @@ impl Fault {
         self.into()
     }
 
-    /// Whether it is the services that are attacked: then they may fail.
+    /// Whether the fault attacks the services, which may then fail.
     pub(crate) fn hits_services(self) -> bool {
         matches!(self, Fault::KillService | Fault::StopService | Fault::LimitMemory | Fault::SecondRun)
     }
 
-    /// Whether nothing is left that could clear up: the next Tare that starts services does it.
+    /// Whether no process is left to clean up, so that the next Tare that starts services does it.
     pub(crate) fn leaves_it_to_the_next(self) -> bool {
         self == Fault::KillTareAndWatchdog
     }
 
-    /// Whether the program may end by this signal.
+    /// Whether this signal may end the program.
     pub(crate) fn may_end_by(self, signal: i32) -> bool {
         let signals: &[Signal] = match self {
             Fault::KillTare | Fault::KillTareAndWatchdog => &[Signal::KILL],
             Fault::HangUp => &[Signal::HUP],
-            // So a program of Rust ends that cannot have the memory for a value.
+            // A Rust program aborts when an allocation fails.
             Fault::LimitMemory => &[Signal::ABORT],
             _ => &[],
         };
         signals.iter().any(|allowed| allowed.as_raw() == signal)
     }
 
-    /// The place in which a measurement that meets it is run.
+    /// The place for a measurement with this fault.
     pub(crate) fn place(self) -> Place {
         match self {
             Fault::FillDisk => Place::SmallDisk,
@@ -138,7 +138,7 @@ impl Fault {
         Ok(Injected { second })
     }
 
-    /// The cause is gone.
+    /// Removes the cause of the fault.
     pub(crate) fn mend(self, site: &mut Site) {
         if self == Fault::RefuseNamespaces {
             site.place = Place::Usual;
@@ -158,7 +158,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// One that has gone is hit by nothing.
+/// Sends a signal; a process that has gone is ignored.
 fn send(pid: Option<u32>, signal: Signal) {
     if let Some(pid) = pid.and_then(|pid| Pid::from_raw(pid.cast_signed())) {
         let _it_may_have_gone = kill_process(pid, signal);
@@ -178,7 +178,6 @@ fn limit(pid: u32, resource: Resource, most: u64) {
     }
 }
 
-/// Until nothing more goes in.
 fn fill(disk: &std::path::Path) -> anyhow::Result<()> {
     let mut filler = File::create(disk.join("filler"))?;
     while filler.write_all(&[7; 4096]).is_ok() {}

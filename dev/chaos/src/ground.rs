@@ -1,4 +1,4 @@
-//! Where measurements run: a repository for each, and what of this machine is needed for a fault.
+//! The places for measurements: a repository for each, and the kernel features that faults need.
 
 use std::{
     collections::BTreeMap,
@@ -19,43 +19,43 @@ use crate::{
     started::Started,
 };
 
-/// Room for a run of a few seconds, and little more.
+/// Room for little more than a run of a few seconds.
 const SMALL_DISK: &str = "size=2m";
 const UNDISTURBED_MAX: Duration = Duration::from_secs(120);
-/// For a shell with mounts of its own.
+/// A script for a shell with mounts of its own.
 const READ_ONLY_CGROUPS: &str = r#"for at in $(findmnt -rno TARGET -t cgroup,cgroup2); do mount -o remount,bind,ro "$at"; done; exec "$@""#;
 
-/// For a shell in a namespace of users.
+/// A script for a shell in a user namespace.
 const NO_NAMESPACES: &str =
     r#"for of in net pid mnt; do echo 0 > /proc/sys/user/max_${of}_namespaces; done; exec "$@""#;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Usual,
-    /// The runs lie on a file system of their own.
+    /// The runs are on a file system of their own.
     SmallDisk,
     WithoutCgroups,
     WithoutNamespaces,
-    /// Calls to the C library pass through ours.
+    /// Calls to the C library pass through our library.
     Shimmed,
 }
 
 pub(crate) struct Ground {
     tare: PathBuf,
     shim: Result<shim::Shim, String>,
-    /// Whether mounts of one's own can be made.
+    /// Whether private mounts are possible.
     mounts: Result<(), String>,
-    /// Whether namespaces of users can be made.
+    /// Whether user namespaces are possible.
     users: Result<(), String>,
-    /// How long each measurement lasts on this machine if nothing disturbs it.
+    /// The duration of each kind of measurement on this machine without a fault.
     usual: BTreeMap<Kind, Duration>,
 }
 
-/// A repository with its place; it is taken down when this is dropped.
+/// A repository with its place, which is removed when this is dropped.
 pub(crate) struct Site {
     folder: TempDir,
     pub place: Place,
-    /// Holds the mounts.
+    /// The process that holds the mounts.
     holder: Option<Child>,
 }
 
@@ -73,7 +73,7 @@ impl Ground {
     }
 
     /// # Errors
-    /// It does not end well, and so no disturbed one can be judged.
+    /// It does not succeed, so no faulty one can be evaluated.
     fn undisturbed(&self, kind: Kind) -> anyhow::Result<Duration> {
         let measurement = Measurement { kind, misbehaviour: None, isolates: false };
         let site = self.site(&measurement, Place::Usual)?;
@@ -98,7 +98,7 @@ impl Ground {
         self.usual.get(&kind).copied().unwrap_or(UNDISTURBED_MAX)
     }
 
-    /// What cannot be tried here, and why.
+    /// The faults that cannot be tried here, with the reasons.
     pub(crate) fn missing(&self) -> Vec<String> {
         let of = |result: &Result<(), String>, what: &str| {
             result.as_ref().err().map(|error| format!("{what}: {error}"))
@@ -130,7 +130,6 @@ impl Ground {
         Ok(Site { folder, place, holder })
     }
 
-    /// Starts `tare WORDS` in a site.
     pub(crate) fn start(&self, site: &Site, words: &[&str]) -> anyhow::Result<Started> {
         let root = site.root();
         let mark = &format!("{}-{}", std::process::id(), root.display());
@@ -142,14 +141,14 @@ impl Ground {
         Started::spawn(command, root, mark, "chaos")
     }
 
-    /// Another Tare beside a measurement, which does not wait for its turn.
+    /// Starts another Tare beside a measurement, which does not wait for its turn.
     pub(crate) fn start_second(&self, beside: &Started, out: &str) -> anyhow::Result<Started> {
         let mut command = Command::new(&self.tare);
         command.args(["run", "chaos.toml", "--get", "/", "--out", out, "--seed", "2"]);
         Started::spawn(command, beside.root(), beside.mark(), "second")
     }
 
-    /// The program, by way of what makes the place.
+    /// The program, started through the wrapper of its place.
     fn command(&self, site: &Site) -> Command {
         let mut command = match (&site.holder, site.place) {
             (Some(holder), _) => {
@@ -182,7 +181,7 @@ fn try_unshare(words: &[&str]) -> Result<(), String> {
     }
 }
 
-/// A process with mounts of its own, which lives until it is killed: a small file system lies over `runs`.
+/// Starts a process with its own mounts, which lives until it is killed: a small file system covers `runs`.
 fn hold_a_disk(runs: &Path) -> anyhow::Result<Child> {
     let script = format!("mount -t tmpfs -o {SMALL_DISK} none \"$1\" && echo ready && exec sleep 600");
     let mut command = Command::new("unshare");
@@ -198,7 +197,7 @@ impl Site {
         self.folder.path()
     }
 
-    /// Where its runs lie, as it is seen from here.
+    /// The folder of its runs, as seen from this process.
     pub(crate) fn runs(&self) -> PathBuf {
         self.seen(&self.root().join("runs"))
     }

@@ -1,4 +1,4 @@
-//! What must hold of a measurement, whatever it met.
+//! The conditions that must hold for a measurement after any fault.
 
 use std::time::Duration;
 
@@ -10,22 +10,22 @@ use crate::{
     started::Started,
 };
 
-/// What must hold, and does not.
+/// A violated condition.
 #[derive(Debug)]
 pub(crate) struct Violation(pub String);
 
 type Checked = Result<(), Violation>;
 
-/// After a kill the watchdog needs a moment.
+/// The time that the watchdog may take after a kill.
 const CLEAN_WITHIN: Duration = Duration::from_secs(10);
-/// 128 and the number of the signal that asked it to end.
+/// 128 plus the number of the signal that requested the end.
 const ASKED_TO_END: [i32; 3] = [129, 130, 143];
 
 pub(crate) fn ended_in_time(in_time: bool) -> Checked {
     holds(in_time, || "it did not end".to_owned())
 }
 
-/// With a status that has a meaning, and without a panic.
+/// Checks that it ended with a documented status, and without a panic.
 pub(crate) fn ended_well(started: &Started, fault: Fault) -> Checked {
     let code = started.status().and_then(|status| status.code());
     let ok = match (code, started.signal()) {
@@ -38,17 +38,17 @@ pub(crate) fn ended_well(started: &Started, fault: Fault) -> Checked {
     no_panic(started, fault)
 }
 
-/// Where a thread has started and finds no memory for its signal stack, the standard library panics before any code of the thread
-/// runs, and the program aborts. Nothing can be done about that from within; what must hold afterwards is checked all the same.
+/// If a started thread has no memory for its signal stack, the standard library panics before any code of the
+/// thread runs, and the program aborts. Tare cannot prevent that; other conditions are checked.
 const OF_A_THREAD_WITHOUT_MEMORY: &str = "/library/std/src/sys/pal/unix/stack_overflow.rs";
 
-/// A terminal obeys nothing of what a service printed.
+/// Checks that the output of services contains no terminal sequences.
 fn is_text(said: &str) -> Checked {
     let obeyed = said.lines().find(|line| line.contains(tare_host::foreign::is_hidden));
     holds(obeyed.is_none(), || format!("printed what a terminal obeys: {obeyed:?}"))
 }
 
-/// Looking at a repository runs nothing of it.
+/// Checks that looking at a repository ran none of its commands.
 pub(crate) fn only_looked(started: &Started) -> Checked {
     holds(!was_run_unasked(started.root()), || "a command of a manifest was run by `tare list`".to_owned())?;
     holds(started.status().is_some_and(|status| status.success()), || {
@@ -73,7 +73,7 @@ pub(crate) fn nothing_is_left(started: &Started) -> Checked {
     holds(!started.has_left_a_mount(), || "left a mount".to_owned())
 }
 
-/// Lines that were stored are still there, in their place.
+/// Checks that stored lines are still there, in their places.
 pub(crate) fn nothing_is_lost(before: &[String], stored: &Stored) -> Checked {
     let after = stored.lines();
     holds(after.starts_with(before), || {
@@ -82,13 +82,13 @@ pub(crate) fn nothing_is_lost(before: &[String], stored: &Stored) -> Checked {
     })
 }
 
-/// What the instrument could not do is held against no service.
+/// Checks that failures of the instrument are blamed on no service.
 pub(crate) fn no_service_is_blamed(stored: &Stored) -> Checked {
     let failed = stored.failed();
     holds(failed.is_empty(), || format!("blamed: {}", failed.join("")))
 }
 
-/// The figures of what is there, or a sentence about why there are none.
+/// Checks for figures, or a sentence about their absence.
 pub(crate) fn shows(shown: &Started) -> Checked {
     let code = shown.status().and_then(|status| status.code());
     holds(code.is_some_and(|code| (0..=6).contains(&code)), || {
@@ -98,21 +98,21 @@ pub(crate) fn shows(shown: &Started) -> Checked {
     holds(!shown.stderr().contains("panicked at"), || format!("panicked: {}", shown.stderr()))
 }
 
-/// What was written around a fault is whole, or was taken back.
+/// Checks that writes during a fault are complete, or were undone.
 pub(crate) fn is_undamaged(shown: &Started) -> Checked {
     let text = shown.stdout();
     let damage = text.lines().find(|line| line.contains("journal.ndjson: line"));
     holds(damage.is_none(), || format!("its journal is damaged: {damage:?}"))
 }
 
-/// It is complete now, or at least longer.
+/// Checks that the run is complete, or at least longer.
 pub(crate) fn went_on(resumed: &Started, stored: &Stored) -> Checked {
     holds(stored.is_complete(), || {
         format!("not complete after it was continued: {:?}: {}", resumed.status(), said(resumed))
     })
 }
 
-/// So that checks read as sentences.
+/// Makes checks readable as sentences.
 fn holds(is_so: bool, otherwise: impl FnOnce() -> String) -> Checked {
     if is_so { Ok(()) } else { Err(Violation(otherwise())) }
 }

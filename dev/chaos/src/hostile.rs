@@ -1,5 +1,5 @@
-//! A service that is right until it is trusted, and hostile from then on: what the raw socket's `--misbehave` does not have, since no
-//! instrument finds anything else by it.
+//! A service that behaves well until it is verified, and is hostile afterwards. The raw socket's
+//! `--misbehave` lacks these modes, because they do not test the instrument.
 
 use std::{
     fs::OpenOptions,
@@ -11,13 +11,13 @@ use std::{
 
 use strum::VariantNames;
 
-/// What is printed by one that wants to be more than text: a clear screen, a title, and a turn of the direction of writing.
+/// Output with terminal sequences: clear the screen, set a title, reverse the writing direction.
 pub(crate) const ESCAPES: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}";
 const RIGHT: &str =
     "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 12\r\n\r\nHello world!";
-/// Enough for its proof, and less than a run.
+/// Enough answers for its proof, but not for a run.
 const RIGHT_ANSWERS: usize = 600;
-/// Where it notes that it was started before.
+/// The file that records an earlier start.
 const STARTED: &str = "hostile-was-here";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, strum::VariantNames)]

@@ -1,8 +1,8 @@
-//! `cargo xtask chaos`: real measurements, each of which meets a fault at a random instant. Afterwards it is checked what must hold
-//! whatever happened: nothing left running, every measured line still there, a status that says what happened, and a run that
-//! can be shown and continued.
+//! `cargo xtask chaos`: real measurements, each with a fault at a random instant. The checks afterwards must
+//! hold after any fault: no process is left, every measured line still exists, the exit status reports what
+//! happened, and the run can be shown and resumed.
 //!
-//! A trial depends on the seed and its number alone, up to what the machine does meanwhile.
+//! A trial depends only on the seed and its number, apart from other activity of the machine.
 
 mod fault;
 mod ground;
@@ -73,7 +73,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let end = Duration::from_secs_f64(args.minutes * 60.0);
     let first = args.seed.unwrap_or_else(seed_of_the_clock);
     let tare = args.tare.canonicalize().with_context(|| args.tare.display().to_string())?;
-    // The trial in progress ends, and leaves nothing behind.
+    // The trial in progress ends, and leaves no processes or files.
     let interrupt = tare_host::signals::listen()?;
     let ground = Ground::prepare(&tare)?;
     ground.missing().iter().for_each(|missing| println!("left out: {missing}"));

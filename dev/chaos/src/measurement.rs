@@ -1,5 +1,5 @@
-//! The measurements that are disturbed: a run, a comparison, a search for a capacity and a published benchmark over a slow link, each
-//! of a few seconds.
+//! The disturbed measurements: a run, a comparison, a search for capacity and a published benchmark over a
+//! slow link, each of a few seconds.
 
 use std::{
     fmt,
@@ -11,7 +11,7 @@ use rand::{Rng, RngExt};
 
 use crate::hostile::Hostility;
 
-/// What `tare.toml` has: two services that are the raw socket under other names, and one that misbehaves.
+/// The `tare.toml`: two services that are the raw socket under other names, and one that misbehaves.
 pub(crate) const PROJECT: &str = r#"format = "1.0"
 catalogue = "services"
 [service.plain]
@@ -23,7 +23,7 @@ command = BAD
 ready-timeout = "3s"
 "#;
 
-/// One connection: the generator and the service wait for each other, so that neither is refused as too busy.
+/// One connection: the generator and the service alternate, so neither is rejected as too busy.
 pub(crate) const EXPERIMENT: &str = r#"format = "1.0"
 title = "Chaos"
 question = "What is left of a run that meets a fault?"
@@ -85,11 +85,11 @@ of = "raw-socket"
 stuck = true
 "#;
 
-/// Faults of the service `bad`, by the words of `--misbehave`.
+/// Faults of the service `bad`, as values of `--misbehave`.
 const MISBEHAVIOURS: [&str; 6] =
     ["stall=200ms/1s", "drops=1%", "wrong-length=1%", "closes", "slow-close", "slower=3%"];
 
-/// A service that no measurement asks for: whoever only looks must not run what it says.
+/// A service that no measurement uses: commands that only read must not run its commands.
 const UNASKED: &str = r#"format = "1.0"
 name = "unasked"
 language = "sh"
@@ -107,7 +107,7 @@ debian = ["coreutils"]
 command = ["touch", "LOOKED"]
 ready-timeout = "5s"
 "#;
-/// Made by a command of it.
+/// The file that one of its commands makes.
 const LOOKED: &str = "looked";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::EnumIter)]
@@ -121,9 +121,9 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone)]
 pub(crate) struct Measurement {
     pub kind: Kind,
-    /// How its service misbehaves, if one does.
+    /// The fault of its service, if it has one.
     pub misbehaviour: Option<&'static str>,
-    /// Its services are in sandboxes.
+    /// Whether its services run in sandboxes.
     pub isolates: bool,
 }
 
@@ -138,7 +138,7 @@ impl Measurement {
         Measurement { kind, misbehaviour, isolates }
     }
 
-    /// The same, but of a service that misbehaves in this way.
+    /// The same with a service that misbehaves in this way.
     pub(crate) fn with(self, misbehaviour: &str) -> anyhow::Result<Measurement> {
         let all = [&MISBEHAVIOURS[..], Hostility::NAMES].concat();
         let found = all.iter().find(|known| known.starts_with(misbehaviour));
@@ -193,7 +193,6 @@ impl Measurement {
     }
 }
 
-/// Where its run is stored.
 pub(crate) const OUT: &str = "runs/out";
 
 impl fmt::Display for Measurement {
@@ -203,10 +202,10 @@ impl fmt::Display for Measurement {
     }
 }
 
-/// The run folder of a measurement, as far as there is one.
+/// The run folder of a measurement, which may not exist.
 pub(crate) struct Stored(pub PathBuf);
 
-/// Whether a command of a service was run that no measurement asks for.
+/// Whether a command of the unused service was run.
 pub(crate) fn was_run_unasked(root: &Path) -> bool {
     root.join(LOOKED).exists()
 }
@@ -216,20 +215,20 @@ impl Stored {
         self.0.join("run.json").exists()
     }
 
-    /// The whole lines of the journal.
+    /// The complete lines of the journal.
     pub(crate) fn lines(&self) -> Vec<String> {
         let text = std::fs::read(self.0.join("journal.ndjson")).unwrap_or_default();
         let text = String::from_utf8_lossy(&text).into_owned();
         text.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(str::to_owned).collect()
     }
 
-    /// Whether the run ended of its own accord.
+    /// Whether the run ended by itself.
     pub(crate) fn is_complete(&self) -> bool {
         let last = self.lines().pop().unwrap_or_default();
         last.starts_with("{\"ended\"") && !last.contains("\"interrupted\"")
     }
 
-    /// Services that the journal says have failed.
+    /// Services that failed according to the journal.
     pub(crate) fn failed(&self) -> Vec<String> {
         self.lines().into_iter().filter(|line| line.starts_with("{\"failed\"")).collect()
     }

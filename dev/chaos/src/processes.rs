@@ -1,4 +1,4 @@
-//! Looks at processes and cgroups of this machine.
+//! Queries processes and cgroups of this machine.
 
 use std::{
     fs,
@@ -21,12 +21,11 @@ pub(crate) fn processes(wanted: impl Fn(u32) -> bool) -> Vec<u32> {
     pids.filter(|pid| wanted(*pid)).collect()
 }
 
-/// What is mounted where this process looks.
 pub(crate) fn mounts() -> String {
     fs::read_to_string("/proc/self/mounts").unwrap_or_default()
 }
 
-/// Asks until the answer is yes or the time is over.
+/// Polls until `yes` is true or the time is over.
 pub(crate) fn within(time: Duration, mut yes: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + time;
     loop {
@@ -40,7 +39,7 @@ pub(crate) fn within(time: Duration, mut yes: impl FnMut() -> bool) -> bool {
     }
 }
 
-/// The cgroups that a Tare of this id has made.
+/// The cgroups made by the Tare with this PID.
 pub(crate) fn groups_of(pid: u32) -> Vec<PathBuf> {
     fn look(folder: &Path, wanted: &str, depth: usize, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

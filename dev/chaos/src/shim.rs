@@ -1,4 +1,4 @@
-//! The library that is put before the C library: compiled where it is used, since only faults need it.
+//! The library that is loaded before the C library. It is compiled on use, because only some faults need it.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,4 +1,4 @@
-//! A command that was started, and all that it started itself.
+//! A started command, with all processes that it started.
 
 use std::{
     cell::RefCell,
@@ -15,13 +15,13 @@ use anyhow::Context;
 
 use crate::processes::{command_line, has_entry, mounts, processes, within};
 
-/// An entry of the environment by which all that a measurement starts is found again.
+/// An environment variable that identifies all processes of a measurement.
 const MARK: &str = "TARE_CHAOS";
 
-/// What the latest command of a repository printed.
+/// The file with the output of the latest command in a repository.
 const STDOUT: &str = "stdout";
 
-/// A measurement, the rest of one, or another command in its place.
+/// A measurement, its resumption, or another command.
 pub(crate) struct Started {
     child: Child,
     root: PathBuf,
@@ -38,7 +38,7 @@ struct Output {
 }
 
 impl Drop for Started {
-    /// Its watchdog ends the rest.
+    /// The watchdog ends its other processes.
     fn drop(&mut self) {
         if !self.has_ended() {
             let _it_may_have_ended = self.child.kill();
@@ -48,7 +48,7 @@ impl Drop for Started {
 }
 
 impl Output {
-    /// Reads all of it on a thread, until it is to go away.
+    /// Reads everything on a thread, until the reader has to go away.
     fn read(mut from: ChildStderr) -> Output {
         let (stop, is_stopped) = std::sync::mpsc::channel();
         let errors = std::thread::spawn(move || {
@@ -66,7 +66,7 @@ impl Output {
 }
 
 impl Started {
-    /// In the repository `root`, with no variable that a user would not have.
+    /// Starts a command in the repository `root`, with a user's environment.
     pub(crate) fn spawn(
         mut command: Command,
         root: &Path,
@@ -110,7 +110,7 @@ impl Started {
         self.status
     }
 
-    /// What it printed on standard error, once it has ended.
+    /// Its stderr, once it has ended.
     pub(crate) fn stderr(&self) -> String {
         if let Some(output) = self.output.borrow_mut().take() {
             self.errors.borrow_mut().push_str(&output.errors.join().unwrap_or_default());
@@ -118,12 +118,12 @@ impl Started {
         self.errors.borrow().clone()
     }
 
-    /// What it printed on standard output, if it is the latest in its repository.
+    /// Its stdout, if it is the latest command in its repository.
     pub(crate) fn stdout(&self) -> String {
         String::from_utf8_lossy(&fs::read(self.root.join(STDOUT)).unwrap_or_default()).into_owned()
     }
 
-    /// From its next line on it writes into a pipe that has no reader.
+    /// From its next line on, its output goes to a pipe without a reader.
     pub(crate) fn close_output(&self) {
         if let Some(output) = self.output.borrow().as_ref() {
             let _it_may_have_ended = output.stop.send(());
@@ -137,7 +137,7 @@ impl Started {
         self.status.is_some()
     }
 
-    /// Whether it ended in time. One that did not is killed.
+    /// Whether it ended in time. Otherwise it is killed.
     pub(crate) fn end_within(&mut self, time: Duration) -> bool {
         let in_time = within(time, || self.has_ended());
         if !in_time {
@@ -147,7 +147,7 @@ impl Started {
         in_time
     }
 
-    /// All that lives of what it started, itself included.
+    /// Its live processes, including itself.
     pub(crate) fn alive(&self) -> Vec<u32> {
         processes(|pid| has_entry(pid, &format!("{MARK}={}", self.mark)))
     }
@@ -170,7 +170,6 @@ impl Started {
         self.alive().into_iter().filter(is_one).collect()
     }
 
-    /// The signal that ended it.
     pub(crate) fn signal(&self) -> Option<i32> {
         self.status.and_then(|status| status.signal())
     }

@@ -1,4 +1,4 @@
-//! One measurement that meets one fault, from its start until nothing is left to be checked.
+//! One measurement with one fault, from its start to the last check.
 
 use std::{fmt, time::Duration};
 
@@ -12,9 +12,9 @@ use crate::{
     measurement::{Measurement, OUT},
 };
 
-/// A measurement that nothing disturbs takes some seconds; this is where a program counts as one that hangs.
+/// A normal measurement takes some seconds; beyond this time it counts as hung.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// How often a run is continued until it is complete.
+/// How often a run is resumed until it is complete.
 const RESUMED_MAX: usize = 4;
 
 pub(crate) struct Trial {
@@ -25,7 +25,7 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    /// Any fault that can be tried here, at any instant of the measurement.
+    /// Draws any possible fault at any instant of the measurement.
     pub(crate) fn draw(
         ground: &Ground,
         only: &str,
@@ -44,10 +44,10 @@ impl Trial {
         Ok(Trial { measurement, fault, at, draw: random.next_u64() })
     }
 
-    /// What it met, for counting.
+    /// Runs the trial, and returns the fault for counting.
     ///
     /// # Errors
-    /// What must hold does not.
+    /// A condition is violated.
     pub(crate) fn run(&self, ground: &Ground) -> Result<String, Violation> {
         let mut site = ground.site(&self.measurement, self.fault.place()).map_err(of_the_trial)?;
         let mut listed = ground.start(&site, &["list"]).map_err(of_the_trial)?;
@@ -89,7 +89,8 @@ impl Trial {
         Ok(format!("{} {state}", self.fault))
     }
 
-    /// The rest is measured once the cause is gone, however often it was cut off, and can be shown at each step.
+    /// Resumes the run once the cause is gone, after any number of interruptions, and checks that it can be
+    /// shown at each step.
     fn goes_on(&self, ground: &Ground, site: &Site) -> Result<(), Violation> {
         for _ in 0..RESUMED_MAX {
             let stored = site.stored();
@@ -120,7 +121,7 @@ impl fmt::Display for Trial {
     }
 }
 
-/// A trial that cannot be made proves nothing.
+/// An error of the trial itself, which proves nothing about Tare.
 fn of_the_trial(error: anyhow::Error) -> Violation {
     Violation(format!("the trial itself failed: {error:#}"))
 }

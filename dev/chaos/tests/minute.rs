@@ -1,10 +1,10 @@
-//! A minute of chaos. More of it: `cargo xtask chaos --minutes 60`.
+//! A minute of chaos. For more, run `cargo xtask chaos --minutes 60`.
 
 use std::{path::Path, process::Command};
 
 #[test]
 fn what_must_hold_holds_for_a_minute() {
-    // Cargo builds it for the end-to-end tests, which come before this one.
+    // Cargo builds it for the end-to-end tests, which run before this one.
     let tare = Path::new(env!("CARGO_BIN_EXE_tare-chaos")).with_file_name("tare");
     if !tare.exists() {
         assert!(std::env::var_os("TARE_TEST_ALL").is_none(), "{} is not built", tare.display());

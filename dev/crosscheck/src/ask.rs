@@ -1,8 +1,8 @@
-//! Which request of a contract all of the tools can send: a GET without placeholders, headers or a body.
+//! Chooses a request of a contract that all tools can send: a GET without placeholders, headers or a body.
 
 use tare_service::contract::{Contract, Request};
 
-/// Why there is no such request, or which to choose.
+/// Why no request can be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AskError {
     #[error("contract \"{contract}\" has no request \"{name}\"{nearest}")]
@@ -15,7 +15,7 @@ pub enum AskError {
     Several { contract: String, names: String },
 }
 
-/// The request called `name`, or the only one of the load.
+/// The request called `name`, or the only request of the load.
 ///
 /// # Errors
 /// There is no such request, there are several, or a tool cannot send it.

@@ -1,5 +1,5 @@
-//! What the figures of one tool mean beside ours: how many times ours they are, and whether that is agreement, a
-//! difference whose reason is known and seen, or a disagreement.
+//! Interprets the figures of one tool compared with ours: their ratio, and whether it is agreement, a
+//! difference with a known and visible reason, or a disagreement.
 
 use tare_bench::metric::Metric;
 use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate, log_ratios, summary};
@@ -11,10 +11,10 @@ use super::{
     rounds::{Counted, Series},
 };
 
-/// An interval that reaches farther from 1 than this, either way, is no agreement.
+/// An interval that extends further from 1 than this factor is no agreement.
 const FAR: f64 = 1.25;
 
-/// Every metric that the tool reports, over the rounds that count.
+/// Every metric that the tool reports, over the counted rounds.
 pub(crate) fn evaluate(shape: &Shape, counted: &Counted) -> Vec<Finding> {
     let mut findings = evaluate_all(shape, &counted.series);
     let differing = findings.iter_mut().filter(|finding| finding.verdict == Verdict::Disagree);
@@ -22,7 +22,7 @@ pub(crate) fn evaluate(shape: &Shape, counted: &Counted) -> Vec<Finding> {
     findings
 }
 
-/// Absent if no pair is whole.
+/// Empty if no pair is complete.
 fn evaluate_all(shape: &Shape, series: &Series) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for metric in METRICS {
@@ -76,8 +76,7 @@ fn is_narrow(estimate: Option<&RatioEstimate>) -> bool {
     ends.is_some_and(|(low, high)| low >= 1.0 / FAR && high <= FAR)
 }
 
-/// The paired ratio. Absent if a value has no
-/// logarithm: a median that a tool rounds to 0 ms.
+/// The paired ratio. `None` if a value has no logarithm, such as a median that a tool rounds to 0 ms.
 fn estimate(theirs: &[f64], ours: &[f64]) -> Option<RatioEstimate> {
     let logs = log_ratios(theirs, ours).ok()?;
     Some(tare_stats::interval(&logs, DEFAULT_CONFIDENCE).ok()?.into())
@@ -95,7 +94,7 @@ mod tests {
     const CLOSED: Shape = Shape::Closed { connections: 64, streams: 1, threads: 1, seconds: 2 };
     const USERS: Shape = Shape::Users { users: 40, wait_ms_min: 50, wait_ms_max: 150, seconds: 10 };
 
-    /// A saturated service that answers this many a second, to a client that is busy for `client` of the time.
+    /// A saturated service with this throughput, and a client that is busy for the share `client`.
     fn sample(per_second: f64, client: f64, mean_ns: f64) -> Sample {
         let latency = Latency { mean_ns: Some(mean_ns), max_ns: Some(mean_ns * 20.0), ..Latency::default() };
         Sample {
@@ -112,7 +111,7 @@ mod tests {
         }
     }
 
-    /// Rounds that vary by a few thousandths, each with its own pair.
+    /// Rounds with variations of a few thousandths, each with its own pair.
     fn series(tool: Tool, rounds: usize, theirs: &Sample, ours: &Sample) -> Series {
         let vary = |sample: &Sample, round: usize, by: f64| Sample {
             per_second: sample.per_second * (1.0 + by * ((round % 3) as f64 - 1.0)),
@@ -153,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_difference_without_a_reason_is_a_disagreement() {
-        // Neither client is at its ceiling, and the service is idle half of the time.
+        // Neither client is at its limit, and the service is idle half of the time.
         let idle = |sample: Sample| Sample { server_cpu_ns: 1_000_000_000, ..sample };
         let (theirs, ours) = (idle(sample(45_000.0, 0.5, 1.42e6)), idle(sample(50_000.0, 0.5, 1.28e6)));
         let series = series(Tool::Wrk, 8, &theirs, &ours);
@@ -195,14 +194,14 @@ mod tests {
             Verdict::Explained,
             Some("dearer-for-the-service"),
         );
-        // The kernel sent as much under both: one of them did not count a tenth of its answers.
+        // The kernel sent equal numbers of segments for both, so one of them missed a tenth of its answers.
         let theirs = Sample { segments: ours.segments, ..theirs };
         check(&CLOSED, &series(Tool::Wrk, 8, &theirs, &ours), Metric::Throughput, Verdict::Disagree, None);
     }
 
     #[test]
     fn latencies_that_no_request_can_have_had_are_seen() {
-        // 64 connections at 50,000/s: 1.28 ms by Little.
+        // 64 connections at 50,000/s: 1.28 ms by Little's law.
         let (theirs, ours) = (sample(50_000.0, 0.6, 2.5e6), sample(50_000.0, 0.6, 1.28e6));
         let id = Some("corrected-histogram");
         check(&CLOSED, &series(Tool::Wrk, 8, &theirs, &ours), Metric::Mean, Verdict::Explained, id);

@@ -1,11 +1,11 @@
-//! What is known of one metric of one tool, and what it means. Data; it computes nothing.
+//! The result for one metric of one tool, as data without computations.
 
 use serde::Serialize;
 use tare_bench::metric::Metric;
 
 use super::rounds::Sample;
 
-/// What is compared, in the order in which it is shown. Throughput decides; CPU per request is steadier while other
+/// The compared metrics, in the order of output. Throughput decides; CPU per request is steadier if other
 /// processes use the machine.
 pub(crate) const METRICS: [Metric; 5] =
     [Metric::Throughput, Metric::Cpu, Metric::Mean, Metric::P50, Metric::P99];
@@ -13,30 +13,29 @@ pub(crate) const METRICS: [Metric; 5] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The interval of the ratio contains 1, and no value far from it.
+    /// The interval of the ratio contains 1, and no distant value.
     Agree,
-    /// It does not, and a known reason is seen in this run.
+    /// It does not, but this run shows a known reason.
     Explained,
-    /// It does not, and no known reason is seen.
+    /// It does not, and no known reason is visible.
     Disagree,
-    /// There is no interval, or one so wide that to hold 1 says nothing, or the machine was too noisy for a difference to
-    /// mean anything.
+    /// There is no interval, or it is too wide to be informative, or the machine was too noisy.
     Unclear,
 }
 
-/// One metric of a tool, beside that of Tare's generator.
+/// One metric of a tool, compared with that of Tare's generator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     pub metric: Metric,
-    /// Whether the verdict of the tool is that of this metric.
+    /// Whether this metric determines the verdict on the tool.
     pub decides: bool,
-    /// Median over the rounds, of the tool: answers a second, or nanoseconds.
+    /// The tool's median over the rounds: answers per second, or nanoseconds.
     pub theirs: f64,
-    /// The same of Tare's generator.
+    /// The median of Tare's generator.
     pub ours: f64,
-    /// Theirs as a multiple of ours, paired by round.
+    /// The ratio of the tool to Tare, paired by round.
     pub ratio: Option<f64>,
-    /// Lower end of the 95% interval.
+    /// The lower bound of the 95% interval.
     pub low: Option<f64>,
     pub high: Option<f64>,
     pub verdict: Verdict,
@@ -44,16 +43,16 @@ pub struct Finding {
     pub warnings: Vec<String>,
 }
 
-/// A known reason that is seen.
+/// A known reason that the figures show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     pub id: &'static str,
     pub why: &'static str,
-    /// How it shows in this run.
+    /// The evidence in this run.
     pub here: String,
 }
 
-/// A figure of one sample, if the generator reports it.
+/// The value of one sample, if the generator reports it.
 pub(crate) fn value(metric: Metric, sample: &Sample) -> Option<f64> {
     match metric {
         Metric::Throughput => Some(sample.per_second),
@@ -65,7 +64,7 @@ pub(crate) fn value(metric: Metric, sample: &Sample) -> Option<f64> {
     }
 }
 
-/// To what a generator rounds it.
+/// The rounding step of a generator.
 pub(crate) fn step_ns(metric: Metric, sample: &Sample) -> f64 {
     match metric {
         Metric::Mean => sample.latency.mean_step_ns,

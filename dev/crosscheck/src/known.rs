@@ -1,5 +1,5 @@
-//! The reasons that are known for a tool to differ from our engine, as data. Each has a condition that is looked for in the
-//! figures of the run; one whose condition does not hold explains nothing.
+//! The known reasons why a tool differs from our engine, as data. Each has a condition on the figures of the
+//! run, and explains nothing if the condition does not hold.
 
 use tare_bench::metric::Metric;
 use tare_stats::{RatioEstimate, summary};
@@ -11,29 +11,30 @@ use super::{
 };
 use tare_analysis::figures::{percent, time};
 
-/// From this share of its threads' time on a CPU a generator is at its ceiling, and a service saturated. Below 95%, the
-/// limit of our own verdict, since CPU time of programs that are not ours is known to a tick and their time to a hundredth.
+/// The share of time on a CPU from which a generator counts as at its limit, and a service as saturated. It
+/// is below 95%, the limit of our own verdict, because CPU times of other programs are known only to a tick,
+/// and their run times to a hundredth of a second.
 const BUSY: f64 = 0.9;
-/// A client that never sleeps is on a CPU for more than this, whatever else is at work there.
+/// A client that never sleeps is on a CPU for a larger share than this, whatever else runs there.
 const AWAKE: f64 = 0.8;
-/// How far a figure may lie from what a reason predicts.
+/// The largest deviation of a figure from a reason's prediction.
 const TOLERANCE: f64 = 0.02;
-/// How far two counts of the kernel may lie apart that are of the same: others use TCP too.
+/// The largest difference between two equal counts of the kernel: other programs use TCP too.
 const COUNTS_APART: f64 = 0.005;
-/// The longest that waking up may take, and the most that a client which never sleeps can gain by it on each request.
+/// The longest wake-up, and so the largest gain per request of a client that never sleeps.
 const WAKE_NS_MAX: f64 = 100e3;
 
-/// One metric of one tool, and all that is known of it.
+/// One metric of one tool, with all known data.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Case<'a> {
     pub shape: &'a Shape,
     pub series: &'a Series,
     pub metric: Metric,
-    /// Median of the tool.
+    /// The tool's median.
     pub theirs: f64,
-    /// Median of our engine.
+    /// Our engine's median.
     pub ours: f64,
-    /// Theirs as a multiple of ours, where that can be reported.
+    /// The ratio of the tool to ours, if it is known.
     pub estimate: Option<&'a RatioEstimate>,
 }
 
@@ -43,14 +44,14 @@ pub(crate) struct Known {
     pub tools: &'static [Tool],
     pub metrics: &'static [Metric],
     pub why: &'static str,
-    /// How it shows in these figures; absent if it does not. The findings are those of the metrics before this one.
+    /// The evidence in these figures; `None` without any. The findings are those of the earlier metrics.
     shows: fn(&Case, &[Finding]) -> Option<String>,
 }
 
 const THROUGHPUT: &[Metric] = &[Metric::Throughput];
 const LATENCY: &[Metric] = &[Metric::Mean, Metric::P50, Metric::P99];
 
-/// All of them; the first that shows is printed.
+/// All known reasons; the first with evidence is printed.
 pub(crate) const KNOWN: [Known; 12] = [
     Known {
         id: "rounded",
@@ -144,7 +145,7 @@ pub(crate) const KNOWN: [Known; 12] = [
     },
 ];
 
-/// The first known reason that shows.
+/// The first known reason with evidence.
 pub(crate) fn explain(case: &Case, earlier: &[Finding]) -> Option<Explanation> {
     let tool = case.series.tool;
     let fits = |known: &&Known| known.tools.contains(&tool) && known.metrics.contains(&case.metric);
@@ -155,7 +156,7 @@ pub(crate) fn explain(case: &Case, earlier: &[Finding]) -> Option<Explanation> {
 }
 
 impl Case<'_> {
-    /// Whether theirs are surely more than ours, or surely less.
+    /// Whether the tool's value is certainly higher than ours, or certainly lower.
     fn is_higher(&self) -> bool {
         self.estimate.is_some_and(|estimate| estimate.low.is_some_and(|low| low > 1.0))
     }
@@ -164,19 +165,19 @@ impl Case<'_> {
         self.estimate.is_some_and(|estimate| estimate.high.is_some_and(|high| high < 1.0))
     }
 
-    /// Whether the interval holds a ratio, or nearly.
+    /// Whether the interval contains a ratio, within a tolerance.
     fn allows(&self, ratio: f64) -> bool {
         let ends = self.estimate.and_then(|estimate| estimate.low.zip(estimate.high));
         ends.is_some_and(|(low, high)| (low * (1.0 - TOLERANCE)..=high * (1.0 + TOLERANCE)).contains(&ratio))
     }
 
-    /// The median of something over the rounds.
+    /// The median of a value over the rounds.
     fn median(&self, of: impl Fn(&Pair) -> f64) -> f64 {
         let values: Vec<f64> = self.series.pairs.iter().map(of).collect();
         summary::median(&values).unwrap_or(f64::NAN)
     }
 
-    /// The median of both.
+    /// The medians of both generators.
     fn both(&self, of: impl Fn(&Sample) -> f64) -> (f64, f64) {
         (self.median(|pair| of(&pair.theirs)), self.median(|pair| of(&pair.ours)))
     }
@@ -189,11 +190,11 @@ fn rounded(case: &Case, _: &[Finding]) -> Option<String> {
         .then(|| format!("the two are {} apart, and its step is {}", time(apart_ns), time(step_ns)))
 }
 
-/// A connection of a closed loop has one request out. Latencies by which there would be more on average hold samples that
-/// no request had.
+/// A connection of a closed loop has one request in flight. If latencies imply a higher mean, they contain
+/// samples that no request had.
 fn corrected(case: &Case, _: &[Finding]) -> Option<String> {
     let (connections, out) = (case.shape.in_flight_max() as f64, requests_out(case));
-    // What triggers it: an interval is the time by the requests of one connection.
+    // wrk corrects if the maximum exceeds two intervals; an interval is the time per request of a connection.
     let triggered = case.median(|pair| {
         let interval_ns = connections / pair.theirs.per_second * 1e9;
         pair.theirs.latency.max_ns.unwrap_or(f64::NAN) / interval_ns
@@ -218,7 +219,7 @@ fn untimed_turn(case: &Case, _: &[Finding]) -> Option<String> {
     })
 }
 
-/// Requests that each connection had out on average, by what the tool says of their latencies.
+/// The mean number of requests in flight per connection, according to the tool's latencies.
 fn requests_out(case: &Case) -> f64 {
     case.median(|pair| {
         let mean_ns = pair.theirs.latency.mean_ns.unwrap_or(f64::NAN);
@@ -266,8 +267,8 @@ fn ceiling(case: &Case, busy: f64) -> String {
     )
 }
 
-/// What N users can ask for is N / (pause + response time): the throughput by the tool's own response times, and these by
-/// how long a request occupies its loop.
+/// N users can send N / (pause + response time) requests. The throughput follows from the tool's own response
+/// times, and these from how long a request occupies its event loop.
 fn own_loop(case: &Case, earlier: &[Finding]) -> Option<String> {
     let mean = |sample: &Sample| sample.latency.mean_ns.unwrap_or(f64::NAN);
     let (theirs_ns, ours_ns) = case.both(mean);
@@ -287,8 +288,8 @@ fn own_loop(case: &Case, earlier: &[Finding]) -> Option<String> {
         return None;
     }
     let excess_ns = theirs_ns - ours_ns;
-    // Throughput is what these times predict, so users did spend them; and not waiting for the service, which our engine
-    // asked as often.
+    // The throughput matches these response times, so users really spent them. They did not wait for the
+    // service, which our engine loaded as much.
     let by = |finding: &Finding| {
         finding.explanation.as_ref().is_some_and(|explanation| explanation.id == "own-loop")
     };
@@ -298,7 +299,8 @@ fn own_loop(case: &Case, earlier: &[Finding]) -> Option<String> {
             time(excess_ns)
         ));
     }
-    // Each request takes its own turn, and waits for those of others the more the busier the loop is; both ways.
+    // Each request takes its own turns, and waits for those of others, both when sending and receiving. The
+    // wait grows with the load of the loop.
     let turns_ns = 2.0 * cost_ns / (1.0 - busy).max(0.05);
     (0.0..=turns_ns).contains(&excess_ns).then(|| {
         format!(
@@ -326,8 +328,8 @@ fn dearer(case: &Case, _: &[Finding]) -> Option<String> {
     })
 }
 
-/// The side whose requests come in fewer segments must be the cheaper one, and throughput what the costs predict. Where the counts
-/// are alike, another reason has been seen before.
+/// The side whose requests come in fewer segments must be the cheaper one, and throughput must follow from
+/// the costs. If the counts are equal, an earlier reason applied.
 fn batches(case: &Case, _: &[Finding]) -> Option<String> {
     let (theirs, ours) = case.both(Sample::server_busy);
     let (their_cost, our_cost) = case.both(Sample::server_cost_ns);
@@ -357,8 +359,8 @@ fn pace(case: &Case, _: &[Finding]) -> Option<String> {
     ))
 }
 
-/// A generator that counts wrongly would make a request look dearer or cheaper too. The kernel's own count tells, if it is
-/// nearer to being alike than what is to be explained.
+/// A generator that miscounts would also change the apparent cost per request. The kernel's own count shows
+/// it, if its ratio is closer to 1 than the one to be explained.
 fn counted_alike(case: &Case) -> Option<String> {
     let (theirs, ours) = case.both(|sample| sample.segments_per_request().unwrap_or(f64::NAN));
     let apart = case.estimate.map_or(0.0, |estimate| (estimate.ratio - 1.0).abs());
@@ -383,7 +385,7 @@ mod tests {
 
     const CLOSED: Shape = Shape::Closed { connections: 64, streams: 1, threads: 1, seconds: 2 };
 
-    /// Two seconds of a service that is idle for half of the time.
+    /// Two seconds of a service that is idle half of the time.
     fn sample(per_second: f64) -> Sample {
         Sample {
             answered: (2.0 * per_second) as u64,
@@ -399,7 +401,7 @@ mod tests {
         }
     }
 
-    /// The reason for a metric whose ratio is `ratio`, known within a thousandth.
+    /// The reason for a metric with this ratio, known to within a thousandth.
     fn reason(tool: Tool, shape: &Shape, metric: Metric, ratio: f64, pair: &Pair) -> Option<&'static str> {
         let series = Series { tool, pairs: vec![pair.clone(); 3], fault: None };
         let estimate = RatioEstimate {
@@ -431,7 +433,7 @@ mod tests {
     #[test]
     fn a_difference_without_a_cause_has_no_reason() {
         let pair = Pair { theirs: sample(45_000.0), ours: sample(50_000.0) };
-        // To locust its own latencies would be a reason.
+        // For locust its own latencies would be a reason.
         for tool in [Tool::Wrk, Tool::H2load, Tool::Httperf] {
             assert_eq!(reason(tool, &CLOSED, Metric::Throughput, 0.9, &pair), None, "{tool}");
         }

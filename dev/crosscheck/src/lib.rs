@@ -1,8 +1,9 @@
-//! Cross-validation: the same load by another generator and by Tare's, in turns over one running service.
+//! Cross-validation: the same load by another generator and by Tare's, in turns on one running service.
 //!
-//! [`Tool`] is a generator that may be installed, [`Shape`] a load that it and Tare's can both make, [`reading`] the parsers
-//! of what tools print, [`rounds`] the order in time, [`Session`] the processes and sockets behind it, [`evaluation`] what the
-//! figures mean, [`known`] the known reasons for a difference. Only the command, `main.rs`, knows a terminal.
+//! [`Tool`] is a generator that may be installed, and [`Shape`] a load that both it and Tare's can make.
+//! [`reading`] parses the tools' output, [`rounds`] orders the loads, and [`Session`] has the processes and
+//! sockets. [`evaluation`] interprets the figures, and [`known`] has the known reasons for differences. Only
+//! the command, `main.rs`, uses a terminal.
 
 #![warn(clippy::missing_errors_doc, unreachable_pub)]
 

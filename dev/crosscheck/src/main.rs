@@ -141,7 +141,7 @@ fn main() -> ExitCode {
     ExitCode::from(signals::received().map_or(code, |signal| 128 + signal as u8))
 }
 
-/// What this program does when its own supervisor starts it; a service gets its port in the environment.
+/// The action when this program is started by its own supervisor; a service gets its port in the environment.
 fn parts() -> Option<anyhow::Result<()>> {
     let words: Vec<OsString> = env::args_os().skip(1).collect();
     let first = words.first()?;
@@ -188,7 +188,7 @@ fn open(root: Option<&Path>) -> anyhow::Result<Workspace> {
     Ok(Workspace::open(&root, &env::current_exe()?, &home)?)
 }
 
-/// The exit status, if nothing prevented an answer.
+/// Runs the command and returns its exit status.
 fn run(args: &Args) -> anyhow::Result<u8> {
     let word = args.service.as_str();
     let named = tools(&args.tools)?;
@@ -227,7 +227,7 @@ fn run(args: &Args) -> anyhow::Result<u8> {
     Ok(status(&report))
 }
 
-/// The named tools; all of them by default.
+/// The named tools; the default is all.
 fn tools(names: &[String]) -> anyhow::Result<Vec<Tool>> {
     let tool = |name: &String| {
         let nearest = || tare_host::spelling::suggestion(name, Tool::ALL.iter().map(|tool| tool.name()));
@@ -237,7 +237,7 @@ fn tools(names: &[String]) -> anyhow::Result<Vec<Tool>> {
     Ok(Tool::ALL.into_iter().filter(|tool| named.is_empty() || named.contains(tool)).collect())
 }
 
-/// Those of them that speak `protocol`; all of them must that were named.
+/// The tools that speak `protocol`; named tools that do not are an error.
 fn speaking(tools: Vec<Tool>, are_named: bool, protocol: Protocol) -> anyhow::Result<Vec<Tool>> {
     let silent = tools.iter().find(|tool| are_named && !tool.speaks(protocol));
     ensure!(
@@ -285,7 +285,7 @@ fn plan(args: &Args, tools: Vec<Found>) -> anyhow::Result<Plan> {
     })
 }
 
-/// What will be done, and how long it takes.
+/// Prints the plan and its duration.
 fn announce(plan: &Plan, row: &Row, request: &Request, missing: &[Missing]) {
     let names: Vec<String> = plan.tools.iter().map(ToString::to_string).collect();
     let path = request.ask.path.fixed().unwrap_or_default();
@@ -362,7 +362,7 @@ impl Command<'_> {
         report.failure = session.stop().err().map(|error| error.to_string());
     }
 
-    /// Why the service is not loaded, if it does not honour the contract.
+    /// Why the service is not loaded: it does not honour the contract.
     fn prove(&self, service: &Service, supervisor: &Supervisor, folder: &Path) -> Option<String> {
         let (service_settings, seed) = (&self.plan.service_settings, self.plan.seed);
         let serve_on = Ipv4Addr::LOCALHOST;

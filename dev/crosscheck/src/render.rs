@@ -12,7 +12,7 @@ use tare_report::write::{
     text::aligned,
 };
 
-/// Metrics as lines of cells, the head first; `*` marks what decides.
+/// Metrics as rows of cells, with a header; `*` marks the deciding metric.
 fn findings(report: &Report) -> Vec<Vec<String>> {
     let head = ["tool", "metric", "theirs", "ours", "ratio", "95% interval", "verdict"];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
@@ -62,7 +62,6 @@ fn costs(report: &Report) -> Vec<Vec<String>> {
     lines
 }
 
-/// The report as text for a terminal.
 pub fn text(report: &Report) -> String {
     let mut out = format!("{}\n{}\n", title(report), extent(report));
     for (lines, right_from) in [(findings(report), 2), (costs(report), 1)] {
@@ -125,7 +124,7 @@ fn loads(report: &Report) -> Vec<String> {
     report.tools.iter().map(one).collect()
 }
 
-/// Reasons, faults, warnings and missing tools: a line each.
+/// Reasons, faults, warnings and missing tools, one line each.
 fn notes(report: &Report) -> Vec<String> {
     let mut lines: Vec<String> =
         report.failure.iter().map(|failure| format!("{}: {failure}", report.service)).collect();
@@ -140,7 +139,7 @@ fn notes(report: &Report) -> Vec<String> {
                 let (id, why, here) = (explanation.id, explanation.why, &explanation.here);
                 lines.push(format!("{tool} {metric}: {id}: {why}. Here: {here}"));
             }
-            // Warnings about metrics that do not decide would hide those about the one that does.
+            // Warnings about other metrics would hide those about the deciding one.
             let warnings = finding.warnings.iter().filter(|_| finding.decides);
             lines.extend(warnings.map(|warning| format!("{tool} {metric}: {warning}")));
         }
@@ -166,8 +165,8 @@ fn disturbed(result: &ToolResult) -> Option<String> {
     }
 }
 
-/// Both loads are the same, so the kernel should have sent as many segments for a request of the one as of the other. With
-/// several streams on a connection a segment holds as many requests as there are at that moment.
+/// Both loads are the same, so the kernel should send equal numbers of segments per request. With several
+/// streams on a connection, the number of requests in a segment varies.
 fn counted_apart(result: &ToolResult) -> Option<String> {
     const APART: f64 = 0.05;
     if result.load.streams() > 1 {

@@ -1,4 +1,4 @@
-//! The result of a cross-validation, as data: what is stored and printed.
+//! The result of a cross-validation, as stored and printed data.
 
 use serde::Serialize;
 use tare_bench::metric::Metric;
@@ -23,15 +23,14 @@ pub struct Report {
     pub service: String,
     pub version: String,
     pub protocol: &'static str,
-    /// The contract, and what was asked.
+    /// The contract, and the request.
     pub contract: String,
     pub request: String,
     pub service_settings: ServiceSettings,
     pub pinning: Pinning,
     pub rounds: usize,
-    /// Of the orders.
     pub seed: u64,
-    /// Ended early by a signal.
+    /// Whether a signal ended it early.
     pub interrupted: bool,
     /// How the service failed. Then no figure counts.
     pub failure: Option<String>,
@@ -45,18 +44,18 @@ pub struct Missing {
     pub install: &'static str,
 }
 
-/// What a tool sends, and Tare's generator after it.
+/// The request of a tool, which Tare's generator repeats.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Sent {
-    /// How long it is; absent where that is not known, and over HTTP/2.
+    /// Its length; `None` if unknown, and over HTTP/2.
     #[serde(rename = "request_bytes")]
     pub bytes: Option<usize>,
-    /// The names of its header fields, `host` in place of `:authority`.
+    /// The names of its header fields, with `host` for `:authority`.
     #[serde(rename = "request_headers")]
     pub headers: Vec<String>,
 }
 
-/// One tool beside Tare's generator.
+/// A tool compared with Tare's generator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolResult {
     pub tool: Tool,
@@ -64,11 +63,11 @@ pub struct ToolResult {
     pub load: Shape,
     #[serde(flatten)]
     pub sent: Sent,
-    /// Why there are no figures, or no more.
+    /// Why there are no figures, or no further ones.
     pub fault: Option<String>,
     pub findings: Vec<Finding>,
-    /// Rounds in which other processes took more than a tenth of the measured CPUs. They are dropped, unless they are more than
-    /// half.
+    /// Rounds in which other processes took more than a tenth of the measured CPUs. They are dropped, unless
+    /// they are more than half.
     pub rounds_disturbed: usize,
     /// Whether they are more than half.
     pub machine_noisy: bool,
@@ -76,18 +75,18 @@ pub struct ToolResult {
     pub pairs: Vec<Pair>,
 }
 
-/// Medians over the rounds: the tool's, then ours.
+/// Medians over the rounds: the tool's, and ours.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Costs {
-    /// CPU time of the generator for an answer.
+    /// CPU time of the generator per answer.
     pub client_ns: (f64, f64),
     /// The share of its threads' time that the generator was on a CPU.
     pub client_busy: (f64, f64),
-    /// CPU time of the service for a request.
+    /// CPU time of the service per request.
     pub server_ns: (f64, f64),
-    /// The share of its CPUs' time that the service was on one.
+    /// The share of its CPUs' time in which the service ran.
     pub server_busy: (f64, f64),
-    /// Segments with data that the kernel sent, for a request.
+    /// TCP segments with data that the kernel sent, per request.
     pub segments: Option<(f64, f64)>,
 }
 
@@ -126,14 +125,14 @@ impl Costs {
             client_busy: both(&Sample::client_busy)?,
             server_ns: both(&Sample::server_cost_ns)?,
             server_busy: both(&Sample::server_busy)?,
-            // One that the kernel did not tell is no number, and then there is no median.
+            // A count that the kernel did not report is NaN, and then there is no median.
             segments: both(&|sample| sample.segments_per_request().unwrap_or(f64::NAN)),
         })
     }
 }
 
 impl Report {
-    /// What each tool's throughput says; a tool with a fault says nothing.
+    /// The verdict on each tool's throughput; a tool with a fault has none.
     pub fn verdicts(&self) -> impl Iterator<Item = Verdict> {
         let sound = self.tools.iter().filter(|result| result.fault.is_none());
         sound.filter_map(|result| result.deciding().map(|finding| finding.verdict))
@@ -151,7 +150,7 @@ mod tests {
 
     const LOAD: Shape = Shape::Closed { connections: 4, streams: 1, threads: 1, seconds: 2 };
 
-    /// Two seconds in which a service was busy for this share of its CPU.
+    /// Two seconds in which a service used this share of its CPU.
     fn sample(per_second: f64, busy: f64) -> Sample {
         Sample {
             answered: (2.0 * per_second) as u64,

@@ -1,5 +1,5 @@
-//! The order of time: in every round each tool and our twin of it, side by side, in an order drawn anew. It knows no
-//! process and no clock; what a load is and how it is made, a [`Bench`] knows.
+//! The order of loads: in every round each tool and Tare's generator, in adjacent loads and in a new random
+//! order. The module knows no process and no clock; a [`Bench`] makes the loads.
 
 use rand::{RngExt, SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -9,30 +9,30 @@ use super::{Tool, reading::Latency};
 use tare_analysis::validity::{DROPPED_SHARE_MAX, FAILURE_SHARE_MAX};
 use tare_bench::disturbance::TAKEN_SHARE_MAX;
 
-/// What one generator saw of one load.
+/// One load, as observed with one generator.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Sample {
     pub answered: u64,
-    /// Requests that the service had to do with: those that were out when a time ended are no answers, and cost it as much.
+    /// Requests that cost the service work, including those in flight at the end, which have no answer.
     pub served: u64,
     pub failed: u64,
     pub complaints: String,
     pub per_second: f64,
     pub latency: Latency,
-    /// CPU time of the generator, without that of its start.
+    /// CPU time of the generator, without its start.
     pub client_cpu_ns: u64,
     pub client_threads: usize,
     pub server_cpu_ns: u64,
     pub server_cpus: usize,
-    /// Segments with data that the kernel sent meanwhile, by all: no program's own count changes it.
+    /// TCP segments with data that the whole host sent meanwhile: no program's own count affects it.
     pub segments: Option<u64>,
-    /// The part of the measured CPUs' time that others took meanwhile; absent if the kernel does not tell.
+    /// The share of the measured CPUs' time that other programs took; `None` if it is not known.
     pub foreign_share: Option<f64>,
     pub descriptors_lacking: u64,
 }
 
 impl Sample {
-    /// The time that was counted.
+    /// The counted time.
     pub(crate) fn seconds(&self) -> f64 {
         if self.per_second > 0.0 { self.answered as f64 / self.per_second } else { 0.0 }
     }
@@ -42,22 +42,22 @@ impl Sample {
         share(self.client_cpu_ns, self.seconds() * self.client_threads as f64)
     }
 
-    /// The same of the service and its CPUs.
+    /// The same for the service and its CPUs.
     pub(crate) fn server_busy(&self) -> f64 {
         share(self.server_cpu_ns, self.seconds() * self.server_cpus as f64)
     }
 
-    /// CPU time of the generator for an answer.
+    /// CPU time of the generator per answer.
     pub(crate) fn client_cost_ns(&self) -> f64 {
         self.client_cpu_ns as f64 / self.answered.max(1) as f64
     }
 
-    /// CPU time of the service for a request.
+    /// CPU time of the service per request.
     pub(crate) fn server_cost_ns(&self) -> f64 {
         self.server_cpu_ns as f64 / self.served.max(1) as f64
     }
 
-    /// Segments with data for a request: two where request and response are one each, and no other program is at work.
+    /// Segments with data per request: two if request and response are one each, and no other program sends.
     pub(crate) fn segments_per_request(&self) -> Option<f64> {
         self.segments.map(|segments| segments as f64 / self.served.max(1) as f64)
     }
@@ -83,7 +83,7 @@ pub(crate) enum Side {
     Ours,
 }
 
-/// Both, one right after the other.
+/// Two adjacent loads, one by each generator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pair {
     pub theirs: Sample,
@@ -91,7 +91,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Whether others took the CPUs, by the limit of a run's slices.
+    /// Whether other programs took too much CPU time, by the limit for slices of a run.
     fn is_disturbed(&self) -> bool {
         let taken = |sample: &Sample| sample.foreign_share.is_some_and(|share| share > TAKEN_SHARE_MAX);
         taken(&self.theirs) || taken(&self.ours)
@@ -106,17 +106,16 @@ pub struct Series {
     pub fault: Option<String>,
 }
 
-/// Rounds by how quiet the machine was.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Counted {
     pub series: Series,
     pub disturbed: usize,
-    /// More than half were, so that they count all the same, and no difference means anything.
+    /// Whether more than half are disturbed: then all count, and no difference is significant.
     pub noisy: bool,
 }
 
 impl Series {
-    /// Without the rounds in which others took the CPUs, by a limit that knows no result.
+    /// Drops the rounds in which other programs took the CPUs, by a limit independent of the results.
     pub(crate) fn counted(&self) -> Counted {
         let disturbed = self.pairs.iter().filter(|pair| pair.is_disturbed()).count();
         let noisy = disturbed as f64 > self.pairs.len() as f64 * DROPPED_SHARE_MAX;
@@ -128,16 +127,16 @@ impl Series {
     }
 }
 
-/// What carries loads out.
+/// Runs loads.
 pub(crate) trait Bench {
     /// Makes the load of `tool` once.
     fn run(&mut self, tool: Tool, side: Side, round: usize) -> Result<Sample, String>;
 
-    /// Whether no more are wanted.
+    /// Whether the user wants no more rounds.
     fn interrupted(&self) -> bool;
 }
 
-/// This many rounds of each tool. One with a fault is left out from there on; a pair that was cut off does not count.
+/// Runs this many rounds of each tool. A faulty tool is left out afterwards; interrupted pairs do not count.
 pub(crate) fn run(
     tools: &[Tool],
     rounds: usize,
@@ -152,7 +151,7 @@ pub(crate) fn run(
         let mut order: Vec<usize> = (0..all.len()).collect();
         order.shuffle(&mut random);
         for index in order {
-            // Drawn for those that are left out too: the order of the others must not depend on it.
+            // Draw for dropped tools too: the order of the others must not depend on them.
             let theirs_first = random.random::<bool>();
             let series = &mut all[index];
             if series.fault.is_some() || bench.interrupted() {

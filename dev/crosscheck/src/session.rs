@@ -1,5 +1,5 @@
-//! What carries a crosscheck out: the service, our engine, and the tools as jobs under the supervisor, so that none is left
-//! behind. What a load is, what is printed and what it means, others know.
+//! Runs a crosscheck: the service, our engine, and the tools as jobs under the supervisor, so that no process
+//! is left. Other modules define the loads, print the results and interpret them.
 
 use std::{
     collections::BTreeMap,
@@ -43,27 +43,27 @@ use tare_service::{
 };
 
 const LOCUSTFILE: &str = include_str!("locustfile.py");
-/// What a tool prints is a page; a log of each request has some MB.
+/// A tool prints a page; a log of each request has some MB.
 const OUTPUT_BYTES_MAX: u64 = 256 << 20;
-/// How long a tool may take beyond four times what it is meant to: locust has a second of Python before.
+/// How long a tool may take beyond four times its planned time: locust starts Python for a second.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long it is looked how fast the service is.
+/// The duration of the measurement of the service's speed.
 const PILOT: Duration = Duration::from_millis(500);
 const DRAIN: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Those that are here, in the order of [`Tool::ALL`].
+    /// The installed tools, in the order of [`Tool::ALL`].
     pub tools: Vec<Found>,
     pub rounds: usize,
-    /// What loads are made of; the rates are found.
+    /// The parameters of loads; the rates are measured.
     pub pace: Pace,
-    /// Load on the fresh process before anything counts.
+    /// The load on the fresh process before the first round.
     pub warm_up: Duration,
     pub service_settings: ServiceSettings,
-    /// Where it and the generators run.
+    /// The CPUs of the service and the generators.
     pub pinning: Pinning,
-    /// Fixes the orders and think times.
+    /// Determines the orders and think times.
     pub seed: u64,
 }
 
@@ -77,7 +77,7 @@ pub enum Error {
     Keep { path: PathBuf, source: io::Error },
 }
 
-/// A service, and everything that asks it.
+/// A service, with all of its generators.
 #[derive(Debug)]
 pub struct Session<'a> {
     plan: &'a Plan,
@@ -91,7 +91,7 @@ pub struct Session<'a> {
     asked: BTreeMap<Tool, Asked>,
 }
 
-/// What the kernel had counted at an instant.
+/// The kernel's counters at one instant.
 #[derive(Debug)]
 struct Look {
     server_cpu_ns: u64,
@@ -99,7 +99,7 @@ struct Look {
     cpus: Option<CpuReading>,
 }
 
-/// The difference of two looks.
+/// The difference between two instants.
 #[derive(Debug)]
 struct Spent {
     server_cpu_ns: u64,
@@ -107,22 +107,21 @@ struct Spent {
     foreign_share: Option<f64>,
 }
 
-/// A tool that is ready to be asked.
+/// A tool that is ready to run.
 #[derive(Debug)]
 struct Asked {
     program: PathBuf,
-    /// What it sends, to the service; a reason where it sends nothing that could be repeated.
+    /// Its request, addressed to the service, or why it sent no repeatable request.
     request: Result<Vec<u8>, String>,
-    /// CPU time of its start.
     start_cpu: Duration,
     shape: Shape,
 }
 
 impl<'a> Session<'a> {
-    /// Finds out what each tool sends, starts the service, warms it up and sees how fast it is. Outputs go to `folder`.
+    /// Captures each tool's request, starts the service, warms it up and measures it. Outputs go to `folder`.
     ///
     /// # Errors
-    /// The service does not start or gives no right answer, or `folder` cannot be written to.
+    /// The service does not start or gives no correct answer, or `folder` cannot be written to.
     pub fn start(
         plan: &'a Plan,
         service: &'a Service,
@@ -164,18 +163,18 @@ impl<'a> Session<'a> {
         rounds::run(&tools, rounds, seed, self, watch)
     }
 
-    /// The load of a tool, and what its request is.
+    /// The load and the request of a tool.
     pub fn asked(&self, tool: Tool) -> Option<(Shape, Sent)> {
         let Asked { shape, request, .. } = self.asked.get(&tool)?;
         let sent = |request: &Vec<u8>| Sent {
-            // Over HTTP/2 it depends on what was sent before how long a request is.
+            // Over HTTP/2 the length of a request depends on earlier ones.
             bytes: (!self.protocol().is_http2()).then_some(request.len()),
             headers: capture::header_names(request),
         };
         Some((*shape, request.as_ref().map(sent).unwrap_or_default()))
     }
 
-    /// Tools are given an address and a port.
+    /// The address and port for the tools.
     fn target(&self) -> SocketAddr {
         match self.ready.address {
             Endpoint::Tcp(address) => address,
@@ -187,10 +186,10 @@ impl<'a> Session<'a> {
         self.service.protocol
     }
 
-    /// Proves that the service is still right, and ends it.
+    /// Verifies the service again, and ends it.
     ///
     /// # Errors
-    /// It died under load, answers wrongly now, or does not stop as it should.
+    /// It crashed under load, answers incorrectly now, or does not stop correctly.
     pub fn stop(self) -> Result<(), Error> {
         let wrong = drive::death(&self.ready.process, "under load");
         let wrong = wrong.or_else(|| {
@@ -231,7 +230,7 @@ impl<'a> Session<'a> {
         Ok(pace)
     }
 
-    /// Has a tool send its least load to a listener.
+    /// Runs a tool's smallest load against a listener.
     fn introduce(&self, found: &Found, pace: &Pace) -> Result<Asked, Error> {
         let tool = found.tool;
         let keep = |source| Error::Keep { path: self.folder.clone(), source };
@@ -252,12 +251,12 @@ impl<'a> Session<'a> {
             (None, Err(error)) => Err(error),
             (None, Ok(_)) => Err("it sent no request".to_owned()),
         };
-        // Only locust's start costs anything; what wrk costs in its second is the load of that second.
+        // Only locust's start costs CPU time; wrk's cost in its second is that of the load.
         let start_cpu = if tool == Tool::Locust { start_cpu } else { Duration::ZERO };
         Ok(Asked { program: found.program.clone(), request, start_cpu, shape: Shape::of(tool, pace) })
     }
 
-    /// Runs a tool to its end: what it printed, and its CPU time.
+    /// Runs a tool to its end; returns its output and its CPU time.
     fn ask(
         &self,
         (tool, program): (Tool, &Path),
@@ -287,7 +286,7 @@ impl<'a> Session<'a> {
         let job = process::run_to_end(&launch, self.supervisor, limits).map_err(|error| error.to_string())?;
         let printed = |what| fs::read(file(what)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         match job.ended {
-            // The status says little: locust's is 1 if a single request failed. What it printed counts.
+            // The status is no criterion: locust's is 1 if a single request failed. The output counts.
             Ended::Itself(_) => Ok((printed("stdout").map_err(|error| error.to_string())?, job.cpu)),
             Ended::TooLong => Err(format!("did not end within {:?}", limits.time)),
             Ended::TooMuch => Err(format!("printed more than {OUTPUT_BYTES_MAX} bytes")),
@@ -303,7 +302,7 @@ impl<'a> Session<'a> {
 
     fn theirs(&self, tool: Tool, round: usize) -> Result<Sample, String> {
         let asked = self.asked.get(&tool).ok_or("was not introduced")?;
-        // One that our engine cannot repeat is compared with nothing.
+        // A tool whose request our engine cannot repeat is not compared.
         asked.request.as_ref().map_err(Clone::clone)?;
         let before = self.look()?;
         let (target, protocol) = (self.target(), self.protocol());
@@ -350,7 +349,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// A load by our engine, with connections of its own.
+    /// Runs a load by our engine, with connections of its own.
     fn drive(&self, shape: &Shape, load: &Load, request: Vec<u8>) -> Result<RunReport, String> {
         let exchange = tare_load::Exchange { request, ..self.exchange() };
         let settings = self.driven(shape)?;
@@ -362,7 +361,7 @@ impl<'a> Session<'a> {
     fn driven(&self, shape: &Shape) -> Result<Driven, String> {
         let protocol = self.protocol();
         let options = TlsOptions {
-            // As the tools, none of which checks a certificate.
+            // Like the tools, none of which checks certificates.
             trust: Trust::Anything,
             server_name: "localhost".to_owned(),
             alpn: protocol.alpn(),
@@ -391,7 +390,7 @@ impl<'a> Session<'a> {
         self.exchange().request
     }
 
-    /// Without placeholders, as was seen to.
+    /// The path, which was checked to have no placeholders.
     fn path(&self) -> String {
         self.request.ask.path.fixed().unwrap_or_default()
     }
@@ -405,7 +404,7 @@ impl<'a> Session<'a> {
         Ok(Look { server_cpu_ns: self.server_cpu_ns()?, segments: segments(), cpus })
     }
 
-    /// What happened since a look; the generator's part of it is known to whoever asks.
+    /// The difference since an earlier look; the caller provides the generator's CPU time.
     fn since(&self, before: &Look, client_cpu_ns: u64) -> Result<Spent, String> {
         let after = self.look()?;
         let pinning = &self.plan.pinning;
@@ -465,12 +464,12 @@ fn sample(report: &RunReport) -> Sample {
     }
 }
 
-/// Segments with data that the kernel has sent here so far, by anybody: a count of requests that no generator makes.
+/// TCP segments with data that the whole host has sent so far: a count that does not depend on a generator.
 fn segments() -> Option<u64> {
     segments_in(&fs::read_to_string("/proc/net/netstat").ok()?)
 }
 
-/// `TcpExt:` twice: a line of names and one of numbers.
+/// Parses the two `TcpExt:` lines: names and numbers.
 fn segments_in(text: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix("TcpExt: "));
     let (names, values) = (lines.next()?, lines.next()?);
@@ -530,7 +529,7 @@ mod tests {
         let report =
             generator.run(&Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT), &Arc::default()).unwrap();
         let sample = sample(&report);
-        // No server listens, so all that there is are refused connections.
+        // No server listens, so all connections are refused.
         assert_eq!((sample.answered, sample.served, sample.per_second), (0, 0, 0.0));
         assert!(sample.failed > 0 && sample.complaints.ends_with(" refused"), "{}", sample.complaints);
         assert_eq!((sample.client_threads, sample.latency.percentile_step_ns), (1, 0.0));

@@ -1,4 +1,4 @@
-//! A load as a value that a tool and our engine can both make: for the one as words, for the other as a [`Load`].
+//! A load as a value that a tool and our engine can both make: as arguments, or as a [`Load`] for the engine.
 
 use std::{fmt, net::SocketAddr, time::Duration};
 
@@ -8,34 +8,34 @@ use tare_load::{Connections, Load, Protocol, Quota, Schedule, Stop, Think};
 use super::Tool;
 use tare_service::drive::RESPONSE_TIMEOUT;
 
-/// The shortest and the longest time that a locust user waits, as in the benchmark of 2018.
+/// The shortest and the longest pause of a locust user, as in the benchmark of 2018.
 const WAIT_MS: (u64, u64) = (50, 150);
 /// Calls on one connection of httperf, as in the benchmark of 2019.
 const CALLS: u64 = 200;
-/// How long answers are waited for after a load.
+/// How long to wait for answers after a load.
 const DRAIN: Duration = Duration::from_secs(2);
-/// A load by number has this many times as long as it is expected to take, and [`WITHIN`].
+/// The time limit of a load by number, as a multiple of its expected time, plus [`WITHIN`].
 const WITHIN_TIMES: u32 = 4;
 const WITHIN: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Shape {
-    /// This many connections, each with its next request at once, for a time.
+    /// This many connections, each of which sends its next request at once, for a time.
     Closed {
         connections: usize,
-        /// Requests that a connection has out at a time: of HTTP/2, one without.
+        /// Concurrent requests on a connection: HTTP/2 streams, or one.
         streams: usize,
         threads: usize,
         seconds: u64,
     },
-    /// The same, with a number of requests for each connection: h2load may hang at the end of a time.
+    /// The same, with a number of requests per connection: h2load may hang at the end of a time.
     Each { connections: usize, streams: usize, threads: usize, requests: u64 },
-    /// One connection after the other, each with a number of requests.
+    /// Consecutive connections, each with a number of requests.
     Sessions { connections: u64, calls: u64 },
-    /// Users who think between an answer and the next request.
+    /// Users who pause between an answer and the next request.
     Users {
-        /// How many, each with a connection.
+        /// The number of users, each with a connection.
         users: usize,
         wait_ms_min: u64,
         wait_ms_max: u64,
@@ -43,29 +43,27 @@ pub enum Shape {
     },
 }
 
-/// What the numbers of a load are made of.
+/// The parameters from which loads are computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
     pub seconds: u64,
     pub connections: usize,
-    /// Of each connection.
     pub streams: usize,
     pub threads: usize,
     pub users: usize,
-    /// Answers a second, as the warm-up found: over all connections, and over a single one.
+    /// Answers per second over all connections, as measured in the warm-up.
     pub rate_all: f64,
-    /// The same over one connection.
+    /// Answers per second over one connection.
     pub rate_one: f64,
 }
 
 impl Shape {
-    /// The load that is asked of `tool`.
     pub fn of(tool: Tool, pace: &Pace) -> Shape {
         let Pace { seconds, connections, streams, threads, users, .. } = *pace;
         let threads = threads.min(connections);
         let in_time = |rate: f64, parts: f64| ((rate * seconds as f64 / parts) as u64).max(1);
         match tool {
-            // wrk gives each thread the same number and forgets the rest.
+            // wrk gives each thread the same number and drops the remainder.
             Tool::Wrk => {
                 Shape::Closed { connections: connections / threads * threads, streams, threads, seconds }
             }
@@ -82,7 +80,7 @@ impl Shape {
         }
     }
 
-    /// The smallest load of the same kind: to see what the tool sends, and what its start costs.
+    /// The smallest load of the same kind: to capture the request, and to measure the cost of the start.
     pub(crate) fn least(tool: Tool) -> Shape {
         let (connections, streams, threads, users) = (1, 1, 1, 1);
         let pace = Pace { seconds: 1, connections, streams, threads, users, rate_all: 1.0, rate_one: 1.0 };
@@ -92,7 +90,7 @@ impl Shape {
         }
     }
 
-    /// The words after the program's name that ask for it; none of a tool that cannot make it.
+    /// The arguments after the program's name; `None` for a tool that cannot make the load.
     pub(crate) fn words(
         &self,
         tool: Tool,
@@ -135,7 +133,7 @@ impl Shape {
         text.split_whitespace().map(str::to_owned).collect()
     }
 
-    /// The connections that our engine holds.
+    /// The connections of our engine.
     pub(crate) fn connections(&self) -> Connections {
         let (total, threads) = match *self {
             Shape::Closed { connections, threads, .. } | Shape::Each { connections, threads, .. } => {
@@ -147,12 +145,12 @@ impl Shape {
         Connections { total, threads }
     }
 
-    /// Requests that are out at a time at the most.
+    /// The most requests in flight.
     pub(crate) fn in_flight_max(&self) -> usize {
         self.connections().total * self.streams()
     }
 
-    /// Requests that a connection has out at a time.
+    /// The concurrent requests on a connection.
     pub(crate) fn streams(&self) -> usize {
         match *self {
             Shape::Closed { streams, .. } | Shape::Each { streams, .. } => streams,
@@ -168,7 +166,7 @@ impl Shape {
         }
     }
 
-    /// The same for our engine; `expected` is how long it is meant to take.
+    /// The same load for our engine; `expected` is its planned time.
     pub(crate) fn load(&self, expected: Duration) -> Load {
         let within = expected * WITHIN_TIMES + WITHIN;
         let timed = |schedule, seconds| {
@@ -231,7 +229,7 @@ mod tests {
     };
     const STREAMS: Pace = Pace { streams: 8, ..PACE };
 
-    /// What each tool that speaks `protocol` is asked.
+    /// The arguments for each tool that speaks `protocol`.
     fn said(protocol: Protocol, pace: &Pace) -> String {
         let target = "127.0.0.1:8080".parse().unwrap();
         let words = |tool| Shape::of(tool, pace).words(tool, protocol, target, "/x").join(" ");
@@ -323,7 +321,7 @@ mod tests {
                 prop_assert!(held.total >= 1 && held.threads >= 1 && held.threads <= held.total, "{}: {:?}", tool, held);
                 prop_assert_eq!(shape.in_flight_max(), held.total * shape.streams());
                 prop_assert_eq!(shape.load(Duration::from_secs(seconds)).validate(), Ok(()));
-                // wrk refuses fewer connections than threads, and forgets what it cannot divide.
+                // wrk rejects fewer connections than threads, and drops the remainder.
                 if tool == Tool::Wrk {
                     prop_assert_eq!(held.total % held.threads, 0);
                 }

@@ -1,4 +1,4 @@
-//! The generators that are asked: their names, where they are, and how to get them. What they print is read elsewhere.
+//! The generators: their names, their places, and how to install them. Other modules parse their output.
 
 use std::{
     fmt, io,
@@ -12,16 +12,15 @@ use serde::{Deserialize, Serialize};
 use tare_host::process::Asked;
 use tare_load::Protocol;
 
-/// How long a tool has to tell its version: locust takes a second.
+/// The time limit for printing a version: locust takes a second.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
-/// A load generator that is not ours.
+/// A load generator other than ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tool {
     /// <https://github.com/wg/wrk>.
     Wrk,
-    /// Of nghttp2.
     H2load,
     /// <https://github.com/hatoo/oha>.
     Oha,
@@ -31,20 +30,19 @@ pub enum Tool {
     Locust,
 }
 
-/// A tool that is on this machine.
+/// An installed tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     pub tool: Tool,
     pub program: PathBuf,
-    /// What it says of itself, without its name. Empty where it says none.
+    /// Its version, without its name. Empty if it prints none.
     pub version: String,
 }
 
 impl Tool {
-    /// All, in the order in which they are shown.
+    /// All tools, in the order of output.
     pub const ALL: [Tool; 5] = [Tool::Wrk, Tool::H2load, Tool::Oha, Tool::Httperf, Tool::Locust];
 
-    /// The name of its program, which is its own.
     pub fn name(self) -> &'static str {
         match self {
             Tool::Wrk => "wrk",
@@ -69,8 +67,8 @@ impl Tool {
         }
     }
 
-    /// Whether it makes its load in `protocol`. httperf and locust could be asked over TLS, but what is compared of them, a session
-    /// and users with pauses, has no more to show there.
+    /// Whether it can make its load over `protocol`. httperf and locust could use TLS, but their sessions and
+    /// users with pauses would show nothing new.
     pub fn speaks(self, protocol: Protocol) -> bool {
         match self {
             Tool::Wrk => !protocol.is_http2(),
@@ -79,13 +77,13 @@ impl Tool {
         }
     }
 
-    /// The variable of the environment that may say where its program is.
+    /// The environment variable with the path of its program.
     fn variable(self) -> Option<&'static str> {
         (self == Tool::Oha).then_some("OHA")
     }
 
-    /// Those of `tools` that are where a variable says, on `PATH`, or where the set-up of the checkout at `root` puts them. They are
-    /// asked for their versions side by side.
+    /// The `tools` that are at the path in a variable, on `PATH`, or where the set-up of the checkout at
+    /// `root` installs them. Their versions are queried in parallel.
     pub fn find(tools: &[Tool], root: &Path) -> Vec<Found> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let own = root.join(".tare").join("tools").join("bin");
@@ -116,15 +114,15 @@ impl Tool {
         found.collect()
     }
 
-    /// wrk takes the question for a mistake, so its status says nothing. httperf would go on to load port 80 of this
-    /// machine; with `--help` it does not.
+    /// wrk treats the option as an error, so its status is no criterion. httperf would then load port 80 of
+    /// this machine, unless it gets `--help`.
     fn ask_version(self, program: &Path, within: Duration) -> io::Result<Asked> {
         let words: &[&str] = if self == Tool::Httperf { &["-V", "--help"] } else { &["--version"] };
         Asked::put(Command::new(program).args(words), within)
     }
 }
 
-/// The first run of digits and dots that has a dot inside.
+/// The first run of digits and dots that contains a dot.
 fn version_in(text: &str) -> String {
     let runs = text.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
     let versions = runs.map(|run| run.trim_matches('.')).filter(|run| run.contains('.'));

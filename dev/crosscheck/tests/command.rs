@@ -1,4 +1,4 @@
-//! The command from end to end. What the generators measure is not tested: these tests share their CPUs.
+//! The command end to end. The figures of the generators are not tested: these tests share their CPUs.
 
 use std::{
     fs,
@@ -54,7 +54,7 @@ fn wrk_and_tare_load_the_raw_socket_in_turns() {
     let words = format!("{SHORT} --rounds 2 --duration 1s --seed 1 --json");
     let ran = run(root.path(), &words);
     let stderr = String::from_utf8_lossy(&ran.stderr);
-    // Whether two rounds on a busy machine agree is a matter of chance; that they were measured is not.
+    // Whether two rounds agree on a busy machine is chance; it only matters that they were measured.
     assert!(matches!(ran.status.code(), Some(0 | 4 | 5)), "{stderr}");
     let report: Value = serde_json::from_slice(&ran.stdout).unwrap();
     assert_eq!((&report["format"], &report["failure"]), (&"1.1".into(), &Value::Null));
@@ -66,7 +66,7 @@ fn wrk_and_tare_load_the_raw_socket_in_turns() {
         assert!(wrk["pairs"][0][side]["answered"].as_u64() > Some(0), "{side}");
         assert!(wrk["pairs"][0][side]["client_cpu_ns"].as_u64() > Some(0), "{side}");
     }
-    // The request of both is wrk's own, and its output is stored.
+    // Both send wrk's own request, and its output is stored.
     assert!(wrk["request_bytes"].as_u64() > Some(30));
     for name in ["crosscheck.json", "crosscheck.md", "wrk-introduced.stdout", "wrk-round-001.stdout"] {
         assert!(root.path().join("out").join(name).is_file(), "{name}");
@@ -98,7 +98,7 @@ fn h2load_and_tare_load_the_raw_socket_in_each_protocol() {
         for side in ["theirs", "ours"] {
             assert!(h2load["pairs"][0][side]["answered"].as_u64() > Some(0), "{ending} {side}");
         }
-        // Both send the fields that h2load has of its own.
+        // Both send h2load's own fields.
         let names = h2load["request_headers"].to_string().to_ascii_lowercase();
         assert_eq!(names, r#"["host","user-agent"]"#, "{ending}");
         assert_eq!(h2load["request_bytes"].is_null(), streams > 1, "{ending}");
@@ -127,7 +127,7 @@ fn an_interrupted_run_prints_what_is_known() {
     assert!(stdout.contains("\ninterrupted: 0 of 8 rounds"), "{stdout}");
 }
 
-/// A folder with programs of these names: each asks for a path, as the tool does, and prints a text.
+/// A folder with programs of these names: each requests a path, like the tool, and prints a text.
 fn made_up_tools(tools: &[(&str, &str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, path, prints) in tools {
@@ -148,7 +148,7 @@ fn made_up_tools(tools: &[(&str, &str, &str)]) -> TempDir {
     folder
 }
 
-/// The service and our engine are real; of the tools only what they send and print is.
+/// The service and our engine are real; of the tools only their requests and output are.
 #[test]
 fn a_tool_that_fails_in_its_own_way_says_how_and_the_others_go_on() {
     let root = empty_checkout();
@@ -173,7 +173,7 @@ fn a_tool_that_fails_in_its_own_way_says_how_and_the_others_go_on() {
     let pair = &tool(0)["pairs"][0];
     assert_eq!(pair["theirs"]["answered"], 118_911);
     assert!(pair["ours"]["answered"].as_u64() > Some(0));
-    // Our engine sends the very bytes that the tool sent.
+    // Our engine sends the same bytes as the tool.
     let request = "GET / HTTP/1.1\r\nHost: 127.0.0.1:12345\r\n\r\n".len() as u64;
     assert_eq!(tool(0)["request_bytes"].as_u64(), Some(request));
     for (index, fault) in [

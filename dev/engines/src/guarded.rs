@@ -11,10 +11,10 @@ const GUARD: &str = include_str!("guard.sh");
 
 /// A cluster that can be ended.
 pub trait Ends {
-    /// Ends it, and removes what it has made.
+    /// Ends it, and removes its files.
     ///
     /// # Errors
-    /// Something of it does not end, or cannot be removed.
+    /// A process does not end, or something cannot be removed.
     fn end(&self) -> Result<()>;
 }
 
@@ -26,14 +26,14 @@ pub struct Guarded<C: Ends> {
 }
 
 impl<C: Ends> Guarded<C> {
-    /// The guard first: it ends what there is. `cgroups` gives what the names of its cgroups begin with, if it has any.
+    /// Starts the guard first, which ends everything. `cgroups` returns the prefix of its cgroups.
     pub(crate) fn up(
         folder: &Path,
         cgroups: impl FnOnce(&Path) -> String,
         up: impl FnOnce(&Path) -> Result<C>,
     ) -> Result<Guarded<C>> {
         let mut place = std::path::absolute(folder)?;
-        // As the cluster knows it, once it is there.
+        // The path in the form that the cluster uses, once it exists.
         if let (Some(Ok(parent)), Some(name)) = (place.parent().map(Path::canonicalize), place.file_name()) {
             place = parent.join(name);
         }

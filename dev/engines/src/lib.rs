@@ -1,10 +1,11 @@
-//! Clusters from nothing on this machine: for the tests of `tare submit`, and for trying things out (`cargo xtask cluster`).
+//! Clusters on this machine, for the tests of `tare submit` and for experiments (`cargo xtask cluster`).
 //!
-//! All of a cluster lies in one folder, listens on 127.0.0.1 or in network namespaces of its own only, and is found again by that
-//! folder: each daemon writes its own number there before it becomes the daemon, and carries the folder in its environment, as its
-//! children do. So a cluster can be ended whatever has become of the process that started it.
+//! A cluster keeps everything in one folder, and listens only on 127.0.0.1 or in its own network namespaces.
+//! The folder identifies it: each daemon writes its PID there before it becomes the daemon, and has the
+//! folder in its environment, like its children. So a cluster can be ended whatever happened to the process
+//! that started it.
 //!
-//! It knows nothing of Tare.
+//! The crate knows nothing of Tare.
 
 mod guarded;
 mod kubernetes;

@@ -1,4 +1,4 @@
-//! The daemons of a cluster: started so that they are found again, and ended so that nothing is left.
+//! The daemons of a cluster: started so that they can be found, and ended completely.
 
 use std::{
     fs::{self, File},
@@ -12,18 +12,17 @@ use std::{
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-/// The variable of all daemons of a cluster, and of their children: its folder.
+/// The environment variable of all daemons of a cluster and their children: its folder.
 pub(crate) const MARK: &str = "TARE_ENGINE";
-/// Each process writes its own number, and becomes the daemon then: there is no instant at which one runs that is not listed.
+/// Each process writes its PID and then becomes the daemon, so that no unlisted daemon ever runs.
 const START: &str = "echo $$ > \"$1.new\" && mv \"$1.new\" \"$1\" && shift && exec \"$@\"";
 const GONE_WITHIN: Duration = Duration::from_secs(10);
 
-/// The folder of the numbers.
 fn numbers(folder: &Path) -> PathBuf {
     folder.join("run")
 }
 
-/// Starts a daemon that stays in the foreground; what it prints goes to `log/NAME.out`.
+/// Starts a daemon that stays in the foreground; its output goes to `log/NAME.out`.
 pub(crate) fn start(folder: &Path, name: &str, program: &str, words: &[String]) -> Result<()> {
     start_with(folder, name, program, words, Stdio::null())
 }
@@ -47,7 +46,7 @@ pub(crate) fn start_with(
         .arg(program)
         .args(words)
         .env(MARK, folder)
-        // Daemons of a cluster speak to each other only.
+        // Daemons of a cluster only contact each other.
         .env("NO_PROXY", "*")
         .current_dir(folder)
         .process_group(0)
@@ -56,7 +55,7 @@ pub(crate) fn start_with(
         .stderr(log()?)
         .spawn()
         .with_context(|| program.to_owned())?;
-    // The process that started it waits for it, as long as it lives itself.
+    // The starting process reaps it, as long as it lives itself.
     thread::spawn(move || child.wait());
     let began = Instant::now();
     while pid(folder, name).is_none() {
@@ -68,13 +67,13 @@ pub(crate) fn start_with(
     Ok(())
 }
 
-/// The number of a daemon, if it lives.
+/// The PID of a daemon, if it is alive.
 pub(crate) fn pid(folder: &Path, name: &str) -> Option<u32> {
     let number = fs::read_to_string(numbers(folder).join(name)).ok()?.trim().parse::<u32>().ok()?;
     (carries(number, folder) && is_alive(number)).then_some(number)
 }
 
-/// The daemons that were started, in the order of their names.
+/// The started daemons, by name.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(numbers(folder)).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -137,14 +136,15 @@ fn carries(pid: u32, folder: &Path) -> bool {
     has(&environment(pid), &format!("{MARK}={}", folder.display()))
 }
 
-/// A shell in which SLURM_CONF was set is no job.
+/// Whether the process belongs to a job; a shell with SLURM_CONF set does not.
 fn is_of_job(pid: u32, folder: &Path) -> bool {
     let environment = environment(pid);
     let is_in_job = environment.split(|byte| *byte == 0).any(|entry| entry.starts_with(b"SLURM_JOB_ID="));
     is_in_job && has(&environment, &format!("SLURM_CONF={}", folder.join("slurm.conf").display()))
 }
 
-/// What starts the processes of a job writes its title over its environment. It stays in the folder where its daemon was started.
+/// Whether the process starts those of a job. It overwrites its environment with its title, and stays in the
+/// folder of its daemon.
 fn is_step(pid: u32, folder: &Path) -> bool {
     let link = |name: &str| fs::read_link(format!("/proc/{pid}/{name}")).unwrap_or_default();
     let is_slurm = link("exe").file_name().is_some_and(|name| name.to_string_lossy().starts_with("slurm"));
@@ -159,7 +159,7 @@ fn has(environment: &[u8], entry: &str) -> bool {
     environment.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
 }
 
-/// A zombie is not.
+/// Whether the process is alive; a zombie is not.
 fn is_alive(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let is_zombie = stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']));

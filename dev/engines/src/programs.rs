@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-/// The packages of Debian that are missing, of programs with their packages.
+/// The missing Debian packages for these programs.
 pub(crate) fn missing(programs: &[(&str, &'static str)]) -> Vec<&'static str> {
     let is_missing = |program: &str| find(program).is_none();
     let mut missing: Vec<&str> =
@@ -17,7 +17,7 @@ pub(crate) fn missing(programs: &[(&str, &'static str)]) -> Vec<&'static str> {
     missing
 }
 
-/// A program by its name or its path. Debian keeps daemons beside the PATH of users.
+/// Finds a program by name or path. Debian keeps daemons outside of users' PATH.
 pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
@@ -29,7 +29,7 @@ pub(crate) fn path(name: &str) -> Result<String> {
     Ok(found.display().to_string())
 }
 
-/// What a program prints; if it fails, that is the error.
+/// The output of a program; a failure is an error with its output.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).output().with_context(|| name.clone())?;
@@ -41,7 +41,6 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     Ok(text(&output.stdout))
 }
 
-/// Removes the folder of a cluster.
 pub(crate) fn remove(folder: &Path) -> Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

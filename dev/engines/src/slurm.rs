@@ -1,9 +1,9 @@
-//! Slurm as Debian has it: a controller, a node daemon for each node, and munge, by which they know each other. All nodes are this
-//! machine under several names and ports, and each has all of its CPUs; so jobs of two nodes disturb each other, and what they
-//! measure is not worth much.
+//! Slurm from Debian: a controller, a daemon per node, and munge, which authenticates them. All nodes are
+//! this machine under several names and ports, each with all of its CPUs. So jobs on two nodes disturb each
+//! other, and their measurements are not reliable.
 //!
-//! Nothing of the machine's own Slurm is touched: configuration, key, socket, state and logs lie in the folder of the cluster. It
-//! runs as the user that starts it, so root is not needed.
+//! The machine's own Slurm is not touched: configuration, key, socket, state and logs are in the folder of
+//! the cluster. It runs as the user who starts it, so it does not need root.
 
 use std::{
     fs,
@@ -24,12 +24,12 @@ use crate::{
     processes, programs,
 };
 
-/// More nodes on one machine say nothing more.
+/// More nodes on one machine give no further insight.
 pub const NODES_MAX: usize = 16;
 const READY_WITHIN: Duration = Duration::from_secs(30);
-/// The address of a Unix socket has room for this number of bytes.
+/// The longest path of a Unix socket.
 const SOCKET_BYTES_MAX: usize = 107;
-/// Programs, and the packages of Debian that have them.
+/// Programs with their Debian packages.
 const PROGRAMS: [(&str, &str); 5] = [
     ("slurmctld", "slurmctld"),
     ("slurmd", "slurmd"),
@@ -37,7 +37,7 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("sbatch", "slurm-client"),
     ("squeue", "slurm-client"),
 ];
-/// Measurements of two nodes do not wait for each other, as they would not on two machines.
+/// Separates measurements of two nodes, which would not wait for each other on two machines.
 const PROLOG: &str = "#!/bin/sh\necho \"export TARE_CPU_REALM=$TARE_CPU_REALM-$SLURMD_NODENAME\"\n";
 
 /// A cluster, which outlives this value.
@@ -47,15 +47,15 @@ pub struct SlurmCluster {
 }
 
 impl SlurmCluster {
-    /// The packages of Debian that are missing here.
+    /// The missing Debian packages.
     pub fn missing() -> Vec<&'static str> {
         programs::missing(&PROGRAMS)
     }
 
-    /// Starts a cluster in a folder that is not there yet, and waits until each node takes jobs.
+    /// Starts a cluster in a new folder, and waits until each node accepts jobs.
     ///
     /// # Errors
-    /// A package is missing, the folder is there, or a daemon does not start.
+    /// A package is missing, the folder exists, or a daemon does not start.
     pub fn up(folder: &Path, nodes: usize) -> Result<SlurmCluster> {
         let missing = SlurmCluster::missing();
         ensure!(missing.is_empty(), "Slurm is not installed here: apt-get install {}", missing.join(" "));
@@ -70,10 +70,10 @@ impl SlurmCluster {
         started.map(|()| cluster)
     }
 
-    /// The same, ended with the value or with this process.
+    /// The same; it ends with the value or with this process.
     ///
     /// # Errors
-    /// As [`SlurmCluster::up`].
+    /// The errors of [`SlurmCluster::up`].
     pub fn up_guarded(folder: &Path, nodes: usize) -> Result<Guarded<SlurmCluster>> {
         Guarded::up(folder, |_| String::new(), |place| SlurmCluster::up(place, nodes))
     }
@@ -114,7 +114,7 @@ impl SlurmCluster {
         Ok(fs::write(self.config(), self.text(nodes)?)?)
     }
 
-    /// Short times, so that a lost node is found lost within seconds.
+    /// The configuration. Its times are short, so that a lost node is noticed within seconds.
     fn text(&self, nodes: usize) -> Result<String> {
         let folder = self.folder.display();
         let cpus = thread::available_parallelism().map_or(1, usize::from);
@@ -134,14 +134,14 @@ impl SlurmCluster {
             ports[0]
         );
         for (node, port) in (1..).zip(&ports[1..]) {
-            // The first node is of a feature of its own, so that two classes of machines can be distinguished.
+            // The first node has another feature, so that two classes of machines can be distinguished.
             let feature = if node == 1 { "small" } else { "large" };
             text += &format!(
                 "NodeName=n{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} Boards=1 SocketsPerBoard=1 \
                  CoresPerSocket={cpus} ThreadsPerCore=1 RealMemory=500 Feature={feature} State=UNKNOWN\n"
             );
         }
-        // Jobs of the second partition share nodes, whatever they ask for.
+        // Jobs of the second partition always share nodes.
         Ok(text
             + "PartitionName=bench Nodes=ALL Default=YES MaxTime=INFINITE OverSubscribe=NO State=UP\n\
                PartitionName=shared Nodes=ALL Default=NO MaxTime=INFINITE OverSubscribe=FORCE:2 State=UP\n")
@@ -167,7 +167,7 @@ impl SlurmCluster {
         self.wait_for_nodes(nodes)
     }
 
-    /// Starts the controller: anew, or after it was killed.
+    /// Starts the controller, also after it was killed.
     ///
     /// # Errors
     /// It cannot be started.
@@ -176,7 +176,7 @@ impl SlurmCluster {
         processes::start(&self.folder, "slurmctld", &programs::path("slurmctld")?, &words)
     }
 
-    /// Starts the daemon of a node: anew, or after it was killed.
+    /// Starts the daemon of a node, also after it was killed.
     ///
     /// # Errors
     /// It cannot be started.
@@ -212,24 +212,24 @@ impl SlurmCluster {
         }
     }
 
-    /// The value of SLURM_CONF, by which every program of Slurm finds it.
+    /// The value of SLURM_CONF, by which Slurm's programs find the cluster.
     pub fn config(&self) -> PathBuf {
         self.folder.join("slurm.conf")
     }
 
-    /// A program of Slurm that talks to this cluster.
+    /// A Slurm command for this cluster.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(programs::find(program).unwrap_or_else(|| program.into()));
         command.env("SLURM_CONF", self.config()).stdin(Stdio::null());
         command
     }
 
-    /// All of its live processes: daemons, their children, and jobs.
+    /// All live processes: daemons, their children, and jobs.
     pub fn processes(&self) -> Vec<u32> {
         processes::all(&self.folder)
     }
 
-    /// A line for each daemon, and what the controller says of the nodes and of the queue.
+    /// One line per daemon, and the controller's view of the nodes and the queue.
     pub fn status(&self) -> String {
         let daemon = |name: &String| match processes::pid(&self.folder, name) {
             Some(pid) => format!("{name} runs as process {pid}\n"),
@@ -246,7 +246,7 @@ impl SlurmCluster {
         format!("{daemons}{}{}", said("sinfo"), said("squeue"))
     }
 
-    /// Ends it, with all of its jobs, and removes its folder.
+    /// Ends it with all of its jobs, and removes its folder.
     ///
     /// # Errors
     /// A process does not end, or the folder cannot be removed.
@@ -267,11 +267,11 @@ fn asked(program: &str, word: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Below those that the kernel hands out to connections. All are held until the last is found, so that they differ.
+/// Ports below the kernel's range for connections. All are held until the last is found, so that they differ.
 fn free_ports(number: usize) -> Result<Vec<u16>> {
     const FIRST: u16 = 20_000;
     const RANGE: u16 = 10_000;
-    // Two clusters that start at the same time look for theirs in different places.
+    // Clusters that start at the same time search in different ranges.
     static STARTED: AtomicU16 = AtomicU16::new(0);
     let before = STARTED.fetch_add(1, Ordering::Relaxed).wrapping_mul(2 * NODES_MAX as u16) % RANGE;
     let start = ((std::process::id() % u32::from(RANGE)) as u16 + before) % RANGE;
@@ -308,7 +308,7 @@ mod tests {
         }
     }
 
-    /// A job that does not end by itself, once it runs; its process has a child that has left its session.
+    /// Starts a job that does not end by itself, with a child outside of its session, and waits for it.
     fn run_job(cluster: &SlurmCluster) {
         let script = cluster.folder.join("job.sh");
         let text = "#!/bin/sh\nsetsid sleep 600 &\necho $$ > job.pid\nwait\n";
@@ -320,7 +320,7 @@ mod tests {
         wait_for("the job runs", || cluster.folder.join("job.pid").is_file());
     }
 
-    /// Everything that works in the folder, steps, whose environment cannot be read, among it.
+    /// Processes that work in the folder, including job steps, whose environment cannot be read.
     fn working_in(folder: &Path) -> Vec<PathBuf> {
         let entries = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
         let place =
@@ -344,7 +344,7 @@ mod tests {
         let text = cluster.status();
         assert!(text.matches(" runs as process ").count() == 4 && text.contains("idle n[1-2]"), "{text}");
         run_job(&cluster);
-        // Four daemons; a step, its shell and what that started.
+        // Four daemons; a job step, its shell and its child.
         assert!(working_in(&folder).len() >= 7, "{:?}", working_in(&folder));
         // As another process would do it.
         SlurmCluster::open(&folder).unwrap().down().unwrap();

@@ -2,11 +2,11 @@
 
 use tare_service::adopt;
 
-/// What a step of a build is a script of.
+/// The shells that run the script of a build step.
 const SHELLS: [&str; 3] = ["sh", "bash", "dash"];
 
-/// Any text as a Dockerfile: nothing panics, and what it becomes is the same twice, a command that a manifest can have, and no
-/// installation into the machine's own system.
+/// Any text as a Dockerfile: nothing panics, and the result is deterministic. It is a valid command for a
+/// manifest, and installs nothing into the machine's own system.
 pub(crate) fn dockerfile(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let Some((steps, command)) = adopt::interpreted(text) else { return };
@@ -18,7 +18,7 @@ pub(crate) fn dockerfile(input: &[u8]) {
         let script = step.command.last().map(String::as_str).unwrap_or_default();
         let installs =
             |line: &str| ["apt-get ", "make install", "sysctl "].iter().any(|begin| line.starts_with(begin));
-        // Here-documents have lines of any kind.
+        // Here-documents may contain any lines.
         assert!(script.contains("<<") || !script.lines().any(installs), "{script}");
     }
 }

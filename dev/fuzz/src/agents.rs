@@ -25,8 +25,8 @@ const BYTES_MAX: usize = 1 << 16;
 static AGENT: LazyLock<Arc<ServerConfig>> =
     LazyLock::new(|| tls::agent(&Token::parse(TOKEN).expect("random digits")));
 
-/// A message as it came off the wire, and the wire itself. Any split of a stream gives the same messages, what is read is written as
-/// what reads back as the same, and no job, report or interval that is read breaks anything. No input authenticates a client.
+/// A received message, and the raw stream. However a stream is split, it gives the same messages. A parsed
+/// message round-trips, and no parsed job, report or interval breaks the code. Nothing authenticates.
 pub(crate) fn agent(input: &[u8]) {
     wire(input);
     stranger(input);
@@ -74,7 +74,7 @@ fn wire(input: &[u8]) {
     assert_eq!(all(&[input]), all(&[one, other]));
 }
 
-/// Without the token a handshake does not end.
+/// Without the token a handshake never completes.
 fn stranger(input: &[u8]) {
     let mut tls = ServerConnection::new(Arc::clone(&AGENT)).expect("a connection");
     let mut rest = input;
@@ -91,7 +91,7 @@ fn job(job: &Job) {
     }
 }
 
-/// What a sum is made of may be anything that an agent can say.
+/// A sum may contain anything that an agent can report.
 fn report(report: RunReport) {
     let end = |report| AgentEnd {
         address: String::new(),

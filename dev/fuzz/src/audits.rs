@@ -1,4 +1,4 @@
-//! What others published.
+//! Published results of others.
 
 use tare_audit::{audit as audited, read};
 use tare_report::{
@@ -6,7 +6,7 @@ use tare_report::{
     write::{json, text},
 };
 
-/// Results are read or refused, and what was read has a document in which every figure is finite.
+/// Results are parsed or refused, and parsed results give a document in which every figure is finite.
 pub(crate) fn audit(input: &[u8]) {
     let Ok(published) = read("fuzzed-64", input) else { return };
     assert!(published.rows.iter().filter_map(|row| row.per_second).all(f64::is_finite));

@@ -1,10 +1,10 @@
-//! What runs on a cluster read: files of a person, lists that travel, and what programs of an engine print.
+//! Input of cluster runs: handwritten files, job lists, and output of an engine's programs.
 
 use std::path::Path;
 
 use tare_cluster::{JobList, Machines, queue};
 
-/// A `machines.toml`: what is read can be written and read again.
+/// A `machines.toml`: a parsed file round-trips.
 pub(crate) fn machines(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     match Machines::parse(Path::new("fuzzed.toml"), text) {
@@ -15,7 +15,7 @@ pub(crate) fn machines(input: &[u8]) {
     }
 }
 
-/// A job list: what is read is the same when it is written, and names no path outside of its batch.
+/// A job list: a parsed list round-trips, and names no path outside of its batch.
 pub(crate) fn job_list(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let path = Path::new("fuzzed.ndjson");
@@ -31,7 +31,7 @@ pub(crate) fn job_list(input: &[u8]) {
     assert_eq!(JobList::parse(path, &written).expect("it was read before"), list);
 }
 
-/// The output of `squeue` and of `scontrol`, after the name of a batch.
+/// The name of a batch, and output of `squeue` and of `scontrol`.
 pub(crate) fn queue(input: &[u8]) {
     let Some([batch, text]) = crate::text_parts::<2>(input) else { return };
     let states = queue::states(text, batch);

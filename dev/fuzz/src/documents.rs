@@ -1,4 +1,4 @@
-//! The files that people write: each is read, or refused with a sentence that names the file.
+//! Handwritten files: each is parsed, or refused with a sentence that names the file.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use tare_service::{
 
 use crate::scratch;
 
-/// A contract: what is read makes exchanges, and each of them is one whole request.
+/// A contract: a parsed contract makes exchanges, each of which is one whole request.
 pub(crate) fn contract(input: &[u8]) {
     let Ok(text) = decoded(input) else { return };
     let contract = match Contract::parse(&text, Path::new("fuzzed.toml")) {

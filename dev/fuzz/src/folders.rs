@@ -1,4 +1,4 @@
-//! A stranger's run folder.
+//! An untrusted run folder.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use tare_report::{
 
 use crate::{parts, scratch};
 
-/// `run.json` and the journal: every form of the report is written, and none carries a control character of the folder to a
-/// terminal.
+/// `run.json` and the journal: every format of the report is written, and none passes a control character of
+/// the folder to a terminal.
 pub(crate) fn run(input: &[u8]) {
     let [head, journal] = parts(input);
     let path = scratch::file("run/run.json", head);
@@ -39,9 +39,9 @@ fn exported(folder: &Path) {
     }
 }
 
-/// Two stored histograms: what is read can be added up and asked for anything.
+/// Two stored histograms: parsed histograms can be added and queried.
 pub(crate) fn histogram(input: &[u8]) {
-    // The bytes of a histogram hold zeros, so the first two say where the second one begins.
+    // The bytes of a histogram contain zeros, so the first two bytes give the start of the second.
     let Some((length, bytes)) = input.split_at_checked(2) else { return };
     let length = usize::from(length[0]) * 256 + usize::from(length[1]);
     let (first, second) = bytes.split_at(length.min(bytes.len()));

@@ -1,4 +1,4 @@
-//! What a server of HTTP/2 sends.
+//! The bytes of an HTTP/2 server.
 
 use tare_load::http2::{
     Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Http2Event, Request, RequestList, Sent,
@@ -6,13 +6,13 @@ use tare_load::http2::{
 
 use crate::parts;
 
-/// How many requests are on their way at a time, and how many are sent.
+/// The number of concurrent requests, and the total.
 const PLACES: usize = 3;
 const REQUESTS: usize = 20;
-/// More than any input of a fuzzer makes a client send: answers to pings, and what it uploads.
+/// A bound on the client's output for any fuzzer input: answers to pings, and uploads.
 const SENT_BYTES_MAX: usize = 4 << 20;
 
-/// What a client saw; parts of a body that follow one another are one.
+/// The events of a client; consecutive parts of a body are merged.
 #[derive(Debug, PartialEq, Eq)]
 enum Seen {
     Answer { place: usize, status: u16, body: Vec<u8>, is_end: bool },
@@ -32,7 +32,7 @@ struct Client {
     count: usize,
     seen: Vec<Seen>,
     sent: Vec<u8>,
-    /// Of the last head whose answer came to its end.
+    /// The fields of the last completed head.
     fields: Vec<(String, Vec<u8>)>,
 }
 
@@ -99,7 +99,7 @@ impl Client {
             Http2Event::NotTaken { place } => (Seen::NotTaken(place), Some(place)),
             Http2Event::Reset { place, code } => (Seen::Reset(place, code), Some(place)),
             Http2Event::Malformed { place, error } => {
-                // How much of its body came before depends on the pieces.
+                // How much of its body arrived before depends on the pieces.
                 self.seen.retain(
                     |seen| !matches!(seen, Seen::Answer { place: at, is_end: false, .. } if *at == place),
                 );
@@ -131,8 +131,8 @@ fn converse<'b>(mut pieces: impl Iterator<Item = &'b [u8]>) -> (Vec<Seen>, Vec<u
     (client.seen, client.sent, outcome)
 }
 
-/// Options, of which follows where to split, and the bytes of a server: a client with requests on their way neither panics nor
-/// stalls, and a split changes nothing of what it sees and sends.
+/// Options, followed by split points, and the bytes of a server. A client with requests in flight neither
+/// panics nor stalls, and splits do not change what it receives and sends.
 pub(crate) fn http2(input: &[u8]) {
     let [options, bytes] = parts(input);
     let cut = options.iter().fold(0_usize, |cut, byte| cut.wrapping_mul(31).wrapping_add(usize::from(*byte)));
@@ -142,8 +142,8 @@ pub(crate) fn http2(input: &[u8]) {
     assert_eq!(converse(bytes.chunks(1)), whole);
 }
 
-/// Header blocks, each behind a byte with its length: they are decoded as another decoder does, twice in a row too, and where they
-/// are no head of an answer, that is an error of the stream.
+/// Header blocks, each after a byte with its length. They are decoded as by another decoder, twice in a row
+/// too, and an invalid head is an error of the stream.
 pub(crate) fn hpack(input: &[u8]) {
     let mut other = loona_hpack::Decoder::new();
     other.set_max_allowed_table_size(4096);
@@ -153,7 +153,7 @@ pub(crate) fn hpack(input: &[u8]) {
     while let Some((&length, behind)) = rest.split_first() {
         let block = &behind[..behind.len().min(length.into())];
         rest = &behind[block.len()..];
-        // The client has REQUESTS streams and no more.
+        // The client only has REQUESTS streams.
         if stream >= 2 * REQUESTS as u32 {
             return;
         }
@@ -162,14 +162,14 @@ pub(crate) fn hpack(input: &[u8]) {
         let taken = client.take(&frame(1, 5, stream, block));
         stream += 2;
         if taken == Err(Http2Error::Hpack) {
-            // The other one takes changes of the size anywhere but at the end.
+            // The other decoder accepts size updates anywhere except at the end.
             assert!(expected.is_err() || block.iter().any(|byte| (0x20..0x40).contains(byte)), "{block:?}");
             return;
         }
         assert_eq!(taken, Ok(()));
         let Some(Seen::Answer { status, .. }) = client.seen.first() else {
             if expected.is_err() {
-                // Of nothing but a change of the size it says that it is at the end.
+                // For a block with only a size update, it reports an update at the end.
                 assert!(block.iter().any(|byte| (0x20..0x40).contains(byte)), "{block:?}");
                 return;
             }

@@ -1,8 +1,9 @@
-//! What must hold of every reader of foreign bytes, whatever it is given: one function for each, which panics where it does not
-//! hold. libFuzzer calls them by way of `fuzz/` (`make fuzz`); the test `corpus` calls them with every input that is kept, so that
-//! what was found once is found again without a fuzzer. Inputs are in `corpus/`, and wherever the repository has files of the kind.
+//! Properties that every reader of foreign bytes must have for any input: one function each, which panics on
+//! a violation. libFuzzer calls them through `fuzz/` (`make fuzz`). The test `corpus` calls them with every
+//! stored input, so that regressions are found without a fuzzer. Inputs are in `corpus/`, and wherever the
+//! repository has files of the kind.
 //!
-//! An input of several parts has a zero byte between them, so that a corpus can be read and edited.
+//! Parts of an input are separated by a zero byte, so that a corpus can be read and edited.
 
 mod adopted;
 mod agents;
@@ -26,13 +27,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A reader, and what must hold of it.
+/// A reader with its property.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
     /// Its name as a fuzz target, and that of its folder in `corpus/`, if it has one.
     pub name: &'static str,
     pub check: fn(&[u8]),
-    /// Files of the repository that it reads every day, and folders of them.
+    /// Files of the repository that it normally reads, and folders of them.
     pub seeds: &'static [&'static str],
 }
 
@@ -45,7 +46,7 @@ impl Target {
         Target { seeds, ..self }
     }
 
-    /// The files of every input that is kept.
+    /// The files of all stored inputs.
     ///
     /// # Errors
     /// A folder cannot be listed.
@@ -59,12 +60,12 @@ impl Target {
     }
 }
 
-/// What is written about a folder is no input.
+/// Whether a file is an input, and no description of the folder.
 fn is_input(path: &Path) -> bool {
     path.extension().is_none_or(|extension| extension != "md")
 }
 
-/// All files below `path`, which may be one, or not be there.
+/// All files below `path`, which may be a file, or not exist.
 fn files_of(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     if path.is_file() {
         files.push(path.to_owned());
@@ -81,7 +82,6 @@ fn files_of(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// All of them.
 pub const TARGETS: &[Target] = &[
     Target::new("answer", wire::answer),
     Target::new("http2", http2::http2),
@@ -119,19 +119,19 @@ pub const TARGETS: &[Target] = &[
 /// Checks one input of the target with this name.
 ///
 /// # Panics
-/// If what must hold does not, or there is no such target.
+/// If the property is violated, or there is no such target.
 pub fn check(name: &str, input: &[u8]) {
     let target = TARGETS.iter().find(|target| target.name == name);
     (target.unwrap_or_else(|| panic!("no target \"{name}\"")).check)(input);
 }
 
-/// The parts of an input; the last has all that is left, and those that are missing are empty.
+/// The parts of an input; the last has all remaining bytes, and missing parts are empty.
 fn parts<const N: usize>(input: &[u8]) -> [&[u8]; N] {
     let mut parts = input.splitn(N, |byte| *byte == 0);
     std::array::from_fn(|_| parts.next().unwrap_or_default())
 }
 
-/// The same of an input that is text; absent if it is not.
+/// The same for a text input; `None` if it is no text.
 fn text_parts<const N: usize>(input: &[u8]) -> Option<[&str; N]> {
     let parts = parts::<N>(input).map(std::str::from_utf8);
     parts.iter().all(Result::is_ok).then(|| parts.map(Result::unwrap_or_default))

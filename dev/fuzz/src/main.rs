@@ -1,4 +1,4 @@
-//! Prints the files of the inputs that are kept of a target, for the working corpus of a fuzzer.
+//! Prints the paths of a target's stored inputs, for the working corpus of a fuzzer.
 
 use tare_fuzz::TARGETS;
 

@@ -1,4 +1,4 @@
-//! What crosses the network between a job and the collector of its batch, and what a job leaves there.
+//! The network protocol between a job and the collector of its batch, and the files a job leaves there.
 
 use std::path::{Component, Path};
 
@@ -19,8 +19,8 @@ const BYTES_MAX: u64 = 1 << 20;
 pub(crate) const TOKEN: &str = "8f6ab1c09d3e2f7755aa01c4e8d9b360f2174c9bd85e33a6c0917f2be4d86a15";
 const FILES_MAX: usize = 1_000;
 
-/// A request line, the length and the bytes of a bundle, a job as it is given, or the head of an answer: no split changes what is
-/// read, what is read is written as what reads back as the same, and no file of a bundle lies outside of it.
+/// A request line, the length and bytes of a bundle, a job description, or the head of an answer. Splits do
+/// not change the result, parsed values round-trip, and no file of a bundle is outside of its folder.
 pub(crate) fn push(input: &[u8]) {
     if let Ok(text) = std::str::from_utf8(input) {
         let (verb, path) = text.split_once(' ').unwrap_or(("PUT", text));
@@ -40,7 +40,7 @@ pub(crate) fn push(input: &[u8]) {
         let written = given.text().expect("texts and numbers");
         assert_eq!(AssignedJob::parse(written.as_bytes()), Ok(given));
     }
-    // With a length that fits, and as it is.
+    // With the correct length, and unchanged.
     let framed = [&(input.len() as u64).to_le_bytes(), input, b"content of files"].concat();
     for bytes in [input, &framed] {
         let (one, other) = bytes.split_at(bytes.len() / 3);
@@ -85,8 +85,8 @@ fn is_below(path: &str) {
     assert_eq!(parts.count(), path.split('/').count(), "{path:?}");
 }
 
-/// `bundle.json`, what an attempt writes of itself, `certificate.json`, and a certificate as the store has it: what is read is written
-/// as what reads back as the same, and can be shown.
+/// `bundle.json`, an attempt's record, `certificate.json`, and a stored certificate: parsed values
+/// round-trip, and can be shown.
 pub(crate) fn bundle(input: &[u8]) {
     if let Ok(head) = BundleHead::parse(input) {
         let written = serde_json::to_vec(&head).expect("texts and numbers");

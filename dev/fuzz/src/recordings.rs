@@ -1,11 +1,11 @@
-//! What other programs wrote down of a service.
+//! Descriptions of a service by other programs.
 
 use tare_service::{
     document::decoded,
     record::{Material, RecordError, Wish, har as recording, openapi as document, record},
 };
 
-/// It is read or refused, and what was read makes a contract or nothing.
+/// The input is parsed or refused, and parsed input makes a contract or nothing.
 fn recorded(input: &[u8], read: fn(&str) -> Result<Material, RecordError>) {
     let Ok(text) = decoded(input) else { return };
     let wish = Wish { name: "fuzzed", writes: true, server: None };
@@ -19,7 +19,6 @@ pub(crate) fn openapi(input: &[u8]) {
     recorded(input, document::read);
 }
 
-/// A HAR file.
 pub(crate) fn har(input: &[u8]) {
     recorded(input, recording::read);
 }

@@ -1,10 +1,10 @@
-//! A stranger's repository, in which `tare init` looks for the way to start a service.
+//! An untrusted repository, in which `tare init` looks for the way to start a service.
 
 use tare_service::discover::guesses;
 
 use crate::{parts, scratch};
 
-/// The files that it reads, and some that it does not.
+/// Files that it reads, and some that it does not.
 const FILES: [&str; 12] = [
     "Procfile",
     "Dockerfile",
@@ -20,7 +20,7 @@ const FILES: [&str; 12] = [
     "config.ru",
 ];
 
-/// The name of a file and its content: every guess is a command of one line.
+/// The name of a file and its content: every guess is a one-line command.
 pub(crate) fn repository(input: &[u8]) {
     let [name, content] = parts(input);
     let Some(name) = FILES.iter().find(|file| file.as_bytes() == name) else { return };

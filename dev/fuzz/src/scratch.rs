@@ -1,4 +1,4 @@
-//! A folder for readers that read files. There is one for each thread, in memory where the machine has such a place.
+//! A folder for readers that read files: one per thread, in memory if the machine has such a file system.
 
 use std::{
     fs,
@@ -15,7 +15,6 @@ fn in_memory() -> Option<TempDir> {
     TempDir::new_in("/dev/shm").ok()
 }
 
-/// The path of a file with this content.
 pub(crate) fn file(name: &str, content: &[u8]) -> PathBuf {
     let path = SCRATCH.with(|scratch| scratch.path().join(name));
     fs::create_dir_all(path.parent().expect("it is in the folder")).expect("the folder can be written to");
@@ -23,7 +22,7 @@ pub(crate) fn file(name: &str, content: &[u8]) -> PathBuf {
     path
 }
 
-/// The folder in which a file is, a number of levels up.
+/// The folder that is a number of levels above a file.
 pub(crate) fn above(path: &Path, levels: usize) -> &Path {
     path.ancestors().nth(levels).expect("it is that deep")
 }

@@ -1,8 +1,8 @@
-//! The kernel's tables of sockets, in which other programs choose the names of Unix sockets.
+//! The kernel's socket tables, which contain names of Unix sockets chosen by other programs.
 
 use tare_host::process::{Place, Table};
 
-/// One table of any kind: what is found has a row, and a Unix socket its name out of that row.
+/// A table of any kind: each result has a row, and a Unix socket has its name from that row.
 pub(crate) fn table(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     for table in [Table::Tcp, Table::Udp, Table::Unix] {

@@ -1,4 +1,4 @@
-//! What a server sends over TLS after a handshake.
+//! The bytes of a server after a TLS handshake.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,7 +12,7 @@ use tare_load::{
     tls_probe::{Forger, Probe},
 };
 
-/// A server with one certificate, and its cheapest key exchange.
+/// A server with one certificate, and the cheapest key exchange.
 static SERVER: LazyLock<Arc<ServerConfig>> = LazyLock::new(|| {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
     let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
@@ -40,7 +40,7 @@ static CLIENT: LazyLock<TlsClient> = LazyLock::new(|| {
     TlsClient::new(options).expect("a client")
 });
 
-/// What a client found: its text, and how it ended.
+/// The result of a client: its text, and how the connection ended.
 type Found = (Vec<u8>, Result<bool, TlsError>);
 
 /// A client after its handshake, and the keys of its server.
@@ -61,8 +61,8 @@ fn open() -> (Probe, Forger) {
     (probe, Forger::new(server.dangerous_extract_secrets().expect("secrets")).expect("keys"))
 }
 
-/// Steps, each of a kind, a length and the bytes. They are sealed as text, as messages of the handshake or as an alert, or sent
-/// as they are, which nothing can decrypt.
+/// Steps, each with a kind, a length and bytes. They are sealed as text, as handshake messages or as an
+/// alert, or sent unsealed, so that they cannot be decrypted.
 fn seal(mut input: &[u8], forger: &mut Forger) -> (Vec<u8>, Vec<u8>) {
     let (mut bytes, mut text) = (Vec::new(), Vec::new());
     while let Some(([kind, length], behind)) = input.split_first_chunk() {
@@ -93,13 +93,13 @@ fn find(input: &[u8], cut: usize) -> Found {
         }
     }
     assert!(sealed.starts_with(&text), "text that was never sealed");
-    // An answer to an update of keys is as long as what asks for it.
+    // A reply to a key update is as long as its request.
     assert!(out.len() <= bytes.len());
     (text, outcome)
 }
 
-/// How the bytes are cut, and steps of a server after the handshake: nothing comes that was not sealed as text, and pieces change
-/// nothing.
+/// Split points, and steps of a server after the handshake: only bytes sealed as text are delivered, and
+/// splits do not change the result.
 pub(crate) fn record(input: &[u8]) {
     let Some((&cut, steps)) = input.split_first() else { return };
     let whole = find(steps, usize::MAX);

@@ -1,8 +1,8 @@
-//! What other programs print.
+//! The output of other programs.
 
 use tare_crosscheck::{Tool, reading};
 
-/// The output of a load generator: what is read of it can be divided by.
+/// The output of a load generator: parsed rates are valid divisors.
 pub(crate) fn tool(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     for tool in Tool::ALL {

@@ -1,4 +1,4 @@
-//! What a server sends.
+//! The bytes of a server.
 
 use tare_load::{
     http1::{Decoder, Head, ParseError, Piece, ResponseReader, parse_response},
@@ -7,7 +7,7 @@ use tare_load::{
 
 use crate::{parts, text_parts};
 
-/// What a decoder found.
+/// The result of a decoder.
 type Decoded = (Vec<Head>, Vec<u8>, Option<bool>, Option<ParseError>, bool);
 
 fn decode<'b>(pieces: impl Iterator<Item = &'b [u8]>, is_head: bool) -> Decoded {
@@ -31,8 +31,8 @@ fn decode<'b>(pieces: impl Iterator<Item = &'b [u8]>, is_head: bool) -> Decoded 
     (heads, body, complete, None, eof)
 }
 
-/// Options (`HEAD` or nothing, then where to split), and the bytes of an answer: the decoder neither panics nor stalls, and a split
-/// changes nothing.
+/// Options (`HEAD` or nothing, then split points), and the bytes of an answer: the decoder neither panics nor
+/// stalls, and splits do not change the result.
 pub(crate) fn answer(input: &[u8]) {
     let [options, bytes] = parts(input);
     let is_head = options.starts_with(b"HEAD");
@@ -54,8 +54,8 @@ pub(crate) fn answer(input: &[u8]) {
     }
 }
 
-/// Options (`extra` or nothing), a pattern and an answer: the answer fits if and only if no difference is named, and a pattern fits
-/// its own example.
+/// Options (`extra` or nothing), a pattern and an answer: the answer matches if and only if there are no
+/// differences, and a pattern matches its own example.
 pub(crate) fn pattern(input: &[u8]) {
     let Some([extra, pattern, got]) = text_parts(input) else { return };
     let (Ok(pattern), Ok(got)) = (serde_json::from_str(pattern), serde_json::from_str(got)) else { return };

@@ -1,4 +1,4 @@
-//! Words of a command line and values in files.
+//! Command-line arguments and values in files.
 
 use tare_bench::slo::Slo;
 use tare_host::link::LinkSpec;
@@ -10,10 +10,10 @@ use tare_service::contract::Varied;
 
 use crate::text_parts;
 
-/// Instants at which an arrival profile is asked for its rate.
+/// Instants at which the rate of an arrival profile is queried.
 const INSTANTS_NS: [u64; 4] = [0, 1, 1_500_000_000, u64::MAX];
 
-/// One word as everything that a word can be: nothing panics, and what is read is printed as text that reads back as the same.
+/// One argument, parsed as every type: nothing panics, and parsed values round-trip as text.
 pub(crate) fn words(input: &[u8]) {
     let Ok(word) = std::str::from_utf8(input) else { return };
     let _ = (parse_count(word), parse_rate(word), parse_size(word), parse_duration_with_unit(word));
@@ -31,7 +31,7 @@ fn at(profile: &Profile, at_ns: u64) {
     let _ = profile.instant_ns(arrivals);
 }
 
-/// A path and a body with placeholders: the same seed fills them alike, and nothing that is filled ends the line of a request.
+/// A path and a body with placeholders: a seed always gives the same values, and none ends the request line.
 pub(crate) fn placeholders(input: &[u8]) {
     let Some([path, body]) = text_parts(input) else { return };
     let Ok(varied) = Varied::parse(path, &[body]) else { return };

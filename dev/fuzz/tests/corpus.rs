@@ -1,4 +1,4 @@
-//! Every input that is kept, without a fuzzer: seeds, and what was found once.
+//! Tests every stored input without a fuzzer: seeds, and former failures.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -29,7 +29,7 @@ fn every_target_is_one_of_libfuzzer_and_no_folder_is_of_none() {
     assert!(names("corpus", "").is_subset(&ours));
 }
 
-/// A kept input with a piece replaced, which is nearer to what a reader takes than bytes of no kind.
+/// A stored input with a part replaced, which is closer to valid input than random bytes.
 fn mutant() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
     let kept = prop::sample::select(TARGETS)
         .prop_flat_map(|target| (Just(target.name), prop::sample::select(target.inputs().unwrap())));

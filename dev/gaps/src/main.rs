@@ -1,4 +1,4 @@
-//! Whether freezing a service between its slices changes what a request costs it.
+//! Measures whether freezing a service between its slices changes its cost per request.
 
 mod regime;
 mod table;

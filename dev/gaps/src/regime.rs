@@ -1,4 +1,4 @@
-//! One process of a service, loaded in slices, and what happens to it between them.
+//! One process of a service, loaded in slices, and its state between them.
 
 use std::{
     fmt,
@@ -36,14 +36,14 @@ fn cpu_ns(process: &Process) -> anyhow::Result<u64> {
     process.cpu_ns()?.context("CPU time")
 }
 
-/// What happens to a service between two slices.
+/// The state of a service between two slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Regime {
-    /// Nothing: the next one follows at once.
+    /// No pause: the next slice follows at once.
     Continuous,
-    /// It is idle, and may run.
+    /// The service is idle, but may run.
     Idle,
-    /// It is frozen, as in an interleaved experiment.
+    /// The service is frozen, as in an interleaved experiment.
     Frozen,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for Regime {
     }
 }
 
-/// How each process is measured.
+/// The measurement of each process.
 pub(crate) struct Trial<'a> {
     pub(crate) service: &'a Service,
     pub(crate) contract: &'a Contract,
@@ -75,7 +75,8 @@ pub(crate) struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// CPU time of a request in the second half of the slices of a fresh process. CPU time between slices is not counted.
+    /// CPU time per request in the second half of the slices of a fresh process. Time between slices is not
+    /// counted.
     pub(crate) fn cost_ns(&self, regime: Regime) -> anyhow::Result<f64> {
         let settings = Settings {
             contract: self.contract,

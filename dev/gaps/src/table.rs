@@ -9,7 +9,7 @@ use crate::regime::Regime;
 pub(crate) const HEAD: &str =
     "| service | continuous, µs | idle gaps | frozen gaps | frozen against idle |\n|---|--:|--:|--:|--:|";
 
-/// CPU time of a request in ns, by regime; one for each round.
+/// CPU time per request in ns, by regime, with one value per round.
 #[derive(Debug, Default)]
 pub(crate) struct Costs(BTreeMap<Regime, Vec<f64>>);
 

@@ -1,31 +1,34 @@
-//! Looking whenever one likes: a bet against "the centre is 0" that cannot grow, on average, where that is true.
+//! Evidence that may be checked at any time: a bet against "the centre is 0" whose expected wealth does not
+//! grow if that is true.
 //!
-//! For comparison with the planned looks of [`tare_stats::sequential`], which know when they will be asked: here the
-//! value may be read after every block and the run ended at any. The probability that it ever reaches 1/alpha is at most
-//! alpha (J. Ville, Étude critique de la notion de collectif, 1939), if each difference is symmetric about the centre
-//! given those before it. Independent blocks are; drifting or autocorrelated ones are not.
+//! It is compared with the planned looks of [`tare_stats::sequential`], which are fixed in advance. Here the
+//! value may be read after every block, and the run ended at any. The probability that it ever reaches
+//! 1/alpha is at most alpha (J. Ville, Étude critique de la notion de collectif, 1939), if each difference is
+//! symmetric about the centre given the earlier ones. Independent blocks satisfy this; drifting or
+//! autocorrelated ones do not.
 //!
 //! # The bet
-//! A gambler starts with 1 and bets on the sign of each difference x, having seen its size |x| and all before it. If x is
-//! symmetric about 0 given the past, the sign is a fair coin even so, and no scheme of bets has a gain to be expected
-//! (A. Ramdas, J. Ruf, M. Larsson and W. Koolen, "Admissible anytime-valid sequential inference must rely on nonnegative
-//! martingales", 2020; S. R. Howard, A. Ramdas, J. McAuliffe and J. Sekhon, "Time-uniform, nonparametric, nonasymptotic
-//! confidence sequences", Annals of Statistics 49 (2021)). This one stakes tanh(k artanh u) of what it has, where u =
-//! r/(i + 1) and r is the rank of |x| among the i sizes so far: the greater a difference, the likelier its sign is that
-//! of the centre. With k = 1 the stake is Wilcoxon's rank score itself. The k that fits depends on how large the effect
-//! is, so a fifth of the money plays with each of [`STRENGTHS`]. Ranks make it free of scale, and deaf to one wild block.
-//! Half of the money bets that the centre lies above, half below.
+//! A gambler starts with 1 and bets on the sign of each difference x. The size |x| and everything before it
+//! are known. If x is symmetric about 0 given the past, the sign is still a fair coin, and no scheme of bets
+//! has an expected gain (A. Ramdas, J. Ruf, M. Larsson and W. Koolen, "Admissible anytime-valid sequential
+//! inference must rely on nonnegative martingales", 2020; S. R. Howard, A. Ramdas, J. McAuliffe and J.
+//! Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence sequences", Annals of Statistics 49
+//! (2021)). The stake is the fraction tanh(k artanh u), where u = r/(i + 1) and r is the rank of |x| among
+//! the i sizes so far: a large difference has more likely the sign of the centre. With k = 1 the stake is
+//! Wilcoxon's rank score. The best k depends on the size of the effect, so each of [`STRENGTHS`] gets a fifth
+//! of the money. Ranks make the bet independent of scale and robust to one extreme block. Half of the money
+//! bets that the centre lies above, half below.
 
-/// How eagerly the five parts of the money bet: from effects of a fifth of the spread to those above it.
+/// The boldness of the five parts of the money: from effects of a fifth of the spread to larger ones.
 const STRENGTHS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 
-/// Number of blocks after which the evidence against a centre of 0 first was at least 1/`alpha`. Takes finite differences
-/// in the order in which they were measured, and time in proportion to n^2.
+/// The number of blocks after which the evidence against a centre of 0 first reached 1/`alpha`. The
+/// differences must be finite and in the order of measurement. Takes time proportional to n^2.
 pub(crate) fn separated_at(diffs: &[f64], alpha: f64) -> Option<usize> {
     path(diffs).iter().position(|&value| value >= 1.0 / alpha).map(|index| index + 1)
 }
 
-/// The evidence against a centre of 0 after each block: half of what the better of the two sides holds.
+/// The evidence against a centre of 0 after each block: half of the wealth of the better side.
 fn path(diffs: &[f64]) -> Vec<f64> {
     let bets = stakes(diffs);
     let above = wealth(bets.iter().copied());
@@ -44,7 +47,7 @@ fn stakes(diffs: &[f64]) -> Vec<f64> {
     diffs.iter().enumerate().map(stake).collect()
 }
 
-/// What a bet on positive signs holds after each block.
+/// The wealth of a bet on positive signs after each block.
 fn wealth(stakes: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut parts = [1.0 / STRENGTHS.len() as f64; STRENGTHS.len()];
     let step = |stake: f64| {
@@ -70,17 +73,17 @@ mod tests {
 
     #[test]
     fn a_bet_with_known_gains() {
-        // The first difference has rank 1 of 1, so u = 1/2; the second, smaller, 1/3; the third, greatest, 3/4.
+        // The first difference has rank 1 of 1, so u = 1/2; the smaller second 1/3; the largest third 3/4.
         assert_eq!(stakes(&[2.0, -1.0, 5.0]), [0.5, -1.0 / 3.0, 0.75]);
         assert_eq!(stakes(&[0.0, 0.0]), [0.0, 0.0]);
-        // Where the strength is 1 the stake is u itself.
+        // With strength 1 the stake is u itself.
         let gain = |strength: f64, u: f64| 1.0 + (strength * u.atanh()).tanh();
         let expected = STRENGTHS.map(|k| gain(k, 0.5) * gain(k, -1.0 / 3.0)).iter().sum::<f64>() / 5.0;
         assert!((wealth([0.5, -1.0 / 3.0].into_iter())[1] - expected).abs() < 1e-12);
         assert!((gain(1.0, 0.5) - 1.5).abs() < 1e-12);
     }
 
-    /// A martingale, exactly: over all assignments of signs the mean of each side's wealth is 1, whatever the sizes.
+    /// An exact martingale: over all signs the mean wealth of each side is 1, whatever the sizes.
     #[test]
     fn the_mean_over_all_signs_is_one() {
         let sizes = [3.0, 1.0, 4.0, 1.5, 9.0, 2.6, 5.0, 3.5];
@@ -107,7 +110,7 @@ mod tests {
     /// ```
     #[test]
     fn it_agrees_with_numpy() {
-        // As in the golden tests of `tare-stats`.
+        // The same values as in the golden tests of `tare-stats`.
         let ten =
             [-0.14571, -0.14502, -0.14992, -0.05354, -0.10281, -0.09359, -0.132, -0.15439, -0.1601, -0.14208];
         assert!((value(&ten) / 97.505_291_88 - 1.0).abs() < 1e-7, "{}", value(&ten));
@@ -120,12 +123,12 @@ mod tests {
         assert_eq!(separated_at(&rising, 0.05), Some(7), "{:?}", path(&rising));
         let falling: Vec<f64> = rising.iter().map(|value| -1000.0 * value).collect();
         assert_eq!(separated_at(&falling, 0.05), Some(7), "either side, at any scale");
-        // Sizes that rise have the greatest ranks there are, so no five blocks can say more than these.
+        // Increasing sizes have the highest possible ranks, so no five blocks can give more evidence.
         assert_eq!(separated_at(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.05), None);
         assert!(value(&[1.0; 400]) > 1e30);
     }
 
-    /// The fifth model is as much drift as a plain interval bears too.
+    /// The drift of the fifth model is the most that a plain interval tolerates too.
     #[test]
     fn it_bears_being_watched_for_200_blocks() {
         const COUNT: usize = 300;

@@ -1,12 +1,12 @@
-//! Runs resampled from the slices of a stored run, to see how often the statistics err on the noise of a real machine. Pure: a
-//! stored run and a seed in, shares out.
+//! Resamples runs from the slices of a stored run, to measure how often the statistics err on the noise of a
+//! real machine. Pure: a stored run and a seed in, shares out.
 //!
-//! The blocks of the run are drawn with replacement, and within a block its slices are dealt or drawn. So the spread and the
-//! tails of slices are real, and so are the differences between processes. The similarity of neighbouring blocks is *not*
-//! preserved, as blocks are drawn independently.
+//! Blocks of the run are drawn with replacement, and within a block slices are dealt or drawn. So the spread
+//! and the tails of slices are real, and so are the differences between processes. The correlation of
+//! neighbouring blocks is *not* preserved, because blocks are drawn independently.
 //!
-//! If two names stand for one service, the name of a drawn value is drawn as well. Otherwise a difference that the few blocks
-//! of the run have by chance would be true in every run resampled from them.
+//! If two names stand for one service, the name of a drawn value is drawn too. Otherwise a random difference
+//! within the few blocks of the run would be real in every resampled run.
 #![warn(clippy::missing_errors_doc, unreachable_pub)]
 
 mod eprocess;
@@ -44,14 +44,13 @@ pub enum ReplayError {
 /// The closed-loop slices of some rows of a run, in the blocks that all of them have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    /// Names of the rows.
     pub rows: Vec<String>,
     /// `blocks[block][row][round]`; all rows of a block have as many rounds.
     blocks: Vec<Vec<Vec<Slice>>>,
 }
 
-/// Throughput or CPU per request of some slices; absent if no request was answered in them, and for other metrics, which are
-/// no sums over slices.
+/// Throughput or CPU per request of some slices; `None` if no request was answered in them, and for other
+/// metrics, which are no sums over slices.
 fn value<'a>(metric: Metric, slices: impl Iterator<Item = &'a Slice> + Clone) -> Option<f64> {
     let sum = |value: fn(&Slice) -> u64| slices.clone().map(value).sum::<u64>() as f64;
     figure(match metric {
@@ -69,7 +68,7 @@ impl Sample {
     /// The slices of `rows` in `kept`. Default: all rows that were measured.
     ///
     /// # Errors
-    /// A row is unknown or had one process for several blocks, or no block has all rows.
+    /// A row is unknown or kept one process for several blocks, or no block has all rows.
     pub fn of(kept: &StoredRun, rows: &[String]) -> Result<Sample, ReplayError> {
         let slices = kept.records.iter().filter_map(|record| match record {
             Record::Sample(slice) if !slice.is_open() => Some(&**slice),
@@ -108,18 +107,18 @@ impl Sample {
         }
     }
 
-    /// Blocks that all rows have.
+    /// The number of blocks that all rows have.
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// The fewest slices of a row in a block.
+    /// The smallest number of slices of a row in a block.
     pub fn rounds(&self) -> usize {
         self.blocks.iter().map(|rows| rows[0].len()).min().unwrap_or(0)
     }
 
-    /// A run of `blocks` blocks with `copies` equal rows: in each block the slices of `row` are dealt to them at random.
-    /// Returned as `[copy][block]`; absent if a copy has no slice, or no answer in a block.
+    /// A run of `blocks` blocks with `copies` equal rows: in each block the slices of `row` are dealt to them
+    /// at random. Returned as `[copy][block]`; `None` if a copy has no slice, or no answer in a block.
     pub fn split(
         &self,
         row: usize,
@@ -141,8 +140,8 @@ impl Sample {
         Some(values)
     }
 
-    /// A run of `blocks` blocks of these rows. Rounds are drawn with replacement for all rows together, so that a disturbance
-    /// concerns all of them. If they are `one` service, their names are shuffled in each block.
+    /// A run of `blocks` blocks of these rows. Rounds are drawn with replacement for all rows together, so
+    /// that a disturbance affects all of them. If they are `one` service, names are shuffled by block.
     pub fn together(
         &self,
         rows: &[usize],

@@ -1,4 +1,4 @@
-//! Replays of records that were made up.
+//! Replays of invented records.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -11,8 +11,8 @@ use tare_bench::{
 };
 use tare_host::environment::Environment;
 
-/// A run of rows "a" and "b", 12 blocks of 8 slices; "b" does `times` what "a" does. Processes differ by up to 4%, slices by
-/// up to 10%, always in the same way.
+/// A run of rows "a" and "b" with 12 blocks of 8 slices; "b" has `times` the throughput of "a". Processes
+/// differ by up to 4%, slices by up to 10%, deterministically.
 fn kept(times: f64) -> StoredRun {
     let noise = |place: usize, reach: f64| reach * ((place * 7919 % 101) as f64 / 50.0 - 1.0);
     let mut records = Vec::new();
@@ -89,7 +89,7 @@ fn two_services_keep_their_difference() {
     let values = sample.together(&[0, 1], false, 10, Metric::Throughput, &mut random(1)).unwrap();
     assert_eq!(evaluate(&values, Metric::Throughput).unwrap().looks, Some(10));
     assert!(values[1].iter().sum::<f64>() < values[0].iter().sum::<f64>());
-    // What is CPU per request goes the other way.
+    // CPU per request changes in the opposite direction.
     let values = sample.together(&[0, 1], false, 10, Metric::Cpu, &mut random(1)).unwrap();
     assert!(values[1].iter().sum::<f64>() > values[0].iter().sum::<f64>());
 }

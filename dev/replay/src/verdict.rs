@@ -6,15 +6,15 @@ use tare_bench::metric::Metric;
 
 use crate::eprocess;
 
-/// The error probability that both methods are given, over all pairs of a run together.
+/// The error probability of both methods, over all pairs of a run together.
 const ALPHA: f64 = 0.05;
-/// Numbers of blocks of the planned looks.
+/// The numbers of blocks at the planned looks.
 const LOOKS: [usize; 5] = [10, 15, 20, 30, 40];
 
-/// Number of blocks after which some pair of rows was first separated; absent if none was.
+/// The number of blocks after which some pair of rows was first separated; `None` if none was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// At the planned looks: the standard ones for two rows, Holm over all pairs at each look for more.
+    /// By the planned looks: the standard ones for two rows; for more, Holm's method at each look.
     pub looks: Option<usize>,
     /// By the e-process after every block; with more than two rows each pair has its share of the 5%.
     pub bet: Option<usize>,
@@ -70,12 +70,11 @@ fn at_planned_looks(values: &[Vec<f64>], metric: Metric) -> Result<Option<usize>
 /// The verdicts on many runs by one method.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tally {
-    /// For each run, the number of blocks after which a pair was separated.
+    /// For each run, the number of blocks after which a pair was separated, if one was.
     found: Vec<Option<usize>>,
 }
 
 impl Tally {
-    /// Adds a run.
     pub fn add(&mut self, found: Option<usize>) {
         self.found.push(found);
     }
@@ -87,7 +86,7 @@ impl Tally {
         (share, (share * (1.0 - share) / all).sqrt())
     }
 
-    /// The median number of blocks in those runs, and its standard error (as of the median of a normal sample).
+    /// The median number of blocks in those runs, and its standard error (as for a normal sample).
     pub fn blocks(&self) -> Option<(f64, f64)> {
         let blocks: Vec<f64> = self.found.iter().flatten().map(|blocks| *blocks as f64).collect();
         let median = summary::median(&blocks).ok()?;

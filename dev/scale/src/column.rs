@@ -1,8 +1,8 @@
-//! The columns that a table may have.
+//! The possible columns of a table.
 
 use serde::Deserialize;
 
-/// What a table shows of each scenario.
+/// A column of a table, with a value per scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Column {

@@ -1,4 +1,4 @@
-//! The queue of events: what happens next, and of two things at one instant the one that was planned first.
+//! The queue of events by time; of two events at one instant, the one planned first comes first.
 
 use std::{
     cmp::{Ordering, Reverse},
@@ -7,36 +7,35 @@ use std::{
 
 use crate::Micros;
 
-/// What will happen. Numbers are places of machines, jobs and attempts.
+/// A future event. Numbers are indices of machines, jobs and attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
     /// The engine has put an attempt on its machine.
     Placed(usize),
-    /// An attempt has measured.
+    /// An attempt has finished measuring.
     Measured(usize),
     /// An attempt has failed on its machine.
     Failed(usize),
-    /// An attempt that was refused, or could not reach the collector, tries to push its bundle again.
+    /// An attempt that was refused, or could not reach the collector, retries its push.
     Push(usize),
     /// A bundle has crossed the machine's link.
     Uploaded(usize),
     /// A bundle has crossed the collector's link.
     Received(usize),
-    /// A bundle was checked: it is committed, or found to be there already.
+    /// A bundle was checked: it is committed, or found to be a duplicate.
     Checked(usize),
-    /// A machine vanishes.
     Vanishes(usize),
     /// A machine is there again.
     Returns(usize),
     /// A machine loses the network.
     CutOff(usize),
-    /// And has it again.
+    /// The machine has the network again.
     Reconnected(usize),
-    /// The engine holds the attempt of a machine for lost, unless it was heard of since.
+    /// The engine declares the attempt of a machine lost, unless it was heard from since.
     HeldForLost(usize),
     /// A failed job may be placed again.
     Requeued(usize),
-    /// Idle machines are looked at, for copies of slow jobs.
+    /// Idle machines are checked for copies of slow jobs.
     Look,
 }
 

@@ -1,4 +1,4 @@
-//! Machines: which are idle, which are gone, and what they cost.
+//! Machines: which are idle, which are gone, and their cost.
 
 use std::collections::BTreeSet;
 
@@ -65,14 +65,14 @@ impl Fleet {
         !self.idle.is_empty()
     }
 
-    /// An idle machine, which is taken for that attempt.
+    /// Takes an idle machine for this attempt.
     pub(crate) fn take(&mut self, attempt: usize) -> Option<usize> {
         let place = self.idle.pop_first()?;
         self.machines[place].attempt = Some(attempt);
         Some(place)
     }
 
-    /// The machine is free of its attempt, and idle if it can be reached.
+    /// Frees the machine of its attempt; it becomes idle if it can be reached.
     pub(crate) fn free(&mut self, place: usize) {
         self.machines[place].attempt = None;
         self.idle_if_reachable(place);
@@ -85,7 +85,7 @@ impl Fleet {
         }
     }
 
-    /// What it was at, if anything.
+    /// Removes the machine, and returns its attempt, if it had one.
     pub(crate) fn vanish(&mut self, place: usize, now: Micros) -> Option<usize> {
         self.idle.remove(&place);
         let machine = &mut self.machines[place];
@@ -94,7 +94,7 @@ impl Fleet {
         machine.attempt.take()
     }
 
-    /// Another machine is in its place.
+    /// Replaces the machine by another.
     pub(crate) fn come_back(&mut self, place: usize, now: Micros) {
         let machine = &mut self.machines[place];
         (machine.is_up, machine.up_since) = (true, now);
@@ -111,7 +111,7 @@ impl Fleet {
         }
     }
 
-    /// How long until a machine vanishes; never if it is not one that does.
+    /// The time until a machine vanishes; `None` if it never does.
     pub(crate) fn until_vanishes(&mut self, place: usize, setting: &FleetSetting) -> Option<Micros> {
         let machine = &mut self.machines[place];
         let time = micros(machine.fate.exponential(setting.vanish_hours * 3600.0));
@@ -130,7 +130,7 @@ impl Fleet {
         micros(self.machines[place].cuts.exponential(setting.cut_minutes * 60.0))
     }
 
-    /// Hours in which machines were there, and what that cost.
+    /// The hours in which machines existed, and their cost.
     pub(crate) fn hours_and_dollars(&self, now: Micros, setting: &FleetSetting) -> (f64, f64) {
         let of = |machine: &Machine| {
             let running = if machine.is_up { now - machine.up_since } else { 0 };

@@ -9,19 +9,18 @@ use crate::{
 /// A whole run that has to be done once.
 #[derive(Debug, Clone)]
 pub(crate) struct Job {
-    /// Without what is peculiar to an attempt.
+    /// The build time, without the variation of an attempt.
     pub build_seconds: f64,
     pub expected: Micros,
     pub mebibytes: f64,
-    /// It fails wherever it runs.
+    /// Whether it fails on every machine.
     pub is_broken: bool,
     pub state: JobState,
-    /// Attempts that failed or were lost.
+    /// The number of attempts that failed or were lost.
     pub spent: usize,
-    /// Attempts that the engine holds for alive.
+    /// The number of attempts that the engine considers alive.
     pub alive: usize,
     pub is_copied: bool,
-    /// Numbers of its attempts.
     pub attempts: Vec<usize>,
 }
 
@@ -29,25 +28,25 @@ pub(crate) struct Job {
 pub(crate) enum JobState {
     Open,
     Committed,
-    /// All attempts are spent.
+    /// All permitted attempts have failed.
     Missing,
 }
 
-/// One try of a job on one machine.
+/// An attempt to run a job on one machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Attempt {
     pub job: usize,
     pub machine: usize,
     pub stage: Stage,
-    /// When the machine was taken for it.
+    /// When a machine was taken for it.
     pub began: Micros,
     pub running_since: Option<Micros>,
     pub measured: Option<Micros>,
-    /// When the machine was free of it, or gone.
+    /// When its machine became free, or vanished.
     pub released: Option<Micros>,
-    /// Pushes that were refused one after the other.
+    /// The number of consecutive refused pushes.
     pub refused: u32,
-    /// When the engine will hold it for lost, if it is not heard of before.
+    /// When the engine will consider it lost, unless it hears from it before.
     pub lost_at: Option<Micros>,
     pub is_held_for_lost: bool,
 }
@@ -56,11 +55,11 @@ pub(crate) struct Attempt {
 pub(crate) enum Stage {
     Placing,
     Running,
-    /// It has measured, and its bundle is not at the collector.
+    /// It has measured, but the collector does not have its bundle.
     Holding,
-    /// Its bundle crosses the machine's link.
+    /// Its bundle is crossing the machine's link.
     Pushing,
-    /// Its bundle is with the collector, whatever becomes of the machine.
+    /// The collector has its bundle, whatever happens to the machine.
     Sent,
     Ended(End),
 }
@@ -68,7 +67,7 @@ pub(crate) enum Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Committed,
-    /// The bundle was there already: create-once refused it.
+    /// The job had a bundle already: create-once refused this one.
     Duplicate,
     Lost,
     Failed,
@@ -92,7 +91,7 @@ impl Attempt {
         }
     }
 
-    /// Whether all of it is gone if its machine is.
+    /// Whether it is lost completely if its machine is.
     pub(crate) fn is_on_machine(&self) -> bool {
         matches!(self.stage, Stage::Placing | Stage::Running | Stage::Holding | Stage::Pushing)
     }

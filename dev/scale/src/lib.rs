@@ -1,10 +1,10 @@
-//! What happens when many jobs run on many machines and one collector takes their results: a simulation of discrete events.
-//! Pure: a scenario and a seed in, an outcome out. It starts no thread, reads no clock, and the same seed gives the same outcome.
+//! Simulates many jobs on many machines and one collector for their results, by discrete events. Pure: a
+//! scenario and a seed in, an outcome out. It starts no thread, reads no clock, and is deterministic by seed.
 //!
-//! A job is a whole run: it is built and measured on one machine, which is its alone, and leaves one bundle. The bundle is
-//! pushed to the collector, checked, and committed once. Machines vanish and come back, are cut off from the network, or are
-//! slow; a job that is lost is placed again. What the simulation does not know: how figures differ between machines, and
-//! anything of the measuring itself.
+//! A job is a whole run: it is built and measured on one exclusive machine, and leaves one bundle. The bundle
+//! is pushed to the collector, checked, and committed once. Machines vanish and return, are disconnected from
+//! the network, or are slow; a lost job is placed again. The simulation does not model differences of figures
+//! between machines, or the measurement itself.
 #![warn(clippy::missing_errors_doc, unreachable_pub)]
 
 pub mod column;
@@ -22,15 +22,15 @@ pub mod uncertainty;
 pub use outcome::{Outcome, Summary};
 pub use simulation::run;
 
-/// Time of the simulation, in microseconds from its start. Whole numbers, so that no order of events depends on rounding.
+/// Time of the simulation, in microseconds from its start. Integers, so that rounding affects no order.
 pub type Micros = u64;
 
-/// A time in seconds as the simulation counts it; never below 0.
+/// Converts seconds to simulation time; never below 0.
 pub fn micros(seconds: f64) -> Micros {
     (seconds.max(0.0) * 1e6).round() as Micros
 }
 
-/// The same the other way round.
+/// Converts simulation time to seconds.
 pub fn seconds(time: Micros) -> f64 {
     time as f64 / 1e6
 }

@@ -1,4 +1,4 @@
-//! `cargo run -p tare-scale` writes the tables of `docs/scale.md` anew; with `--print` it prints them.
+//! `cargo run -p tare-scale` rewrites the tables of `docs/scale.md`; with `--print` it prints them.
 
 use std::{fs, path::Path, process::ExitCode};
 

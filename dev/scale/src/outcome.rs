@@ -1,4 +1,4 @@
-//! What came out of one simulation, and of several with different seeds.
+//! The outcome of one simulation, and of several with different seeds.
 
 use crate::{
     Micros,
@@ -7,54 +7,53 @@ use crate::{
     station::{Little, Station},
 };
 
-/// What came out of one simulation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// When the last job was committed or given up.
     pub makespan: Micros,
     pub committed: usize,
-    /// The jobs that have no result, by number.
+    /// The jobs without a result, by index.
     pub missing: Vec<usize>,
     pub attempts: usize,
     pub copies: u64,
-    /// Pushes that the collector refused.
+    /// The number of pushes that the collector refused.
     pub refused: u64,
     pub times: Times,
     pub ends: Ends,
-    /// How many bundles of each job were committed.
+    /// The number of committed bundles for each job.
     pub committed_by_job: Vec<usize>,
-    /// Hours in which machines were there, and what they cost.
+    /// The hours in which machines existed, and their cost.
     pub machines: (f64, f64),
     pub link: Served,
     pub checks: Served,
     pub placing: Served,
 }
 
-/// Hours of machines that were taken.
+/// Hours of busy machines.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Times {
-    /// Of attempts that were committed, until they had measured.
+    /// Hours of committed attempts until the end of their measurement.
     pub useful: f64,
-    /// Of attempts that had measured, until their machine was free.
+    /// Hours of attempts from the end of their measurement until their machine was free.
     pub holding: f64,
-    /// Of attempts that came to nothing.
+    /// Hours of attempts without a result.
     pub wasted: f64,
 }
 
-/// How attempts ended.
+/// The numbers of attempts by their ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ends {
     pub committed: usize,
-    /// Bundles that were there already.
+    /// Attempts whose job had a bundle already.
     pub duplicates: usize,
     pub lost: usize,
     pub failed: usize,
     pub cancelled: usize,
-    /// They went on when all jobs were done.
+    /// Attempts that were still running when all jobs were done.
     pub open: usize,
 }
 
-/// What a station did.
+/// The load of a station.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Served {
     pub utilisation: f64,
@@ -82,7 +81,7 @@ impl Times {
             let measured = attempt.measured.unwrap_or(released).min(released);
             let hours = |from: Micros, to: Micros| seconds(to - from) / 3600.0;
             match attempt.stage {
-                // A bundle on its way when all was over is a duplicate of something.
+                // A bundle in transit at the end is a duplicate of another.
                 Stage::Ended(End::Committed) => times.useful += hours(attempt.began, measured),
                 _ => times.wasted += hours(attempt.began, measured),
             }
@@ -125,7 +124,7 @@ pub(crate) fn commits(attempts: &[Attempt], jobs: usize) -> Vec<usize> {
     commits
 }
 
-/// A figure over the seeds: its median, and the least and the most.
+/// A figure over the seeds: median, minimum and maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     pub median: f64,
@@ -144,7 +143,7 @@ impl Summary {
         Summary { outcomes }
     }
 
-    /// Of one figure; all 0 without an outcome.
+    /// The spread of one figure; all 0 without an outcome.
     pub fn spread(&self, of: impl Fn(&Outcome) -> f64) -> Spread {
         let mut values: Vec<f64> = self.outcomes.iter().map(of).collect();
         values.sort_by(f64::total_cmp);

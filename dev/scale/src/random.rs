@@ -1,10 +1,9 @@
-//! Draws: one stream of random numbers for each purpose and place, so that what one job draws does not depend on what others did,
-//! and two policies meet the same jobs and the same machines.
+//! Random draws: one stream for each purpose and place. So the draws of one job do not depend on others, and
+//! two policies meet the same jobs and machines.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What a stream is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     Job,
@@ -15,7 +14,7 @@ pub enum Purpose {
     Clock,
 }
 
-/// A stream of its own for each purpose and place.
+/// A stream for one purpose and place.
 #[derive(Debug, Clone)]
 pub struct Draws(ChaCha8Rng);
 
@@ -26,7 +25,7 @@ impl Draws {
         Draws(random)
     }
 
-    /// From 0 to 1, 1 excluded.
+    /// A uniform number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         self.0.random()
     }
@@ -35,18 +34,18 @@ impl Draws {
         self.unit() < share
     }
 
-    /// Exponential, with this mean.
+    /// An exponential number with this mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.unit()).ln()
     }
 
-    /// Standard normal (G. E. P. Box and M. E. Muller, 1958).
+    /// A standard normal number (G. E. P. Box and M. E. Muller, 1958).
     pub fn normal(&mut self) -> f64 {
         let (one, other) = (self.unit(), self.unit());
         (-2.0 * (1.0 - one).ln()).sqrt() * (std::f64::consts::TAU * other).cos()
     }
 
-    /// Lognormal, with this median and standard deviation of its logarithm.
+    /// A lognormal number with this median and standard deviation of its logarithm.
     pub fn lognormal(&mut self, median: f64, spread: f64) -> f64 {
         median * (spread * self.normal()).exp()
     }
@@ -73,7 +72,7 @@ mod tests {
         assert!((mean(&mut draws, |draws| draws.exponential(3.0)) - 3.0).abs() < 0.06);
         assert!(mean(&mut draws, Draws::normal).abs() < 0.02);
         assert!((mean(&mut draws, |draws| draws.normal().powi(2)) - 1.0).abs() < 0.03);
-        // exp(spread^2 / 2) times the median.
+        // The mean is exp(spread^2 / 2) times the median.
         assert!((mean(&mut draws, |draws| draws.lognormal(2.0, 0.5)) - 2.0 * 0.125_f64.exp()).abs() < 0.05);
     }
 }

@@ -1,4 +1,4 @@
-//! What is simulated, as a TOML file says it: a base, and scenarios that change some of its keys.
+//! The scenarios of a TOML file: a base, and scenarios that change some of its keys.
 
 use serde::Deserialize;
 
@@ -20,15 +20,15 @@ pub struct Scenario {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FleetSetting {
     pub machines: usize,
-    /// Of machines that may vanish.
+    /// The share of machines that may vanish.
     pub spot_share: f64,
-    /// Mean time until one of them does, and until another is there in its place.
+    /// The mean time until one of them vanishes, and until its replacement arrives.
     pub vanish_hours: f64,
     pub back_minutes: f64,
-    /// Mean time between two cuts of one machine from the network, and how long a cut lasts. Any machine is cut.
+    /// The mean time between two disconnections of a machine, and its duration. Any machine may be affected.
     pub cut_hours: f64,
     pub cut_minutes: f64,
-    /// Of machines that take this many times as long for what is not measured.
+    /// The share of slow machines, and their slowdown of everything except measuring.
     pub slow_share: f64,
     pub slow_times: f64,
     pub dollars_per_hour: f64,
@@ -39,16 +39,16 @@ pub struct FleetSetting {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct JobsSetting {
     pub count: usize,
-    /// The budget of a run, which is the same for all.
+    /// The budget of a run, the same for all.
     pub measure_seconds: f64,
-    /// Building, verifying and pilots: lognormal.
+    /// The time for building, verifying and pilots: lognormal.
     pub build_seconds: f64,
     pub build_spread: f64,
-    /// Of attempts that take longer than expected, for a reason of their own: a registry that is slow, a cache that is cold. By this
-    /// many times the build on average.
+    /// The share of attempts that are slow for a reason of their own, such as a slow registry or a cold
+    /// cache, and the mean delay as a multiple of the build.
     pub straggler_share: f64,
     pub straggler_times: f64,
-    /// Of attempts that fail for a passing reason, and of jobs that always fail.
+    /// The share of attempts that fail temporarily, and of jobs that always fail.
     pub failing_share: f64,
     pub broken_share: f64,
 }
@@ -56,40 +56,41 @@ pub struct JobsSetting {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct EngineSetting {
-    /// Jobs that the control plane places each second.
+    /// Jobs that the control plane places per second.
     pub placements_per_second: f64,
-    /// From there to a running program.
+    /// The time from placement to a running program.
     pub start_seconds: f64,
-    /// A machine that is not heard of for so long has lost its job, which is placed elsewhere.
+    /// The silence after which a machine's job counts as lost, and is placed elsewhere.
     pub lost_after_seconds: f64,
-    /// An attempt that runs for longer is ended, and has failed.
+    /// The time after which a running attempt is ended as failed.
     pub deadline_seconds: f64,
-    /// A job that failed or was lost so often is missing.
+    /// The number of failed or lost attempts after which a job is missing.
     pub attempts: usize,
-    /// Before a failed job is placed again; doubled each time.
+    /// The pause before a failed job is placed again; doubled each time.
     pub back_off_seconds: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CollectorSetting {
-    /// Of a bundle: lognormal.
+    /// The size of a bundle: lognormal.
     pub mebibytes: f64,
     pub mebibytes_spread: f64,
-    /// Of a machine's link, and of the collector's.
+    /// The bandwidth of a machine's link, and of the collector's.
     pub machine_mebibytes_per_second: f64,
     pub mebibytes_per_second: f64,
-    /// Pushes that are open at a time; more are refused.
+    /// The number of concurrent pushes; more are refused.
     pub pushes: usize,
-    /// Bundles that are checked at a time.
+    /// The number of concurrent checks.
     pub checkers: usize,
-    /// A check: unpacked, recomputed, stored.
+    /// The time of a check: unpack, recompute, store.
     pub check_seconds: f64,
     pub check_seconds_per_mebibyte: f64,
-    /// It refuses all pushes for some minutes, from some minute on: it was killed, and is started again. Never if these are 0.
+    /// The collector refuses all pushes from one minute on for some minutes, as if it was killed and
+    /// restarted. 0 means never.
     pub down_from_minutes: f64,
     pub down_minutes: f64,
-    /// When a machine is free for its next job.
+    /// When a machine becomes free for its next job.
     pub frees: Frees,
 }
 
@@ -98,11 +99,11 @@ pub struct CollectorSetting {
 pub enum Frees {
     /// When its bundle has arrived.
     OnArrival,
-    /// When its bundle was checked and committed.
+    /// When its bundle has been checked and committed.
     OnCommit,
 }
 
-/// What a machine does whose push was refused.
+/// The behaviour of a machine whose push was refused.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RetrySetting {
@@ -114,9 +115,9 @@ pub struct RetrySetting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pause {
-    /// The same each time.
+    /// A constant pause.
     Fixed,
-    /// Twice as long each time, and a random part of that ("full jitter").
+    /// A pause that doubles each time, of which a random part is used ("full jitter").
     Exponential,
 }
 
@@ -124,22 +125,21 @@ pub enum Pause {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Policy {
     pub order: Order,
-    /// Whether idle machines run copies of jobs that take longer than expected.
+    /// Whether idle machines run copies of slow jobs.
     pub copies: bool,
-    /// From this multiple of that on.
+    /// The multiple of the expected time from which a job counts as slow.
     pub copy_from_times: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// As the list has them.
+    /// In the order of the list.
     First,
-    /// Those that are expected to take longest first.
+    /// The longest expected jobs first.
     Longest,
 }
 
-/// A file of scenarios.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenarios {
     pub seeds: u64,
@@ -150,15 +150,15 @@ pub struct Scenarios {
 /// Scenarios that make one table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// As the page names its place.
+    /// The name of its place in the page.
     pub name: String,
-    /// Of the first column: what differs from row to row.
+    /// The title of the first column: the difference between the rows.
     pub title: String,
     pub columns: Vec<Column>,
     pub rows: Vec<(String, Scenario)>,
 }
 
-/// Why a file says nothing that can be simulated.
+/// Why a file contains no valid scenarios.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
     #[error("{0}")]
@@ -170,11 +170,11 @@ pub enum ScenarioError {
 }
 
 impl Scenarios {
-    /// Reads a file: `seeds`, a `[base]`, and `[[group]]` with a name, a title, columns and `[[group.row]]`, each with a
-    /// name and the keys of the base that it changes.
+    /// Parses a file: `seeds`, a `[base]`, and `[[group]]` with a name, a title, columns and `[[group.row]]`,
+    /// each with a name and the keys of the base that it changes.
     ///
     /// # Errors
-    /// What is missing, unknown or out of range.
+    /// A value is missing, unknown or out of range.
     pub fn parse(text: &str) -> Result<Scenarios, ScenarioError> {
         let file: toml::Table = text.parse()?;
         let missing = |key, what| ScenarioError::Key { key, what };
@@ -226,7 +226,7 @@ fn merge(into: &mut toml::Table, key: &str, value: &toml::Value) {
 }
 
 impl Scenario {
-    /// What makes no sense.
+    /// Checks that the values are consistent.
     fn check(&self) -> Result<(), String> {
         let shares = [
             ("spot-share", self.fleet.spot_share),

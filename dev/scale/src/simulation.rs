@@ -1,4 +1,4 @@
-//! One run of the simulation: events in the order of time, until every job is committed or missing.
+//! One run of the simulation: events in order of time, until every job is committed or missing.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::{
 
 /// How often idle machines look for a slow job to copy.
 const LOOK: Micros = 30_000_000;
-/// Nothing takes so long; what does is a mistake of the simulation.
+/// A longer simulation indicates a bug.
 const LONGEST: Micros = 30 * 86_400 * 1_000_000;
 
 /// Simulates a scenario. The same scenario and seed give the same outcome.
@@ -45,7 +45,7 @@ pub(crate) struct Simulation<'a> {
     attempts: Vec<Attempt>,
     /// Jobs that wait for a machine, in the order of the policy.
     queue: BTreeSet<(Micros, usize)>,
-    /// Jobs that are neither committed nor missing.
+    /// The number of jobs that are neither committed nor missing.
     open: usize,
     placing: Station,
     link: Station,
@@ -134,7 +134,7 @@ impl<'a> Simulation<'a> {
     fn dispatch(&mut self) {
         while self.fleet.has_idle() {
             let Some((_, job)) = self.queue.pop_first() else { return };
-            // What was committed in the meantime is not measured once more.
+            // A job that was committed in the meantime is not measured again.
             if self.jobs[job].state == JobState::Open {
                 self.place(job);
             }
@@ -165,7 +165,7 @@ impl<'a> Simulation<'a> {
         let (job, machine) = (&self.jobs[attempt.job], self.fleet.get(attempt.machine));
         let setting = &self.scenario.jobs;
         let mut draws = Draws::new(self.seed, Purpose::Attempt, attempt.job);
-        // Each attempt at a job draws anew.
+        // Each attempt at a job uses new draws.
         (0..8 * job.spent + usize::from(job.is_copied && job.alive > 1) * 4).for_each(|_| {
             draws.unit();
         });
@@ -188,7 +188,7 @@ impl<'a> Simulation<'a> {
         if self.attempts[number].stage == Stage::Running {
             self.end(number, End::Failed);
             self.release(number);
-            // Of one that was held for lost the engine has thought already.
+            // The engine has already handled an attempt that it considered lost.
             if !self.attempts[number].is_held_for_lost {
                 self.give_up(number, true);
             }
@@ -224,7 +224,7 @@ impl<'a> Simulation<'a> {
         self.attempts[number].stage = Stage::Ended(end);
     }
 
-    /// Frees the machine, if it is still this attempt's.
+    /// Frees the machine, if it still belongs to this attempt.
     fn release(&mut self, number: usize) {
         let machine = self.attempts[number].machine;
         if self.attempts[number].released.is_none() {
@@ -235,7 +235,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    // --- the way to the collector
+    // --- transfer to the collector
 
     fn measured(&mut self, number: usize) {
         if self.attempts[number].stage == Stage::Running {
@@ -247,7 +247,7 @@ impl<'a> Simulation<'a> {
 
     fn push(&mut self, number: usize) {
         let attempt = &self.attempts[number];
-        // One that is cut off pushes when it is connected again.
+        // A disconnected machine pushes once it is connected again.
         if attempt.stage != Stage::Holding || !self.fleet.get(attempt.machine).is_connected {
             return;
         }
@@ -289,7 +289,7 @@ impl<'a> Simulation<'a> {
 
     fn uploaded(&mut self, number: usize) {
         let attempt = &mut self.attempts[number];
-        // The push was cut off, and may have begun anew.
+        // The push was interrupted, and may have been restarted.
         if attempt.stage != Stage::Pushing {
             return;
         }
@@ -318,7 +318,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Create-once: the first bundle of a job is committed, every other one is refused.
+    /// Create-once: the first bundle of a job is committed, and every other is refused.
     fn checked(&mut self, number: usize) {
         if let Some((next, at)) = self.checks.leave(self.now, number) {
             self.events.plan(at, Event::Checked(next));
@@ -331,7 +331,7 @@ impl<'a> Simulation<'a> {
         let job = &mut self.jobs[place];
         job.alive -= usize::from(!held_for_lost);
         if is_first {
-            // One that was given up may come back after all.
+            // A job that was given up may still get a result.
             self.open -= usize::from(job.state == JobState::Open);
             job.state = JobState::Committed;
             self.cancel_others(place, number);
@@ -339,7 +339,7 @@ impl<'a> Simulation<'a> {
         self.dispatch();
     }
 
-    /// Those that can be reached are stopped.
+    /// Stops the other attempts that can be reached.
     fn cancel_others(&mut self, job: usize, committed: usize) {
         for other in self.jobs[job].attempts.clone() {
             if other == committed {
@@ -355,7 +355,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    // --- what happens to machines
+    // --- events of machines
 
     fn vanishes(&mut self, machine: usize) {
         let back = self.fleet.until_back(machine, &self.scenario.fleet);
@@ -402,7 +402,8 @@ impl<'a> Simulation<'a> {
                 attempt.lost_at = None;
             }
             match attempt.stage {
-                // The engine ends what it holds for lost as soon as it can; a bundle that is there is pushed all the same.
+                // The engine ends an attempt that it considers lost as soon as it can; its bundle is still
+                // pushed.
                 Stage::Placing | Stage::Running if attempt.is_held_for_lost => {
                     self.end(number, End::Cancelled);
                     self.release(number);
@@ -433,7 +434,7 @@ impl<'a> Simulation<'a> {
 
     // --- copies
 
-    /// Idle machines run copies of the jobs that are furthest behind what was expected of them.
+    /// Idle machines run copies of the jobs that are furthest behind their expected time.
     fn look(&mut self) {
         self.plan(LOOK, Event::Look);
         if !self.queue.is_empty() || !self.fleet.has_idle() {

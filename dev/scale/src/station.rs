@@ -1,6 +1,6 @@
-//! A station: servers that serve one thing each, in the order of arrival. The collector's link is one with a single server, its
-//! checks are one with several, and so is the part of the engine that places jobs. It knows no events: it says when what it begins
-//! will end.
+//! A station: servers that serve one item each, in the order of arrival. The collector's link is a station
+//! with one server, its checks are one with several, and the placement of jobs by the engine is one too. A
+//! station knows no events: it returns when a service will end.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,41 +11,41 @@ use crate::{Micros, seconds};
 pub struct Station {
     servers: usize,
     waiting: VecDeque<(usize, Micros)>,
-    /// Those inside, waiting or served, with their arrival.
+    /// The items inside, waiting or in service, with their arrival times.
     inside: BTreeMap<usize, Micros>,
     serving: usize,
     stats: Stats,
     latest: Micros,
 }
 
-/// What was counted at a station.
+/// The counters of a station.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Stats {
     pub arrived: u64,
     pub left: u64,
-    /// Numbers inside times the time that they were there.
+    /// The integral of the number inside over time.
     area: u128,
-    /// The same of servers at work.
+    /// The integral of the number of busy servers over time.
     busy_area: u128,
-    /// Times inside of those that left, added up one by one.
+    /// The sum of the times inside of those that left.
     times: u128,
-    /// Times in the queue of those that were begun.
+    /// The times in the queue, of those whose service has begun.
     waits: Vec<Micros>,
     pub waiting_most: usize,
 }
 
-/// The two sides of Little's law over all the time: L = lambda W, each counted in its own way.
+/// The two sides of Little's law over the whole time: L = lambda W, each measured in its own way.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Little {
-    /// Mean number inside, from how many there were at each time.
+    /// The mean number inside, by counting.
     pub counted: f64,
-    /// Arrivals a second times the mean time inside.
+    /// The arrival rate times the mean time inside.
     pub by_law: f64,
 }
 
 impl Station {
     /// # Panics
-    /// Without a server.
+    /// If there is no server.
     pub fn new(servers: usize) -> Station {
         assert!(servers > 0, "a station has a server");
         Station {
@@ -58,7 +58,7 @@ impl Station {
         }
     }
 
-    /// A customer with this number arrives and takes so long to serve. When that will be over, if it begins at once.
+    /// An item arrives, with its service time. Returns the end of its service, if that begins at once.
     pub fn arrive(&mut self, now: Micros, number: usize, service: Micros) -> Option<Micros> {
         self.pass(now);
         self.stats.arrived += 1;
@@ -73,7 +73,7 @@ impl Station {
         None
     }
 
-    /// The one with this number has been served. The next one, and when that will be over.
+    /// The service of an item has ended. Returns the next item, and the end of its service.
     pub fn leave(&mut self, now: Micros, number: usize) -> Option<(usize, Micros)> {
         self.pass(now);
         if let Some(arrived) = self.inside.remove(&number) {
@@ -100,13 +100,13 @@ impl Station {
         &self.stats
     }
 
-    /// The share of its servers' time in which they worked.
+    /// The share of the servers' time in which they were busy.
     pub fn utilisation(&mut self, now: Micros) -> f64 {
         self.pass(now);
         self.stats.busy_area as f64 / (now.max(1) as f64 * self.servers as f64)
     }
 
-    /// Both sides of Little's law up to now; those that are still inside count.
+    /// Both sides of Little's law up to now; items still inside count.
     pub fn little(&mut self, now: Micros) -> Little {
         self.pass(now);
         let still: u128 = self.inside.values().map(|arrived| u128::from(now - arrived)).sum();
@@ -127,13 +127,13 @@ impl Station {
 }
 
 impl Stats {
-    /// Mean time in the queue, in seconds.
+    /// The mean time in the queue, in seconds.
     pub fn wait_mean(&self) -> f64 {
         let sum: u128 = self.waits.iter().map(|wait| u128::from(*wait)).sum();
         seconds(1) * sum as f64 / self.waits.len().max(1) as f64
     }
 
-    /// The time in the queue that this share of all did not exceed, in seconds.
+    /// The quantile of the time in the queue for this share, in seconds.
     pub fn wait_quantile(&self, share: f64) -> f64 {
         let mut waits = self.waits.clone();
         waits.sort_unstable();

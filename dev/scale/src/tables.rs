@@ -1,4 +1,4 @@
-//! The tables of a page: each is made of a group of scenarios, and stands between two marks.
+//! The tables of a page: each comes from a group of scenarios, and is between two marks.
 
 use crate::{
     Outcome, Summary,
@@ -13,7 +13,7 @@ use crate::{
 /// The name of the table of clocks, which has no group.
 pub const CLOCKS: &str = "clocks";
 
-/// Why a page has no place for its tables.
+/// Why tables cannot be placed in a page.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum PageError {
     #[error("the page has no \"<!-- scale:{0} -->\" with an \"<!-- end -->\" behind it")]
@@ -46,7 +46,7 @@ fn show(column: Column, of: &Summary) -> String {
     }
 }
 
-/// Every table by its name.
+/// All tables by name.
 pub fn all(scenarios: &Scenarios) -> Vec<(String, String)> {
     let of_group = |group: &Group| (group.name.clone(), table(group, scenarios.seeds));
     let clocks = (CLOCKS.to_owned(), of_clocks(scenarios));

@@ -1,49 +1,50 @@
-//! Load from several generators: how much of a window is left once it is cut to what all of them shared. Clocks of machines are
-//! aligned by the fastest of some round trips, which is known to half of its length; the generators do not begin at one instant.
+//! Load from several generators: the part of a window that remains after it is cut to the time that all of
+//! them shared. Clocks are aligned by the fastest of several round trips, with an uncertainty of half its
+//! length, and generators do not begin at the same instant.
 
 use serde::Deserialize;
 
 use crate::random::{Draws, Purpose};
 
-/// How a load group is synchronised.
+/// The synchronisation of a load group.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ClockSetting {
-    /// Generators in a group, and lengths of a window: a row and a column for each.
+    /// The numbers of generators (rows) and the lengths of a window (columns).
     pub generators: Vec<usize>,
     pub windows_ms: Vec<f64>,
-    /// Round trips between the controller and a generator: the least that is possible, and what queues add on average.
+    /// Round trips between the controller and a generator: their number, the shortest time, and the mean
+    /// delay by queues.
     pub exchanges: usize,
     pub round_trip_us: f64,
     pub queueing_us: f64,
-    /// A clock runs fast or slow by so much, and was aligned so long ago.
+    /// The drift of a clock, and the time since its alignment.
     pub drift_ppm: f64,
     pub aligned_seconds_ago: f64,
-    /// From the barrier to the first request of a generator: the least, and what scheduling adds on average.
+    /// The time from the barrier to a generator's first request: minimum and mean scheduling delay.
     pub start_us: f64,
     pub start_more_us: f64,
-    /// What the controller takes to release each generator.
+    /// The controller's time to release each generator.
     pub release_us: f64,
 }
 
-/// What is known of a window of a group.
+/// The alignment of a group's window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alignment {
-    /// Of the clock that is known worst.
+    /// The uncertainty of the least certain clock.
     pub uncertainty_us: f64,
-    /// Between the first and the last to begin.
+    /// The time between the first and the last start.
     pub skew_us: f64,
 }
 
 impl Alignment {
-    /// Of one group.
     pub fn draw(setting: &ClockSetting, generators: usize, seed: u64) -> Alignment {
         let (mut worst, mut first, mut last) = (0.0_f64, f64::INFINITY, 0.0_f64);
         for place in 0..generators {
             let mut draws = Draws::new(seed, Purpose::Clock, place);
             let trip = |draws: &mut Draws| setting.round_trip_us + draws.exponential(setting.queueing_us);
             let fastest = (0..setting.exchanges).map(|_| trip(&mut draws)).fold(f64::INFINITY, f64::min);
-            // A part of a million a second is a microsecond.
+            // One ppm for a second is a microsecond.
             let drift = setting.drift_ppm * setting.aligned_seconds_ago;
             worst = worst.max(fastest / 2.0 + drift);
             let released = setting.release_us * place as f64;
@@ -53,7 +54,7 @@ impl Alignment {
         Alignment { uncertainty_us: worst, skew_us: last - first }
     }
 
-    /// The share of a window that is lost: what not all of them loaded, and the uncertainty at both ends.
+    /// The lost share of a window: the part that not all of them loaded, and the uncertainty at both ends.
     pub fn lost_share(&self, window_ms: f64) -> f64 {
         ((self.skew_us + 2.0 * self.uncertainty_us) / (window_ms * 1000.0)).min(1.0)
     }

@@ -1,4 +1,4 @@
-//! The figures of the page are those of the simulation.
+//! The figures of the page equal those of the simulation.
 
 use std::{fs, path::Path};
 

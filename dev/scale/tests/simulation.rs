@@ -1,4 +1,4 @@
-//! What must hold of every simulation, whatever the scenario.
+//! Invariants of every simulation, for any scenario.
 
 use proptest::prelude::*;
 use tare_scale::{
@@ -17,7 +17,8 @@ fn small() -> Scenario {
     scenario
 }
 
-/// Every job is committed once or named as missing, no attempt is forgotten, and no time is counted twice.
+/// Checks that every job is committed once or reported as missing, no attempt is forgotten, and no time is
+/// counted twice.
 fn check(scenario: &Scenario, outcome: &Outcome) {
     let jobs = scenario.jobs.count;
     assert!(outcome.committed_by_job.iter().all(|commits| *commits <= 1), "a job was committed twice");
@@ -50,7 +51,7 @@ fn the_same_seed_gives_the_same_outcome_and_another_seed_another() {
 fn every_scenario_of_the_page_conserves_its_jobs() {
     for group in scenarios().groups {
         for (name, mut scenario) in group.rows {
-            // As many machines for each job as on the page.
+            // As many machines per job as on the page.
             scenario.jobs.count = 500;
             scenario.fleet.machines = (scenario.fleet.machines / 20).max(2);
             let outcome = run(&scenario, 3);
@@ -60,7 +61,7 @@ fn every_scenario_of_the_page_conserves_its_jobs() {
     }
 }
 
-/// Without anything that goes wrong the end is known: three jobs for each machine, all alike, one after another.
+/// Without failures the end is known: three equal jobs per machine in sequence.
 #[test]
 fn a_quiet_cluster_ends_when_arithmetic_says() {
     let mut scenario = small();
@@ -75,7 +76,7 @@ fn a_quiet_cluster_ends_when_arithmetic_says() {
     assert_eq!((outcome.committed, outcome.attempts, outcome.ends.duplicates), (30, 30, 0));
     let each = 3.0 + 60.0 + 300.0;
     let end = outcome.makespan as f64 / 1e6;
-    // Placing ten of them takes half a second, and pushing and checking each a fraction of one.
+    // Placing ten of them takes half a second, and pushing and checking each a fraction of a second.
     assert!((3.0 * each..3.0 * each + 3.0).contains(&end), "{end}");
     assert!((outcome.times.useful * 3600.0 / (30.0 * each) - 1.0).abs() < 0.01, "{:?}", outcome.times);
 }
@@ -90,7 +91,8 @@ fn what_fails_everywhere_is_missing_by_name() {
     assert!(outcome.ends.failed + outcome.ends.lost >= 200 * scenario.engine.attempts);
 }
 
-/// Machines that are cut off for longer than the engine waits do their job a second time, and the second bundle is refused.
+/// Machines that are disconnected for longer than the engine waits cause a second attempt, and the second
+/// bundle is refused.
 #[test]
 fn what_is_measured_twice_is_committed_once() {
     let mut scenario = small();
@@ -120,7 +122,7 @@ fn copies_of_slow_jobs_end_sooner() {
     assert!(outcome.copies > 0 && outcome.ends.cancelled > 0, "{:?}", outcome.ends);
 }
 
-/// The checks are the limit: they are always busy, and the end is when they have done all.
+/// The checks are the bottleneck: they are always busy, and the simulation ends with the last of them.
 #[test]
 fn a_collector_that_is_too_slow_decides_the_end() {
     let mut scenario = small();

@@ -1,4 +1,4 @@
-//! The station against results of queueing theory. Fixed seeds, so that nothing fails by chance.
+//! Tests the station against results of queueing theory. Seeds are fixed, so that nothing fails by chance.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use tare_scale::{
 
 const CUSTOMERS: usize = 200_000;
 
-/// A station with Poisson arrivals of this rate: its mean wait in the queue, and both sides of Little's law.
+/// A station with Poisson arrivals at this rate: its mean wait in the queue, and both sides of Little's law.
 fn simulate(servers: usize, per_second: f64, service: impl Fn(&mut Draws) -> f64) -> (f64, [f64; 2]) {
     let (mut arrivals, mut services) = (Draws::new(1, Purpose::Job, 0), Draws::new(1, Purpose::Attempt, 0));
     let mut station = Station::new(servers);
@@ -55,7 +55,8 @@ fn equal_services_wait_half_as_long() {
     assert!(is_near(wait, 0.8 / (2.0 * 0.2), 0.03), "{wait}");
 }
 
-/// M/M/3 by Erlang's C formula: with an offered load of 2.1 an arrival waits with probability 0.4923 (by its definition, below).
+/// M/M/3 by Erlang's C formula: with an offered load of 2.1 an arrival waits with probability 0.4923 (by
+/// definition, below).
 #[test]
 fn three_servers_wait_as_erlang_says() {
     let (servers, offered) = (3, 2.1_f64);

@@ -1,9 +1,8 @@
-//! Rust: `cargo update --dry-run` brings the index up to date and reports the state of the lock. The releases and their
-//! dates are then read from the index entry that Cargo keeps, since no command prints dates, and `cargo info` takes a
-//! pre-release for a version.
+//! Rust: `cargo update --dry-run` refreshes the index and reports the state of the lock. Releases and dates
+//! then come from Cargo's cached index entry: no command prints dates, and `cargo info` includes
+//! pre-releases.
 //!
-//! The newest may need a newer compiler than the service asks for; Cargo does not lock such a version, and it is listed
-//! here all the same.
+//! The newest release may need a newer compiler than the service allows. It is listed, but not locked.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ use serde::Deserialize;
 
 use super::{Answer, client, version};
 
-/// One release, as far as it is read here; the index knows more.
+/// The fields of a release that are read here.
 #[derive(Debug, Deserialize)]
 struct Release {
     vers: String,
@@ -36,21 +35,21 @@ pub(super) fn ask(folder: &Path, name: &str) -> Result<Answer> {
     })
 }
 
-/// The version that the service itself depends on; below it there may be others of the same name.
+/// The version that the service depends on directly; the lock may have other versions of the same name.
 fn used(lock: &str, name: &str) -> Option<String> {
     let lock: toml::Table = lock.parse().ok()?;
     let packages = lock.get("package")?.as_array()?;
     let text = |package: &toml::Value, key| package.get(key).and_then(toml::Value::as_str).map(str::to_owned);
     let root = packages.iter().find(|package| package.get("source").is_none())?;
     let wanted = root.get("dependencies")?.as_array()?.iter().filter_map(toml::Value::as_str);
-    // "NAME", or "NAME VERSION" where there are several.
+    // "NAME", or "NAME VERSION" if there are several.
     let wanted = wanted.map(|words| words.split_once(' ').unwrap_or((words, "")));
     let (_, only) = wanted.into_iter().find(|(wanted, _)| *wanted == name)?;
     let of_name = packages.iter().filter(|package| text(package, "name").as_deref() == Some(name));
     of_name.filter_map(|package| text(package, "version")).find(|version| only.is_empty() || version == only)
 }
 
-/// Packages other than the framework that could be newer, within what Cargo.toml allows or beyond.
+/// Packages other than the framework with newer releases, within or beyond what Cargo.toml allows.
 fn behind(printed: &str, name: &str) -> usize {
     let told = |line: &&str| {
         let mut words = line.split_whitespace();
@@ -62,7 +61,7 @@ fn behind(printed: &str, name: &str) -> usize {
     printed.lines().filter(told).count()
 }
 
-/// The entry of a package in the index that was asked last: where it came from is Cargo's affair.
+/// The entry of a package in the most recently used index, from any registry.
 fn kept_entry(name: &str) -> Option<Vec<u8>> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))?;
@@ -73,7 +72,7 @@ fn kept_entry(name: &str) -> Option<Vec<u8>> {
     fs::read(newest.max_by_key(|path| changed(path).unwrap_or(SystemTime::UNIX_EPOCH))?).ok()
 }
 
-/// Where an index keeps a package: `2/ab`, `3/a/abc`, `ab/cd/abcde`.
+/// Path of a package in an index: `2/ab`, `3/a/abc`, `ab/cd/abcde`.
 fn place(name: &str) -> String {
     let name = name.to_lowercase();
     match name.len() {
@@ -83,7 +82,7 @@ fn place(name: &str) -> String {
     }
 }
 
-/// The newest release that is neither yanked nor a pre-release. An entry is JSON objects with zero bytes around them.
+/// The newest release, neither yanked nor a pre-release. JSON objects are separated by zero bytes.
 fn newest(entry: &[u8]) -> Option<Release> {
     let releases = entry.split(|byte| *byte == 0).filter_map(|json| serde_json::from_slice(json).ok());
     let stable = |release: &Release| {

@@ -17,7 +17,7 @@ pub(super) struct Printed {
     pub stderr: String,
 }
 
-/// What the words print when they are run in the folder, if they succeed.
+/// The output of the command in this folder, if it succeeds.
 pub(super) fn run(folder: &Path, words: &[&str]) -> Result<Printed> {
     let output = Command::new("timeout")
         .args(["--foreground", "--kill-after=5", &SECONDS.to_string()])
@@ -44,7 +44,7 @@ fn judged(program: &str, output: &Output) -> Result<Printed> {
     }
 }
 
-/// The first line that speaks of an error, or else the last line with text; shortened if it is long.
+/// The first line that mentions an error, else the last non-empty line; long lines are shortened.
 fn reason(text: &str) -> Option<String> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_error = |line: &&str| {

@@ -1,5 +1,5 @@
-//! Debian: `apt-cache policy`, as of the last `apt-get update`. The newest is the newest of this machine's release of
-//! Debian, which is what the service builds against; what its authors have published since does not come to it.
+//! Debian: `apt-cache policy`, as of the last `apt-get update`. The newest version is that of this machine's
+//! Debian release, which the service builds against; later upstream releases do not matter.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub(super) fn ask(folder: &Path, name: &str) -> Result<Answer> {
     let used = line(&policy, "Installed:").with_context(|| format!("apt knows no {name}"))?;
     let newest = line(&policy, "Candidate:").with_context(|| format!("apt knows no {name}"))?;
     ensure!(used != "(none)", "{name} is not installed");
-    // The only changelog on the machine is that of what is installed.
+    // The machine has the changelog of the installed version only.
     let date = if used == newest { changelog_date(folder, name) } else { None };
     Ok(Answer { used: used.to_owned(), newest: newest.to_owned(), date, lock: None })
 }

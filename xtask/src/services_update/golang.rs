@@ -1,6 +1,6 @@
-//! Go: `go list -m MODULE@latest`, which passes over pre-releases and what was retracted.
+//! Go: `go list -m MODULE@latest`, which skips pre-releases and retracted versions.
 //!
-//! Another major version is another module (`/v5`, `/v6`), so Go does not report it, and nor does this.
+//! Another major version is another module (`/v5`, `/v6`), so it is not reported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::{Answer, client, version};
 
-/// What `go list` prints of a module; it prints more.
+/// The relevant fields of `go list`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Latest {
@@ -24,7 +24,7 @@ pub(super) fn ask(folder: &Path, module: &str) -> Result<Answer> {
     let used = used(&go_mod, module).with_context(|| format!("go.mod has no {module}"))?;
     let printed = client::run(folder, &["go", "list", "-m", "-json", &format!("{module}@latest")])?;
     let latest: Latest = serde_json::from_str(&printed.stdout).context("go printed another shape of JSON")?;
-    // Only an addition: a module of the graph that cannot be had must not hide the framework's answer.
+    // Optional: an unavailable module of the graph must not hide the framework's answer.
     let all = client::run(folder, &["go", "list", "-m", "-u", "all"]).ok();
     Ok(Answer {
         used: plain(used),
@@ -34,7 +34,7 @@ pub(super) fn ask(folder: &Path, module: &str) -> Result<Answer> {
     })
 }
 
-/// Without the `v` that only Go writes.
+/// Removes the `v` that only Go writes.
 fn plain(version: &str) -> String {
     version.strip_prefix('v').unwrap_or(version).to_owned()
 }
@@ -53,7 +53,7 @@ fn used<'a>(go_mod: &'a str, module: &str) -> Option<&'a str> {
     required(go_mod).find(|(required, _)| *required == module).map(|(_, version)| version)
 }
 
-/// Other modules of go.mod that have something newer, which `go list -m -u` prints in brackets.
+/// Other modules of go.mod with newer versions, which `go list -m -u` prints in brackets.
 fn behind(all: &str, go_mod: &str, module: &str) -> usize {
     let locked: BTreeSet<&str> = required(go_mod).map(|(required, _)| required).collect();
     let newer = all.lines().filter(|line| line.contains('['));

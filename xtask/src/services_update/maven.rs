@@ -1,6 +1,6 @@
-//! Java: Maven's versions plugin, which also reports the version in use, from the pom or from its parent.
+//! Java: Maven's versions plugin, which also reports the version in use, from the pom or its parent.
 //!
-//! No date: the metadata of a package has one, but it is when the metadata were last written, for whatever reason.
+//! There is no date: the metadata of a package only record when they were last written.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use super::{Answer, client};
 
 const GOAL: &str = "org.codehaus.mojo:versions-maven-plugin:2.18.0:display-dependency-updates";
 
-/// Maven knows no pre-releases, only that `alpha` comes before nothing.
+/// Maven does not classify pre-releases; it only sorts `alpha` before a release.
 const PRE_RELEASES: &str =
     "-Dmaven.version.ignore=(?i).*[-.](alpha|beta|milestone|m|rc|cr|preview|ea|snapshot)[-.]?[0-9]*";
 
-/// No error to the plugin, which then answers from what it knew before.
+/// For the plugin this is no error: it then answers from its cache.
 const UNREACHED: &str = "Could not transfer metadata";
 
 pub(super) fn ask(folder: &Path, name: &str) -> Result<Answer> {
@@ -28,7 +28,7 @@ pub(super) fn ask(folder: &Path, name: &str) -> Result<Answer> {
     Ok(Answer { used, newest, date: None, lock: None })
 }
 
-/// `NAME .... USED` or `NAME .... USED -> NEWEST`, broken into two lines where it is long.
+/// `NAME .... USED` or `NAME .... USED -> NEWEST`, in two lines if it is long.
 fn versions(printed: &str, name: &str) -> Option<(String, String)> {
     let words = printed.split_whitespace().filter(|word| *word != "[INFO]");
     let mut rest = words.skip_while(|word| *word != name).skip(1);

@@ -1,9 +1,8 @@
-//! `cargo xtask services-update`: what is newer upstream than what the services pin. A table of contents: one file an
-//! ecosystem.
+//! `cargo xtask services-update`: newer upstream releases than the pinned ones. One file per ecosystem.
 //!
-//! Asks with the ecosystems' own clients as this machine has them set up, so it knows no host of a registry, and moves
-//! no lock itself. Of a manifest it knows one key, `package`. Being behind is no failure: what is newer may need a
-//! toolchain that no machine has yet, and a check that turns red as time passes would be switched off.
+//! It uses the ecosystems' own clients as configured on this machine, so it needs no registry addresses, and
+//! changes no lock. It reads only the key `package` of a manifest. An old version is no failure: a newer one
+//! may need a toolchain that is not available, and a check that fails over time would be disabled.
 
 mod cargo;
 mod client;
@@ -59,8 +58,8 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The answers in the order of the services. The ecosystems are asked at the same time, and each of them one package
-/// after another: their clients wait for locks of their own anyway.
+/// The answers in the order of the services. Ecosystems are queried in parallel, and each ecosystem one
+/// package after another, because its client locks anyway.
 fn ask_all(pinned: &[Pinned]) -> Vec<Result<Answer>> {
     let mut ecosystems: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
     for (index, service) in pinned.iter().enumerate() {
@@ -92,7 +91,7 @@ fn ask(service: &Pinned) -> Result<Answer> {
     }
 }
 
-/// A name with its namespace, as the ecosystem's client writes it.
+/// The name with its namespace, in the syntax of the ecosystem's client.
 fn full_name(package: &PackageUrl, between: &str) -> String {
     match package.namespace() {
         Some(namespace) => format!("{namespace}{between}{}", package.name()),

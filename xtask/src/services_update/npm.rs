@@ -1,4 +1,4 @@
-//! Node: `npm view`. The newest is what everybody gets, the tag `latest`.
+//! Node: `npm view`. The newest version is the default one, with the tag `latest`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ struct View {
 pub(super) fn ask(folder: &Path, name: &str) -> Result<Answer> {
     let lock = fs::read_to_string(folder.join("package-lock.json")).context("it has no package-lock.json")?;
     let used = used(&lock, name).with_context(|| format!("package-lock.json has no {name}"))?;
-    // By default it retries for minutes, then answers from its cache, and reports that only at this level.
+    // npm retries for minutes, then answers from its cache, and reports that only at this log level.
     let now = ["--prefer-online", "--fetch-retries=1", "--fetch-retry-mintimeout=2000", "--loglevel=http"];
     let question = ["npm", "view", name, "version", "time", "--json"];
     let printed = client::run(folder, &[&question[..], &now].concat())?;
@@ -31,8 +31,7 @@ pub(super) fn ask(folder: &Path, name: &str) -> Result<Answer> {
     Ok(Answer { used, newest: view.version, date, lock: None })
 }
 
-/// The version of the package, or else of the one that it would install: the binary of deno is @deno/PLATFORM, and has
-/// the same version.
+/// The version of the package, or of the one it installs: deno's binary is @deno/PLATFORM.
 fn used(lock: &str, name: &str) -> Option<String> {
     let lock: Value = serde_json::from_str(lock).ok()?;
     let packages = lock.get("packages")?.as_object()?;

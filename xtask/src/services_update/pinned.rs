@@ -1,4 +1,4 @@
-//! Which package a service is: the key `package` of its manifest, and no other.
+//! The package of a service: the key `package` of its manifest.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use packageurl::PackageUrl;
 
 use crate::services::Service;
 
-/// A service and the package whose releases count for it.
+/// A service, and the package that determines its releases.
 #[derive(Debug)]
 pub(super) struct Pinned {
     pub name: String,

@@ -1,6 +1,6 @@
-//! Python: `pip index versions`, which passes over pre-releases. No command of pip prints a date.
+//! Python: `pip index versions`, which skips pre-releases. No command of pip prints a date.
 //!
-//! Asked with the pip of the service's own environment where it is built: Debian's Python has none.
+//! Uses the pip in the environment of the built service, because Debian's Python has none.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(super) fn ask(folder: &Path, name: &str) -> Result<Answer> {
     let used = used(&lock, name).with_context(|| format!("requirements.txt has no {name}"))?;
     let built = folder.join(".venv/bin/python").exists();
     let python = if built { ".venv/bin/python" } else { "python3" };
-    // Which Python the newest wants is another question.
+    // The Python version that the newest release needs is irrelevant here.
     let question = ["index", "versions", "--ignore-requires-python", name];
     let quick = ["--disable-pip-version-check", "--retries", "1"];
     let words = [&[python, "-m", "pip"], &question[..], &quick].concat();
@@ -23,7 +23,7 @@ pub(super) fn ask(folder: &Path, name: &str) -> Result<Answer> {
     Ok(Answer { used, newest, date: None, lock: None })
 }
 
-/// The pinned version: a line `NAME==VERSION \`, with extras or a marker perhaps.
+/// The pinned version, from a line `NAME==VERSION \`, possibly with extras or a marker.
 fn used(requirements: &str, name: &str) -> Option<String> {
     requirements.lines().find_map(|line| {
         let (left, right) = line.split_once("==")?;
@@ -33,7 +33,7 @@ fn used(requirements: &str, name: &str) -> Option<String> {
     })
 }
 
-/// Names are equal whatever their case and separators.
+/// Package names ignore case and separators.
 fn normal(name: &str) -> String {
     name.trim().to_lowercase().replace(['_', '.'], "-")
 }

@@ -1,5 +1,5 @@
-//! services/releases.toml: which releases there were on which day. Data of its own, so that what is newer is known
-//! without a network, and its history is that of git.
+//! services/releases.toml: the known releases and the day of the query. Stored in git, so that newer releases
+//! are known without a network, with their history.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,7 +38,7 @@ pub(super) struct Release {
     asked: Date,
 }
 
-/// What was written the last time; nothing if there was none.
+/// The previous content; empty without a file.
 pub(super) fn read(path: &Path) -> Result<Vec<Release>> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
@@ -54,7 +54,7 @@ fn parse(text: &str) -> Result<Vec<Release>> {
     Ok(file.release)
 }
 
-/// The answers of today, and for packages that gave none what was known before. Packages of no service are dropped.
+/// Today's answers, and earlier ones for packages without an answer. Packages without a service are removed.
 pub(super) fn merge(
     earlier: &[Release],
     pinned: &[Pinned],
@@ -74,7 +74,7 @@ pub(super) fn merge(
             }),
             Err(_) => earlier.iter().find(|release| release.package == package).cloned(),
         };
-        // Where two services share a package, the first speaks for it.
+        // If two services share a package, the first one counts.
         if let Some(release) = release {
             merged.entry(package).or_insert(release);
         }
@@ -82,7 +82,7 @@ pub(super) fn merge(
     merged.into_values().collect()
 }
 
-/// Writes the file whole, or leaves it as it was.
+/// Writes the file atomically.
 pub(super) fn write(path: &Path, releases: &[Release]) -> Result<()> {
     let unfinished = path.with_extension("toml.part");
     let written = fs::write(&unfinished, render(releases)).and_then(|()| fs::rename(&unfinished, path));

@@ -1,4 +1,4 @@
-//! The answers as a table for a person. Knows nothing of where they came from.
+//! The answers as a table for people.
 
 use anyhow::Result;
 
@@ -9,7 +9,7 @@ const HEADINGS: [&str; 7] = ["service", "package", "used", "newest", "date", "lo
 const MOVES: &str = "to move a lock, in its folder: cargo update; go get -u; npm install NAME@latest; for pip \
     requirements.in and the command on top of requirements.txt; for maven pom.xml; apt-get upgrade";
 
-/// A line a service, one that counts, and one with the commands that move a lock.
+/// One line per service, a line of totals, and a line with the commands that update a lock.
 pub(super) fn render(pinned: &[Pinned], answers: &[Result<Answer>]) -> String {
     let mut rows = vec![HEADINGS.map(str::to_owned)];
     rows.extend(pinned.iter().zip(answers).map(|(service, answer)| row(service, answer)));

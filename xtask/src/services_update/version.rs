@@ -1,14 +1,13 @@
-//! As much of versions and dates as all ecosystems have in common.
+//! The common properties of versions and dates in all ecosystems.
 
 use jiff::civil::Date;
 
-/// The numbers in a version, which order the releases of one package.
+/// The numbers in a version, which define the order of releases.
 pub(super) fn numbers(version: &str) -> Vec<u64> {
     version.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
 }
 
-/// Whether the registry has something newer than what is used. A registry's newest may be older: where a major version
-/// is out but not yet the one that everybody gets.
+/// Whether the registry has a newer release. Its newest may be older than a pinned major version.
 pub(super) fn is_newer(newest: &str, used: &str) -> bool {
     numbers(newest) > numbers(used)
 }

@@ -1,4 +1,4 @@
-//! The test programs: compiled by Cargo, with clippy in place of rustc, so that tests and lints take one compilation.
+//! The test programs, compiled with clippy instead of rustc, so that tests and lints take one compilation.
 
 use std::{
     ffi::OsString,
@@ -13,10 +13,10 @@ use serde_json::Value;
 /// A test program.
 #[derive(Debug)]
 pub(super) struct Binary {
-    /// PACKAGE for the unit tests of a library, PACKAGE::bin/NAME for those of a program, PACKAGE::NAME for integration tests.
+    /// PACKAGE for unit tests of a library, PACKAGE::bin/NAME of a program, PACKAGE::NAME for others.
     pub(super) id: String,
     pub(super) path: PathBuf,
-    /// The folder of its package, in which Cargo runs tests too.
+    /// The folder of its package, where Cargo also runs tests.
     pub(super) folder: PathBuf,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Compiler {
 }
 
 impl Compiler {
-    /// Says so if clippy is not on this machine: Debian has it in a package of its own.
+    /// Prints a note if clippy is missing, because Debian has it in a separate package.
     pub(super) fn find(root: &Path) -> Result<Compiler> {
         let asked = Command::new("clippy-driver").arg("--version").current_dir(root).output();
         let has_clippy = asked.is_ok_and(|output| output.status.success());
@@ -43,7 +43,7 @@ impl Compiler {
         Ok(Compiler { has_clippy })
     }
 
-    /// `cargo test` with clippy in place of rustc, as `cargo clippy -- -D warnings` has it for `cargo check`.
+    /// `cargo test` with clippy instead of rustc, as `cargo clippy -- -D warnings` does for `cargo check`.
     fn cargo_test(self, root: &Path) -> Command {
         let mut command = Command::new(cargo());
         command.args(["test", "--workspace", "--locked"]).current_dir(root);
@@ -64,13 +64,13 @@ pub(super) fn build(compiler: Compiler, root: &Path, excluded: &[String]) -> Res
         cargo
     };
     let mut binaries = compiled(cargo(&[]))?;
-    // Benchmarks have a turn of their own: `--all-targets` would compile examples as tests, and tests start them as programs.
+    // Benchmarks are separate: `--all-targets` would compile examples as tests, not as programs.
     compiled(cargo(&["--benches"]))?;
     binaries.sort_by(|a: &Binary, b: &Binary| a.id.cmp(&b.id));
     Ok(binaries)
 }
 
-/// Runs Cargo, and gives the test programs that it announces.
+/// Runs Cargo, and returns the test programs that it announces.
 fn compiled(mut cargo: Command) -> Result<Vec<Binary>> {
     let mut child = cargo.stdout(Stdio::piped()).spawn().context("cargo could not be started")?;
     let stdout = child.stdout.take().expect("it is piped");
@@ -83,7 +83,7 @@ fn compiled(mut cargo: Command) -> Result<Vec<Binary>> {
     Ok(binaries)
 }
 
-/// The test program that a message of Cargo announces, if it does.
+/// The test program in a message of Cargo, if any.
 fn binary(message: &Value) -> Option<Binary> {
     let path = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
     let package = package(message["package_id"].as_str()?);
@@ -98,8 +98,8 @@ fn binary(message: &Value) -> Option<Binary> {
     Some(Binary { id, path: path.into(), folder })
 }
 
-/// The name in a package ID of Cargo: `path+file:///ROOT/crates/load#tare-load@0.1.0`, or `path+file:///ROOT/xtask#0.1.0` where the
-/// folder has the same name.
+/// The name in Cargo's package ID: `path+file:///ROOT/crates/load#tare-load@0.1.0`, or
+/// `path+file:///ROOT/xtask#0.1.0` if the folder has the same name.
 fn package(id: &str) -> &str {
     let (url, version) = id.split_once('#').unwrap_or((id, ""));
     match version.split_once('@') {
@@ -119,7 +119,7 @@ impl Binary {
     }
 }
 
-/// The examples in the documentation, which only Cargo can compile and run: what it printed, and whether all passed.
+/// The documentation examples, which only Cargo can compile and run: the output, and whether all passed.
 pub(super) fn doctests(compiler: Compiler, root: &Path) -> Result<(String, bool)> {
     let output = compiler.cargo_test(root).args(["--doc", "--quiet"]).output()?;
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

@@ -1,4 +1,4 @@
-//! `dev/tests.toml`: which tests measure, which are left to `make test-all`, which begin first.
+//! `dev/tests.toml`: which tests measure, which run only in `make test-all`, and which begin first.
 
 use std::{fs, path::Path};
 
@@ -13,29 +13,29 @@ pub(super) struct Config {
     pub(super) later: Later,
     #[serde(rename = "group")]
     groups: Vec<Group>,
-    /// Beginnings of the names of long tests, the longest first.
+    /// Name prefixes of long tests, the longest test first.
     first: Vec<String>,
-    /// Programs whose tests share what is dear to make, and are run in one process.
+    /// Programs whose tests share an expensive setup, and run in one process.
     shared: Vec<String>,
 }
 
-/// What `make test` does not run.
+/// Tests that `make test` does not run.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Later {
-    /// Not compiled either.
+    /// Packages that are not even compiled.
     pub(super) packages: Vec<String>,
     tests: Vec<String>,
     /// Exceptions from `tests`.
     but: Vec<String>,
 }
 
-/// Tests of which one runs at a time.
+/// Tests of a group run one at a time.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Group {
     pub(super) name: String,
-    /// Nothing runs beside them, and they come last.
+    /// They run alone, after all other tests.
     #[serde(default)]
     pub(super) alone: bool,
     tests: Vec<String>,
@@ -65,13 +65,13 @@ impl Config {
         self.shared.iter().any(|shared| shared == binary)
     }
 
-    /// The place of a test among those that begin first.
+    /// Position of a test among those that begin first.
     pub(super) fn place(&self, name: &str) -> usize {
         let place = self.first.iter().position(|pattern| name.starts_with(pattern));
         place.unwrap_or(self.first.len())
     }
 
-    /// Fails if a pattern matches no test: the test was renamed, and would be run as any other.
+    /// Fails if a pattern matches no test: a renamed test would lose its settings.
     pub(super) fn check<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
         let groups = self.groups.iter().flat_map(|group| &group.tests);
         let patterns = groups.chain(&self.later.tests).chain(&self.later.but).chain(&self.first);

@@ -1,4 +1,4 @@
-//! What each lane has of this machine.
+//! The CPUs of each lane.
 
 use std::thread::available_parallelism;
 
@@ -6,16 +6,15 @@ use anyhow::Result;
 
 use super::queue::Lane;
 
-/// A measurement needs one for the service and one for the generator.
+/// A measurement needs one CPU for the service and one for the generator.
 const TO_MEASURE: usize = 2;
-/// What shares the CPUs with a measurement stands back: it has a tenth of the weight.
+/// Priority of tests beside a measurement: about a tenth of the weight.
 const NICE: &str = "10";
 
-/// With four CPUs or more, tests that measure have two to themselves. With fewer, others run beside them on the same CPUs with a lower
-/// priority.
+/// With four CPUs or more, measuring tests have two. With fewer, others share them at a lower priority.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Lanes {
-    /// How many tests run beside one that measures.
+    /// Number of tests beside a measuring one.
     pub(super) beside: usize,
     measuring: Vec<String>,
     others: Vec<String>,
@@ -38,7 +37,7 @@ impl Lanes {
         }
     }
 
-    /// The program by which a test is started, with its arguments; empty for none.
+    /// The program and arguments that start a test; empty for none.
     pub(super) fn wrapper(&self, lane: Lane) -> &[String] {
         match lane {
             Lane::Measuring => &self.measuring,

@@ -1,4 +1,4 @@
-//! What is printed of tests, and the list of their times. Its last line is that of `cargo test`, which CI machines read.
+//! The results and the list of durations. The last line has the format of `cargo test`, for CI systems.
 
 use std::{
     cmp::Reverse,
@@ -20,12 +20,12 @@ use super::{
 
 /// A test that takes longer is printed with its time.
 const SLOW: Duration = Duration::from_secs(5);
-/// A single test should not take longer, unless `dev/tests.toml` names it among those that begin first.
+/// A single test should not take longer, unless `dev/tests.toml` lists it among the first tests.
 const LONG: Duration = Duration::from_secs(30);
 
 pub(super) struct Output {
     times: PathBuf,
-    /// Written after each test, so that what is known is kept whatever ends the run.
+    /// Written after each test, so that results survive an abort.
     journal: File,
     began: Instant,
     left_out: usize,
@@ -76,7 +76,7 @@ impl Output {
         })
     }
 
-    /// Notes how a test ended, and prints what a reader of the run waits for: failures, skips and slow tests.
+    /// Records the end of a test, and prints failures, skips and slow tests.
     pub(super) fn ended(&mut self, test: &Test, ended: Ended) -> Result<()> {
         let name = &test.name;
         for line in ended.printed.lines().filter(|line| line.starts_with("skipped: ")) {
@@ -108,7 +108,7 @@ impl Output {
         Ok(())
     }
 
-    /// Adds the examples of the documentation, of which Cargo prints a line of results for each crate.
+    /// Adds the documentation examples; Cargo prints one line of results per crate.
     pub(super) fn doctests(&mut self, (printed, is_fine): (String, bool)) {
         let results = printed.lines().filter_map(|line| line.strip_prefix("test result: ok. "));
         let passed = results.filter_map(|rest| rest.split(' ').next()?.parse::<usize>().ok());
@@ -119,7 +119,7 @@ impl Output {
         }
     }
 
-    /// The list of times again, the longest first.
+    /// Rewrites the list of durations, the longest first.
     fn sort_times(&mut self) -> Result<()> {
         self.ended.sort_by_key(|line| Reverse(line.wall));
         let mut text = "wall_s\tcpu_s\tgroup\ttest\n".to_owned();
@@ -129,7 +129,7 @@ impl Output {
         Ok(fs::write(&self.times, text)?)
     }
 
-    /// Prints where the time went, and the result.
+    /// Prints the totals of time, and the result.
     pub(super) fn close(mut self) -> Result<ExitCode> {
         self.sort_times()?;
         let mut programs: BTreeMap<&str, (usize, Duration, Duration)> = BTreeMap::new();

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 
 use super::{Test, build};
 
-/// A test that takes longer hangs. The longest one builds and proves all services.
+/// A longer test hangs. The longest one builds and verifies all services.
 const TIME_MAX: Duration = Duration::from_secs(45 * 60);
 const POLL: Duration = Duration::from_millis(5);
 
@@ -26,22 +26,22 @@ pub(super) enum Outcome {
 pub(super) struct Ended {
     pub(super) outcome: Outcome,
     pub(super) wall: Duration,
-    /// User and system time of the test and of all its descendants that were waited for.
+    /// User and system time of the test and of all its descendants that were reaped.
     pub(super) cpu: Duration,
     pub(super) printed: String,
 }
 
-/// Where tests print to while they run, and where the list of their times is.
+/// Folder for the output of running tests, and for the list of durations.
 pub(super) fn folder(root: &Path) -> PathBuf {
     root.join("target/tests")
 }
 
 pub(super) fn run(root: &Path, test: &Test, wrapper: &[String], began: Instant) -> Result<Ended> {
-    // One test may run beside itself: it is repeated.
+    // A repeated test may run beside itself.
     let (place, name) = (folder(root), test.name.replace(['/', ':'], "-"));
     let output = tempfile::Builder::new().prefix(&format!("{name}-")).suffix(".out").tempfile_in(&place);
     let output = output.with_context(|| place.display().to_string())?;
-    // It takes with it what a test leaves there, and what compilers leave that the test ended. Its name is short, as paths of sockets are.
+    // Removed with the leftovers of the test. The name is short, because socket paths are limited.
     let temporary = tempfile::Builder::new().prefix("tare-").tempdir()?;
     let mut child = start(root, test, wrapper, temporary.path(), output.reopen()?)?;
     let is_late = loop {
@@ -69,7 +69,7 @@ pub(super) fn run(root: &Path, test: &Test, wrapper: &[String], began: Instant) 
     Ok(Ended { outcome, wall: began.elapsed(), cpu, printed })
 }
 
-/// How many tests passed and were ignored, by the line in which libtest says so.
+/// The numbers of passed and ignored tests, from libtest's summary.
 fn results(printed: &str) -> Option<(usize, usize)> {
     let line = printed.lines().find_map(|line| line.strip_prefix("test result: ok. "))?;
     let number = |what: &str| {
@@ -89,7 +89,7 @@ fn start(root: &Path, test: &Test, wrapper: &[String], temporary: &Path, file: F
         command.args(["--exact", name]);
     }
     command.current_dir(&test.binary.folder);
-    // What Cargo sets for a test, and what insta would ask Cargo for in every process.
+    // Variables that Cargo sets for a test, and one that saves insta from calling Cargo in every process.
     command.env("CARGO", build::cargo()).env("CARGO_MANIFEST_DIR", &test.binary.folder);
     command.env("INSTA_WORKSPACE_ROOT", root);
     command.env("TMPDIR", temporary);
@@ -97,7 +97,7 @@ fn start(root: &Path, test: &Test, wrapper: &[String], temporary: &Path, file: F
     command.spawn().with_context(|| test.name.clone())
 }
 
-/// Whether it has ended; it is not waited for yet, so that its CPU time can be read.
+/// Whether it has ended. It is not reaped yet, so that its CPU time can be read.
 fn has_ended(child: &Child) -> Result<bool> {
     let state = stat(child.id()).and_then(|fields| fields.first().cloned());
     Ok(state.context("a test was waited for by something else")? == "Z")
@@ -130,7 +130,7 @@ fn kill_with_descendants(pid: u32) {
         next += 1;
     }
     let pids = killed.iter().map(u32::to_string);
-    // One that has ended meanwhile is no error.
+    // A process that has ended meanwhile is no error.
     let _ = Command::new("kill").arg("-KILL").args(pids).stderr(Stdio::null()).status();
 }
 

@@ -1,35 +1,35 @@
-//! Which test begins next. Pure: it knows places in a list, and neither processes nor time.
+//! The scheduling of tests: a pure function of places in a list, without processes or time.
 
 use std::collections::VecDeque;
 
-/// Beside what a test runs.
+/// What a test may run beside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lane {
     /// Beside any other test.
     Shared,
-    /// It measures: beside shared tests, and beside none of its own kind.
+    /// A measuring test: beside shared tests, but not beside others of its kind.
     Measuring,
-    /// Beside no other test, after all of them.
+    /// Beside no other test, and last.
     Alone,
 }
 
-/// A test that waits or runs: its place in the list of tests.
+/// A waiting or running test, by its place in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub(super) place: usize,
     pub(super) lane: Lane,
 }
 
-/// The tests that wait, by their lanes, and the number of those that run.
+/// The waiting tests by lane, and the number of running ones.
 #[derive(Debug)]
 pub(super) struct Queue {
     measuring: VecDeque<Waiting>,
     shared: VecDeque<Waiting>,
     alone: VecDeque<Waiting>,
-    /// Whether one runs that measures, or runs alone.
+    /// Whether a measuring or solitary test runs.
     has_single: bool,
     running: usize,
-    /// How many shared tests run beside one that measures. Without one there is room for one more.
+    /// Number of shared tests beside a measuring one. Without one there is room for one more.
     beside: usize,
 }
 
@@ -40,7 +40,7 @@ impl Queue {
         Queue { measuring, shared, alone, has_single: false, running: 0, beside: beside.max(1) }
     }
 
-    /// The test that begins now, if there is room for one.
+    /// The next test to start, if there is room.
     pub(super) fn begin(&mut self) -> Option<Waiting> {
         if !self.has_single {
             let is_quiet = self.running == 0 && self.shared.is_empty();

@@ -1,11 +1,11 @@
-//! Actions of others in workflows, wherever one is written: they are named by their commit. A tag is moved by whoever owns it,
-//! and the next job runs what it finds there with the permissions of the repository.
+//! Rule for third-party actions in workflows: they are pinned to a commit. The owner of a tag can move it,
+//! and the next job would run the new content with the repository's permissions.
 
 use super::{File, Finding};
 
-/// What stands before the name of an action; put together from parts, so that this file does not find itself.
+/// The text before the name of an action, split so that this file does not match.
 const USES: &str = concat!("use", "s: ");
-/// The action of this repository, whose owner is not known before there is one.
+/// The action of this repository, whose owner is unknown before publication.
 const OWN: &str = "OWNER/tare@";
 const FIX: &str = "name its commit: `OWNER/NAME@` and 40 hexadecimal digits, and then `# v` and its version";
 
@@ -20,7 +20,7 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
     lines.flat_map(of_line).collect()
 }
 
-/// The action that is used there, if it is another's and not named by its commit and its version.
+/// The used action, if it belongs to others and is not pinned to a commit with its version.
 fn unpinned(rest: &str) -> Option<&str> {
     let end = rest.find(|c: char| c.is_whitespace() || "\\\"'`{".contains(c)).unwrap_or(rest.len());
     let (action, after) = rest.split_at(end);

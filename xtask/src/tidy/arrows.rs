@@ -1,12 +1,11 @@
 //! Rule for crates: each uses only crates of lower layers.
 //!
-//! Reads lines: a name such as `tare_bench` in Rust that is no comment, `tare-bench` as a key of a Cargo.toml. Cargo itself
-//! would accept an upward dependency as long as it closes no circle, and any for tests.
+//! Works on lines: a name such as `tare_bench` in Rust code, or `tare-bench` as a key of a Cargo.toml. Cargo
+//! itself accepts upward dependencies without circles, and any for tests.
 
 use super::{File, Finding};
 
-/// The crates, the lowest layer first. Crates of one layer do not use each other. Those below `dev/` are above everything that
-/// is shipped.
+/// The crates, the lowest layer first. Crates of one layer are independent; those in `dev/` are on top.
 const LAYERS: [&[&str]; 10] = [
     &["load", "stats"],
     &["agent", "host"],
@@ -20,7 +19,7 @@ const LAYERS: [&[&str]; 10] = [
     &["fuzz"],
 ];
 
-/// One finding for each line that uses a crate of the same layer or of a higher one.
+/// One finding for each line that uses a crate of the same or a higher layer.
 pub(super) fn check(file: &File) -> Vec<Finding> {
     let Some(own) = owner(&file.path) else { return Vec::new() };
     let named: fn(&str) -> Vec<&str> = match (file.extension(), file.name()) {

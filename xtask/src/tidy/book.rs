@@ -1,7 +1,7 @@
-//! Rules for the guide: each page of docs/ is in its table of contents, and leads to no file outside of it.
+//! Rules for the guide: each page of docs/ is in the table of contents, and links stay within docs/.
 //!
-//! mdBook turns docs/ into a site. A page that SUMMARY.md does not name is not built, and a link to a file beside docs/ works in the
-//! checkout and is dead in the site. Both are seen here without mdBook.
+//! mdBook turns docs/ into a site. It does not build pages missing from SUMMARY.md, and links to files beside
+//! docs/ work in the checkout only. Both are detected here without mdBook.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::{File, Finding};
 const BOOK: &str = "docs/";
 const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// All rules over all files. A repository without a guide has nothing to find.
+/// All rules over all files. Without a guide there are no findings.
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
     let Some(summary) = files.iter().find(|file| file.path == SUMMARY) else { return Vec::new() };
     let named: BTreeSet<String> =
@@ -28,7 +28,7 @@ pub(super) fn check(files: &[File]) -> Vec<Finding> {
     unnamed.chain(pages().flat_map(leads_out)).collect()
 }
 
-/// Links of one page to files of the repository that the site does not have.
+/// Links of one page to repository files outside of the site.
 fn leads_out(page: &File) -> Vec<Finding> {
     let out = links(&page.text).filter(|(_, target)| {
         markdown::path_of(&page.path, target).is_some_and(|path| !path.starts_with(BOOK))

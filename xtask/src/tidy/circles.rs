@@ -1,8 +1,8 @@
-//! Rule for the modules of one crate: those with the same parent form no circle.
+//! Rule for the modules of a crate: siblings form no circle.
 //!
-//! Reads paths that begin with `crate`, `super` or `self`, and follows names that a module imports from its children. Tests are
-//! left out: they may use what uses them. Between a module and its own children both directions are usual and allowed. Limits:
-//! a glob import is an import of its module only, and paths that a macro makes are not seen.
+//! It reads paths that begin with `crate`, `super` or `self`, and follows names that a module imports from
+//! its children. Tests are excluded, because they may use their users. A module and its own children may use
+//! each other. Limits: a glob import counts for its module only, and paths from macros are not seen.
 
 mod paths;
 
@@ -15,7 +15,7 @@ use paths::{Path, imports, mentions};
 /// A module, as the names from the root of its crate.
 type Module = Vec<String>;
 
-/// One circle for each group of modules that form one, with the lines that close it.
+/// One finding for each group of modules in a circle, with the lines that close it.
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
     let mut crates: BTreeMap<&str, Vec<Source>> = BTreeMap::new();
     for file in files {
@@ -34,7 +34,7 @@ struct Source<'f> {
 }
 
 impl<'f> Source<'f> {
-    /// With the name of its crate; nothing for files that are no module of a crate, and for tests.
+    /// The source and its crate; `None` for tests, and for files outside of a crate's modules.
     fn of(file: &'f File) -> Option<(&'f str, Source<'f>)> {
         let (name, inside) = file.path.split_once("/src/")?;
         let inside = inside.strip_suffix(".rs")?;
@@ -49,10 +49,10 @@ impl<'f> Source<'f> {
     }
 }
 
-/// What the paths of a crate lead to.
+/// The targets of a crate's paths.
 struct Names {
     modules: BTreeSet<Module>,
-    /// A name that a module imports, and the module that it is from.
+    /// An imported name, and its original module.
     imported: BTreeMap<(Module, String), Module>,
 }
 
@@ -70,7 +70,7 @@ impl Names {
         names
     }
 
-    /// The module that a path in `from` leads to; nothing for a path of another crate.
+    /// The module that a path in `from` refers to; `None` for a path of another crate.
     fn target(&self, from: &Module, parts: &[String]) -> Option<Module> {
         let mut at = match parts.first()?.as_str() {
             "crate" => Vec::new(),
@@ -100,7 +100,7 @@ impl Names {
     }
 }
 
-/// Which siblings a module uses, each with the first place where it does.
+/// The siblings that a module uses, each with the first place.
 type Uses = BTreeMap<Module, BTreeMap<Module, (String, usize)>>;
 
 fn circles(sources: &[Source]) -> Vec<Finding> {
@@ -126,14 +126,14 @@ fn circles(sources: &[Source]) -> Vec<Finding> {
     findings
 }
 
-/// The two ancestors of `from` and `to` that have the same parent; absent if one contains the other.
+/// The ancestors of `from` and `to` that are siblings; `None` if one contains the other.
 fn siblings(from: &Module, to: &Module) -> Option<(Module, Module)> {
     let common = from.iter().zip(to).take_while(|(a, b)| a == b).count();
     let end = common + 1;
     (from.len() >= end && to.len() >= end).then(|| (from[..end].to_vec(), to[..end].to_vec()))
 }
 
-/// The shortest way from a module back to itself.
+/// The shortest path from a module back to itself.
 fn shortest_back(uses: &Uses, start: &Module) -> Option<Vec<Module>> {
     let mut ways = VecDeque::from([vec![start.clone()]]);
     let mut reached = BTreeSet::new();

@@ -1,10 +1,10 @@
-//! Rule for what is shipped: git is started in one place, where no configuration of a repository can become a command.
+//! Rule for shipped code: git is started in one place, safe from a repository's configuration.
 //!
-//! Reads lines: the literal `"git"` in Rust, in a comment or before the tests of a file.
+//! It searches for the literal `"git"` in Rust, outside of comments and tests.
 
 use super::{File, Finding};
 
-/// Where git is started, and where it is a word of a user's Dockerfile.
+/// Files that start git, or generate it as a word of a user's Dockerfile.
 const MAY_NAME_IT: [&str; 2] = ["crates/service/src/git/", "crates/service/src/adopt/command.rs"];
 
 pub(super) fn check(file: &File) -> Vec<Finding> {

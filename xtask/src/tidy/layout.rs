@@ -1,14 +1,13 @@
-//! Rules for what must be where: documentation of the crates that others could use, services that are complete and named as
-//! their folder.
+//! Layout rules: public libraries are documented, and services are complete and named like their folder.
 //!
-//! Reads two keys of a manifest. The catalogue of `crates/service` checks the rest.
+//! It reads two keys of a manifest. The catalogue of `crates/service` checks the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{File, Finding};
 
 const DENY: &str = "#![deny(missing_docs)]";
-/// Libraries in their own right. Elsewhere a comment is there only if it adds something.
+/// Libraries for other projects. Elsewhere comments are optional.
 const DOCUMENTED: [&str; 2] = ["crates/load/src/lib.rs", "crates/stats/src/lib.rs"];
 const SKELETON: &str = concat!("FILL", "-IN");
 
@@ -95,7 +94,7 @@ fn misnamed(file: &File, language: &str, name: &str) -> Vec<Finding> {
     findings
 }
 
-/// Lines of the skeleton that are not filled in.
+/// Unfinished lines of the skeleton.
 fn skeleton(file: &File) -> Vec<Finding> {
     let left = file.text.lines().enumerate().filter(|(_, line)| line.contains(SKELETON));
     left.map(|(index, _)| {

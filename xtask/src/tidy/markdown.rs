@@ -1,7 +1,7 @@
-//! Rule for Markdown: a relative link leads to something that git has, and an anchor to a heading of that page.
+//! Rule for Markdown: a relative link leads to a file in git, and an anchor to a heading of that page.
 //!
-//! Finds `[text](target)` and `[label]: target` outside of code. Limits: targets in `<>` and with escaped characters are not
-//! decoded, a link whose target is on two lines is not seen, and an anchor is asked of Markdown only.
+//! It finds `[text](target)` and `[label]: target` outside of code. Limits: targets in `<>` and with escaped
+//! characters are not decoded, links over two lines are not seen, and anchors are checked in Markdown only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ pub(super) fn links(text: &str) -> impl Iterator<Item = (usize, String)> {
     })
 }
 
-/// The path of the file that `target` names, seen from the page `from`; nothing for one outside of the repository.
+/// The path of the file that `target` names, relative to page `from`; `None` outside of the repository.
 pub(super) fn path_of(from: &str, target: &str) -> Option<String> {
     let target = target.split('#').next().unwrap_or_default();
     if target.is_empty() {
@@ -58,7 +58,7 @@ pub(super) fn path_of(from: &str, target: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// A file, or a folder that has one.
+/// Whether it is a file, or a folder with files.
 fn exists(path: &str, paths: &BTreeSet<String>) -> bool {
     let folder = format!("{path}/");
     path.is_empty()
@@ -66,14 +66,14 @@ fn exists(path: &str, paths: &BTreeSet<String>) -> bool {
         || paths.range(folder.clone()..).next().is_some_and(|other| other.starts_with(&folder))
 }
 
-/// Whether the heading that `target` names exists. True if it names no heading, or a file that is not Markdown.
+/// Whether the heading of `target` exists. True without an anchor, and for files other than Markdown.
 fn has_anchor(from: &str, target: &str, anchors: &Anchors) -> bool {
     let Some((_, anchor)) = target.split_once('#') else { return true };
     let page = path_of(from, target).and_then(|path| anchors.get(&path));
     page.is_none_or(|headings| headings.contains(anchor))
 }
 
-/// The anchor of each heading, as GitHub and mdBook make it. A second one of the same name gets no other.
+/// The anchor of each heading, as in GitHub and mdBook. A repeated heading gets no further anchor.
 fn headings(text: &str) -> impl Iterator<Item = String> {
     text.lines().filter(|line| line.starts_with('#')).map(|line| {
         let heading = line.trim_start_matches('#').trim().to_lowercase();
@@ -82,7 +82,7 @@ fn headings(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Each line with its number, and without what stands in backticks or between fences.
+/// Each line with its number, without code in backticks or fences.
 fn outside_of_code(text: &str) -> impl Iterator<Item = (usize, String)> {
     let mut fenced = false;
     text.lines().enumerate().filter_map(move |(index, line)| {
@@ -92,9 +92,9 @@ fn outside_of_code(text: &str) -> impl Iterator<Item = (usize, String)> {
     })
 }
 
-/// The line with `code` in backticks taken out.
+/// The line without code in backticks.
 fn without_code(line: &str) -> String {
-    // Where the last backtick has no partner, what follows it is text.
+    // The text after an unpaired last backtick is not code.
     let parts: Vec<&str> = line.split('`').collect();
     let code = |index: usize| index % 2 == 1 && index + 1 < parts.len();
     parts.iter().enumerate().filter(|(index, _)| !code(*index)).map(|(_, part)| *part).collect()

@@ -1,15 +1,15 @@
-//! Rules for every text file: short lines, no trailing space, no notes to oneself, no path of one machine; and for Rust
-//! short files without tabs.
+//! Rules for every text file: short lines, no trailing spaces, no personal notes, no absolute path of one
+//! machine. For Rust also short files without tabs.
 
 use super::{File, Finding};
 
-/// What a screen shows beside another file. rustfmt keeps code at 110; messages and prose may be a little longer.
+/// Two files side by side on a screen. rustfmt keeps code at 110; prose may be slightly longer.
 const LINE_CHARS_MAX: usize = 140;
 
-/// A longer file is about more than one thing.
+/// A longer file has more than one subject.
 const FILE_LINES_MAX: usize = 600;
 
-/// Put together from parts, so that this file does not find itself.
+/// Split, so that this file does not match.
 const NOTES: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 const MACHINE_PATHS: [&str; 3] = [concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/wo", "rk/")];
 
@@ -52,7 +52,7 @@ fn rust(file: &File) -> Vec<Finding> {
     tabs.chain(long).collect()
 }
 
-/// Published figures and golden messages are as long as they are.
+/// Published figures and golden messages may have any length.
 fn quotes(path: &str) -> bool {
     path.starts_with("figures/") || path.ends_with("/tests.rs") || path.contains("/tests/")
 }
@@ -66,7 +66,7 @@ pub(super) fn has_word(line: &str, word: &str) -> bool {
         .any(|(at, _)| !line[..at].ends_with(is_word) && !line[at + word.len()..].starts_with(is_word))
 }
 
-/// Whether `path` begins there: after a letter, a dot or a closing brace it is the middle of another path, or of a URL.
+/// Whether `path` begins there, and not in the middle of another path or a URL.
 fn has_absolute(line: &str, path: &str) -> bool {
     let inner = |c: char| is_word(c) || ".-~})*".contains(c);
     line.match_indices(path).any(|(at, _)| !line[..at].ends_with(inner))

@@ -1,20 +1,21 @@
-//! Rule for names: no name of a type twice in one crate's own code.
+//! Rule for names: type names are unique within a crate's own code.
 //!
-//! Reads the beginnings of lines: `struct`, `enum` and `trait`, with or without `pub`. Tests, benches, examples and programs beside
-//! the crate are left out: none of them is read together with it. Limits: what a macro declares is not seen, and aliases
-//! (`type`) are names that may repeat on purpose, such as an associated `Output`.
+//! It reads beginnings of lines: `struct`, `enum` and `trait`, with or without `pub`. Tests, benches,
+//! examples and separate programs are excluded, because they are not read together with the crate. Limits:
+//! declarations in macros are not seen, and aliases (`type`) may repeat on purpose, such as an associated
+//! `Output`.
 
 use std::collections::BTreeMap;
 
 use super::{File, Finding, circles::code};
 
-/// Names that may be repeated in a crate, and why.
+/// Names that a crate may repeat, with the reason.
 const ALLOWED: [(&str, &str); 1] = [
-    // The arguments of each command, in the module of the command: clap's convention.
+    // The arguments of each command, in its module: clap's convention.
     ("crates/cli", "Args"),
 ];
 
-/// One finding for each declaration of a name that the crate has declared before.
+/// One finding for each repeated declaration of a name in a crate.
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
     let mut first: BTreeMap<(&str, String), String> = BTreeMap::new();
     let mut findings = Vec::new();
@@ -36,7 +37,7 @@ fn twice(path: &str, line: usize, name: &str, there: &str) -> Finding {
     Finding::new(path, line, what, "name each for what distinguishes it")
 }
 
-/// The folder of the crate that a file is the own code of.
+/// The crate folder of a file, if it belongs to the crate's own code.
 fn owner(path: &str) -> Option<&str> {
     let (folder, inside) = path.split_once("/src/")?;
     let mut parts = inside.strip_suffix(".rs")?.split('/');
@@ -45,7 +46,7 @@ fn owner(path: &str) -> Option<&str> {
     (is_crate && !is_apart).then_some(folder)
 }
 
-/// The types that a source declares outside of its tests, each with its line.
+/// The types that a source declares outside of its tests, with their lines.
 fn declared(source: &str) -> impl Iterator<Item = (usize, String)> {
     let names: Vec<_> =
         code(source).lines().enumerate().filter_map(|(at, line)| Some((at + 1, name(line)?))).collect();

@@ -1,9 +1,8 @@
-//! Rule for words: no text of a person has a word that docs/words.toml refuses. docs/style.md explains why.
+//! Rule for words: text by people contains no word that docs/words.toml refuses. docs/style.md explains why.
 //!
-//! A word is found in any case, and a hyphen or an underscore counts as a space. Limits: a phrase on two lines is not
-//! seen, nor is one word among those of a name in CamelCase.
+//! Case is ignored; hyphens and underscores count as spaces. Limits: phrases over two lines, CamelCase.
 //!
-//! In Rust only comments and string literals count, and only in folders that the list calls clean.
+//! In Rust only comments and string literals count, and only in the folders that the list calls clean.
 
 mod prose;
 
@@ -40,7 +39,7 @@ struct Word {
     allowed: Vec<String>,
 }
 
-/// All files against the list. A repository without one refuses no word.
+/// Checks all files against the list. Without a list no word is refused.
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
     let Some(file) = files.iter().find(|file| file.path == LIST) else { return Vec::new() };
     match toml::from_str::<List>(&file.text) {

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 type Link = Result<(Sender, Receiver), LinkError>;
 
-/// An end: the first byte of its token, and its version.
+/// One side: the first byte of its token, and its version.
 type End = (u8, &'static str);
 
 fn listener() -> (TcpListener, SocketAddr) {
@@ -25,7 +25,7 @@ fn listener() -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
-/// An agent that takes one connection.
+/// An agent that accepts one connection.
 fn agent((first, tare): End, may_serve: bool) -> (JoinHandle<Link>, SocketAddr) {
     let (listener, address) = listener();
     let thread = std::thread::spawn(move || {
@@ -40,14 +40,14 @@ fn controller((first, tare): End, address: SocketAddr) -> Link {
     greet(TcpStream::connect(address).unwrap(), &tls::controller(&token(first)), tare, PATIENCE)
 }
 
-/// Both ends of a handshake.
+/// Both sides of a handshake.
 fn both(one: End, other: End, may_serve: bool) -> [Link; 2] {
     let (thread, address) = agent(other, may_serve);
     let link = controller(one, address);
     [link, thread.join().unwrap()]
 }
 
-/// The next message, whenever it comes.
+/// Waits for the next message.
 fn next<T: DeserializeOwned>(receiver: &mut Receiver) -> T {
     loop {
         if let Some(message) = receiver.receive().unwrap() {
@@ -60,10 +60,11 @@ fn refusals(ends: [Link; 2]) -> [String; 2] {
     ends.map(|end| end.unwrap_err().to_string())
 }
 
-/// What passed a relay, from the controller and from the agent.
+/// The bytes that passed a relay, from the controller and from the agent.
 type Passed = [Vec<u8>; 2];
 
-/// Reads one end and writes to the other, until the end. What one read gives is changed before it is passed on; an empty rest ends both.
+/// Copies bytes from one side to the other until the end. `change` may modify each chunk; an empty result
+/// closes both sides.
 fn relay(from: &TcpStream, to: &TcpStream, mut change: impl FnMut(&mut Vec<u8>)) -> Vec<u8> {
     let (mut passed, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
     while let Ok(count @ 1..) = { from }.read(&mut buffer) {
@@ -78,7 +79,7 @@ fn relay(from: &TcpStream, to: &TcpStream, mut change: impl FnMut(&mut Vec<u8>))
     passed
 }
 
-/// A relay before an agent, which changes what the controller sends.
+/// A relay in front of an agent, which changes the controller's bytes.
 fn before(
     agent: SocketAddr,
     change: impl FnMut(&mut Vec<u8>) + Send + 'static,
@@ -106,7 +107,7 @@ fn two_ends_with_one_token_talk() {
     assert!(matches!(received.receive::<Order>(), Err(LinkError::Closed)));
 }
 
-/// More than the kernel keeps for a socket: an end that reads only when it has written would wait for the other one.
+/// More bytes than a socket buffer holds: if each side read only after writing, both would wait for ever.
 #[test]
 fn both_ends_send_long_messages_at_the_same_time() {
     let long = "x".repeat(16 << 20);
@@ -133,7 +134,7 @@ fn another_token_version_or_run_is_refused_at_both_ends() {
     assert_eq!(refused, ["it serves another run"; 2]);
 }
 
-/// It terminates the TLS of each end with keys of another token.
+/// It terminates the TLS of each side with keys of another token.
 #[test]
 fn a_man_in_the_middle_is_believed_by_neither_end() {
     let (in_the_middle, his) = agent((9, "1"), true);
@@ -185,7 +186,7 @@ fn nothing_that_is_said_can_be_read_on_the_way() {
     }
 }
 
-/// A relay that waits for the handshake, and then changes a byte, or ends the stream within a record.
+/// A relay that lets the handshake pass, and then changes a byte, or ends the stream within a record.
 #[test]
 fn what_is_changed_or_cut_off_on_the_way_is_no_message() {
     let changes: [fn(&mut Vec<u8>); 2] = [|bytes| *bytes.last_mut().unwrap() ^= 1, |bytes| bytes.truncate(9)];
@@ -208,7 +209,7 @@ fn what_is_changed_or_cut_off_on_the_way_is_no_message() {
         let mut next =
             || std::iter::repeat_with(|| received.receive::<Order>()).find(|got| !matches!(got, Ok(None)));
         if is_cut {
-            // What comes next is not passed on.
+            // Later bytes are not passed on.
             assert!(relay_has_read(&is_on));
             orders.send(&Order::Bye).unwrap();
             assert!(matches!(next(), Some(Err(LinkError::Closed))));
@@ -267,7 +268,7 @@ fn garbage_is_refused_at_once() {
     }
 }
 
-/// The first message of `tare-agent/1`, and what that protocol answers with.
+/// The first message of `tare-agent/1`, and the answer in that protocol.
 #[test]
 fn a_controller_without_tls_is_told_so_in_its_own_words() {
     let (agent, address) = agent((1, "0.2.0"), true);
@@ -285,7 +286,7 @@ fn a_controller_without_tls_is_told_so_in_its_own_words() {
     assert_eq!(refused, "it does not speak tare-agent/3: use the same version of Tare on all machines");
 }
 
-/// It takes the first record of TLS for the length of a message, finds it too long, and ends the connection.
+/// It interprets the first TLS record as the length of a message, finds it too long, and disconnects.
 #[test]
 fn an_agent_without_tls_is_known_by_its_silence() {
     let (listener, address) = listener();
@@ -306,7 +307,7 @@ fn an_agent_without_tls_is_known_by_its_silence() {
 fn a_stranger_that_says_nothing_or_little_is_not_waited_for() {
     let (listener, address) = listener();
     let tls = tls::agent(&token(1));
-    // Nothing; and the head of a record whose content comes a byte at a time.
+    // No bytes, and the head of a record whose content arrives one byte at a time.
     for said in [&[][..], &[0x16, 3, 1, 1, 0]] {
         let mut stranger = TcpStream::connect(address).unwrap();
         stranger.write_all(said).unwrap();

@@ -1,7 +1,7 @@
 //! How often verdicts err, by stored runs and by simulation: the figures of the methodology.
 //!
-//! `cargo run --release -p tare-analysis --example verdicts -- [capacity|single-round]`, all of them without a name.
-//! Seeds are fixed. Smaller versions are among the tests.
+//! `cargo run --release -p tare-analysis --example verdicts -- [capacity|single-round]`; default: all. Seeds
+//! are fixed. Smaller versions are among the tests.
 
 mod capacity;
 #[path = "../../tests/support/queue.rs"]

@@ -1,4 +1,4 @@
-//! Factors for one round, by the stored runs that have several.
+//! Factors for a single round, from the stored runs with several rounds.
 
 use crate::rounds::{METRICS, Repeated, covered, spread};
 use tare_analysis::sequential::single_round;

@@ -1,8 +1,8 @@
-//! Silences of a whole service, and answers that were far later than the others of the same window. A closed loop sends less while
-//! it waits, so neither is seen in its percentiles.
+//! Stalls of a whole service, and answers that are far later than others in the same window. A closed loop
+//! sends less while it waits, so its percentiles show neither.
 //!
-//! The thresholds are those above which none of the 1,152 slices of a run of `quick` lies, of twelve healthy services: without the
-//! time that others took, no answer of a slice took 20 ms and five times the slice's median.
+//! None of the 1,152 slices of twelve healthy services in a run of `quick` exceeds the thresholds. Without
+//! the time of other processes, no answer took 20 ms and also five times its slice's median.
 
 use std::fmt;
 
@@ -15,39 +15,39 @@ use crate::{
     validity::disturbance,
 };
 
-/// No answer for this long is a stall. Others took less in a slice that is not disturbed, and that is taken off before.
+/// Shortest silence that is a stall. Other processes take less time in an undisturbed slice.
 const STALL_NS_MIN: u64 = 50_000_000;
-/// A service that takes long for each answer is silent for as long.
+/// A stall is at least this multiple of the median latency, because a slow service is silent between answers.
 const STALL_TIMES_MIN: u64 = 5;
-/// One silence may be a hiccup of the machine that no clock shows.
+/// A single silence may be a hiccup of the machine that no clock shows.
 const STALLED_MIN: usize = 2;
 
-/// An answer is late that took this long, and this multiple of the median of its window.
+/// A late answer takes this long, and this multiple of the median of its window.
 const LATE_NS_MIN: u64 = 30_000_000;
 const LATE_TIMES_MIN: u64 = 10;
-/// In this number of windows, and in this share of them.
+/// Fewest windows with late answers, and their smallest share.
 const LATE_MIN: usize = 3;
 const LATE_SHARE_MIN: f64 = 0.1;
 
-/// A part of a closed loop, or a load before a slice.
+/// A closed-loop slice, or the unmeasured load before a slice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Window {
     /// The longest time without an answer while requests were in flight.
     pub silent_ns: u64,
-    /// 0 of a load before a slice, of which it is not kept.
+    /// 0 for loads before a slice, which do not record it.
     pub latency_ns_max: u64,
     pub latency_ns_p50: u64,
-    /// CPU time that others took on the measured CPUs: a service may have waited for that long.
+    /// CPU time that others took on the measured CPUs, for which a service may have waited.
     pub taken_ns: u64,
 }
 
-/// Windows in which the service answered nothing for long.
+/// Windows with long silences of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Stalls {
     pub silent_ns_max: u64,
     pub windows: usize,
     pub of: usize,
-    /// Of the loads before slices.
+    /// The same counts for the loads before slices.
     pub before: usize,
     pub of_before: usize,
 }
@@ -56,14 +56,14 @@ pub struct Stalls {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LateAnswers {
     pub latency_ns_max: u64,
-    /// How many times the median of its window.
+    /// The latency divided by the median of its window.
     pub times: f64,
     pub windows: usize,
     pub of: usize,
 }
 
 impl Window {
-    /// Of a slice; absent if its machine did something else, or it is no closed loop.
+    /// The window of a slice; absent for a disturbed slice or an open loop.
     pub(crate) fn of(slice: &Sample, pinning: &Pinning) -> Option<Window> {
         let latency = &slice.load.latency;
         let counts = !slice.is_open() && disturbance(slice, pinning).is_none();
@@ -75,8 +75,9 @@ impl Window {
         })
     }
 
-    /// Of the loads before a slice: its warm-up on a process that was warm, and the first requests after a pause. Absent if there
-    /// were none, or others had the machine. How long an answer takes, the slice says: those first requests may all have waited.
+    /// The window of the loads before a slice: a repeated warm-up, and first requests after a pause. Absent
+    /// if there were none or they were disturbed. The median comes from the slice: all first requests may
+    /// have waited.
     pub(crate) fn before(slice: &Sample, pinning: &Pinning) -> Option<Window> {
         let aside = slice.aside?;
         let taken_ns = aside.foreign_cpu_ns?.max(0).cast_unsigned();
@@ -87,7 +88,7 @@ impl Window {
             latency_ns_p50: slice.load.latency.ns_at(0.5)?,
             taken_ns,
         };
-        // By the whole of what is counted, error and all. One that is too short for a stall has none, whoever had the CPUs.
+        // Compares the whole count including its error. A silence too short for a stall is not doubtful.
         let is_doubtful =
             window.silent_ns >= STALL_NS_MIN && taken_ns as f64 > TAKEN_SHARE_MAX * all_ns as f64;
         (!is_doubtful).then_some(window)
@@ -98,7 +99,7 @@ impl Window {
             && self.silent_ns >= STALL_TIMES_MIN * self.latency_ns_p50
     }
 
-    /// A stall makes every answer late, and is reported itself.
+    /// A stall delays every answer, and is a finding of its own.
     fn is_late(&self) -> bool {
         !self.is_stalled()
             && self.latency_ns_max.saturating_sub(self.taken_ns) >= LATE_NS_MIN
@@ -110,7 +111,7 @@ impl Window {
     }
 }
 
-/// That a service answered nothing for a while, more than once: in windows, and in the loads `before` them.
+/// Repeated stalls of a service, in windows and in the loads `before` them.
 pub fn stalls(windows: &[Window], before: &[Window]) -> Option<Stalls> {
     let stalled = |windows: &[Window]| windows.iter().filter(|window| window.is_stalled()).count();
     let all = windows.iter().chain(before).filter(|window| window.is_stalled());
@@ -124,7 +125,7 @@ pub fn stalls(windows: &[Window], before: &[Window]) -> Option<Stalls> {
     (found.windows + found.before >= STALLED_MIN).then_some(found)
 }
 
-/// That some answers are far later than the others, over and over again.
+/// Repeated answers that are far later than the others.
 pub fn late(windows: &[Window]) -> Option<LateAnswers> {
     let late: Vec<&Window> = windows.iter().filter(|window| window.is_late()).collect();
     let latest = late.iter().max_by_key(|window| window.latency_ns_max)?;
@@ -138,14 +139,14 @@ pub fn late(windows: &[Window]) -> Option<LateAnswers> {
 }
 
 impl Stalls {
-    /// `windows` are what was looked at: `slices`.
+    /// `windows` names the units: `slices`.
     pub fn text(&self, windows: &str) -> String {
         let Stalls { silent_ns_max, windows: stalled, of, before, of_before } = self;
         let beside = match before {
             0 => String::new(),
             _ => format!(" and in {before} of {of_before} loads before {windows}"),
         };
-        // Each slice begins with a thaw too, but after a shorter pause.
+        // Slices begin with a thaw too, but after a shorter pause.
         let doubt = match stalled {
             0 => {
                 "; as no slice has one, a freeze of more than a second may be why: `tare load` shows it without one"
@@ -160,7 +161,7 @@ impl Stalls {
 }
 
 impl LateAnswers {
-    /// `windows` are what was looked at: `slices`.
+    /// `windows` names the units: `slices`.
     pub fn text(&self, windows: &str) -> String {
         let LateAnswers { latency_ns_max, windows: late, of, .. } = self;
         format!(
@@ -234,7 +235,7 @@ mod tests {
         assert_eq!(stalls(&[window(1, 2); 8], &[window(201, 0), window(49, 0)]), None);
     }
 
-    /// All requests of such a load may wait for the same stall: it is measured by the answers of the slice.
+    /// All requests of such a load may wait for one stall, so the answers of the slice are the yardstick.
     #[test]
     fn a_load_before_a_slice_has_a_window_if_others_left_it_alone() {
         let pinning = Pinning { server: vec![0], generator: vec![1] };

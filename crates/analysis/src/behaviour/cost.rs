@@ -1,5 +1,6 @@
-//! What a request costs over the life of a process: a step, as when a runtime compiles its hot code after 20 s. Only a process that is
-//! kept for several blocks lives so long; within a block of eight slices the halves are compared (`interleaved::starts`).
+//! Changes of the cost per request during the life of a process, such as a step when a runtime compiles hot
+//! code after 20 s. Only a process that lasts for several blocks lives that long; within a block of eight
+//! slices the halves are compared (`interleaved::starts`).
 
 use std::fmt;
 
@@ -8,14 +9,14 @@ use tare_stats::change_points;
 
 use crate::figures::percent;
 
-/// The error probability of a row whose costs differ by chance alone.
+/// Error probability for a row with random differences only.
 const ALPHA: f64 = 0.01;
-/// In fewer slices a step cannot be distinguished from chance.
+/// Fewest slices in which a step is distinguishable from chance.
 const SLICES_MIN: usize = 16;
-/// Blocks differ by less without a reason, and blocks are what a process is kept for.
+/// Smallest reported step. Blocks differ by less without a cause.
 const SHARE_MIN: f64 = 0.1;
 
-/// A runtime takes the step in most of its processes; what one in ten has is the machine's.
+/// Smallest share of processes with a step: a runtime takes it in most, a machine in few.
 const PROCESSES_SHARE_MIN: f64 = 1.0 / 3.0;
 
 /// The largest step of a row's processes.
@@ -23,14 +24,14 @@ const PROCESSES_SHARE_MIN: f64 = 1.0 / 3.0;
 pub struct CostStep {
     /// The change as a share of the cost before.
     pub share: f64,
-    /// Slices of that process before the step, and all of them.
+    /// Slices of that process before the step, and all of its slices.
     pub after: usize,
     pub slices: usize,
     pub processes: usize,
     pub of: usize,
 }
 
-/// Of ln of a row's cost related to the reference's in the same rounds, process by process: what changes the cost of both is none.
+/// Finds steps in the log cost of a row relative to the reference in the same rounds, per process.
 pub(crate) fn step(courses: &[Vec<f64>]) -> Option<CostStep> {
     let courses: Vec<&Vec<f64>> = courses.iter().filter(|course| course.len() >= SLICES_MIN).collect();
     let found: Vec<CostStep> =
@@ -71,7 +72,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// Noise of a standard deviation of 4%, that of a slice on a busy machine.
+    /// Noise with a standard deviation of 4%, as of a slice on a busy machine.
     fn course(levels: &[(usize, f64)], seed: u64) -> Vec<f64> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let all = levels.iter().flat_map(|(slices, level)| vec![*level; *slices]);
@@ -103,7 +104,7 @@ mod tests {
         assert_eq!([0, 2, 3, 9].map(stepped), [None, None, Some((3, 9)), Some((9, 9))]);
     }
 
-    /// At 1% five of 500 would be wrong; the size keeps them from it, since noise of 4% over 32 slices shifts by a tenth in none.
+    /// At 1% five of 500 would be wrong, but noise of 4% over 32 slices never shifts by a tenth.
     #[test]
     fn a_steady_cost_and_a_small_step_are_none() {
         let found = |levels: &[(usize, f64)]| {

@@ -1,4 +1,4 @@
-//! Memory that only grows with the requests of a process: a leak, or a heap that has not reached its size.
+//! Memory that grows with the requests of a process: a leak, or a heap below its final size.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ use crate::figures::bytes;
 /// Allocators take memory in steps of up to a few MiB.
 pub const LEAST: Least = Least { share: 0.2, amount: 4 << 20 };
 
-/// A leak is one in every process; the heap of one process in three may grow for as long as it is looked at.
+/// Smallest share of growing processes: a leak is in all of them, a growing heap in one of three.
 const PROCESSES_SHARE_MIN: f64 = 0.75;
 
-/// Memory of one process: answers that it had given so far, and resident bytes.
+/// Memory of one process: answers so far, and resident bytes.
 pub type Course = Vec<(u64, u64)>;
 
-/// The process in the middle of those whose memory grew, by what a request takes.
+/// The median process among those with growing memory, by growth per request.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MemoryGrowth {
     pub bytes_per_request: f64,
@@ -28,7 +28,7 @@ pub struct MemoryGrowth {
     pub of: usize,
 }
 
-/// Over all processes of a row.
+/// Growth over all processes of a row.
 pub(crate) fn growth(records: &[Record], row: usize) -> Option<MemoryGrowth> {
     let courses = courses(records, row);
     let courses: Vec<&Course> = courses.iter().filter(|course| course.len() >= POINTS_MIN).collect();
@@ -64,7 +64,7 @@ fn courses(records: &[Record], row: usize) -> Vec<Course> {
 }
 
 impl MemoryGrowth {
-    /// The growth of one process alone.
+    /// The growth of a single process.
     pub fn of_process(course: &Course) -> Option<MemoryGrowth> {
         let Growth { per_work, work, from, to } = growth_of(course, LEAST)?;
         Some(MemoryGrowth {
@@ -77,7 +77,7 @@ impl MemoryGrowth {
         })
     }
 
-    /// `whose` is the subject of the sentence: `its`.
+    /// `whose` is the possessive in the sentence: `its`.
     pub fn text(&self, whose: &str, in_starts: &str) -> String {
         let [from, to] = [self.from_bytes, self.to_bytes].map(|count| bytes(count as f64));
         format!(
@@ -105,7 +105,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Of row 0: processes with the memory after each slice, of 10,000 requests.
+    /// Records of row 0: each process has its memory after each slice of 10,000 requests.
     fn records(processes: &[Vec<u64>]) -> Vec<Record> {
         let of = |(block, course): (usize, &Vec<u64>)| {
             let slices = course.clone().into_iter().enumerate().map(move |(round, bytes)| {

@@ -1,5 +1,5 @@
-//! What a service does over time that its figures do not show: it stops for a while, answers a few requests far too late, needs
-//! more and more memory, or changes what a request costs. Pure: samples in, findings with figures out.
+//! Behaviour over time that figures do not show: stalls, a few very late answers, growing memory, or changing
+//! cost. Pure functions from samples to findings.
 
 pub mod answers;
 pub(crate) mod cost;

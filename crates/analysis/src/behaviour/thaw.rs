@@ -1,17 +1,16 @@
-//! Connections that a service closes because it was frozen. A process that is thawed, by a cgroup or by SIGCONT, finds `epoll_wait`, and
-//! `recv` and `accept` with a time limit, interrupted (EINTR). One that takes that for an error of the connection closes it under the
-//! first request of the slice.
+//! Connections that a service closes because of a freeze. After a thaw `epoll_wait` and timed `recv` and
+//! `accept` return EINTR. A service that takes EINTR for a connection error closes the connection.
 
 use std::fmt;
 
 use serde::Serialize;
 use tare_bench::sample::{Failure, Sample};
 
-/// In this share of the slices each connection was lost, or at least this share of them, and none twice.
+/// Smallest share of slices with lost connections, and of connections lost in each, none of them twice.
 const SLICES_SHARE_MIN: f64 = 0.5;
 const CONNECTIONS_SHARE_MIN: f64 = 0.5;
 
-/// Slices that begin with connections closed under their first requests.
+/// Slices whose connections are closed under their first requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ClosedAtThaw {
     pub connections: usize,
@@ -19,7 +18,7 @@ pub struct ClosedAtThaw {
     pub of: usize,
 }
 
-/// Of the slices of a row whose load has this number of connections.
+/// Counts over the slices of a row whose load has this number of connections.
 pub(crate) fn closed<'a>(
     slices: impl IntoIterator<Item = &'a Sample>,
     connections: usize,

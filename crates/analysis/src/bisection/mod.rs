@@ -1,9 +1,8 @@
-//! Which commit of many changed a cost: where to look next, and what is known. It chooses and concludes; whoever measures says what
-//! was found.
+//! The decisions of a bisection: what to measure next, and what the measurements prove.
 //!
-//! The cost is taken to have changed once. Each measurement tells which end a commit is like, or that it is like neither. The error
-//! of all measurements together is at most [`Bisection::alpha`]: each gets its part of what is left (Bonferroni, in the manner of
-//! spending functions), so that commits that cannot be measured, which cost more steps, cost no error.
+//! It assumes a single change of the cost. Each measurement shows which end a commit resembles, or neither.
+//! The error of all measurements together is at most [`Bisection::alpha`]: each gets a part of the rest
+//! (Bonferroni with a spending function). So commits that cannot be measured add steps, but no error.
 
 mod search;
 
@@ -11,29 +10,29 @@ use std::collections::BTreeMap;
 
 pub use search::{BisectionAnswer, BisectionSearch, EndFailed, StepShare, Subject};
 
-/// What was found of a commit.
+/// The result of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// It is like the first.
     Good,
     /// It is like the last.
     Bad,
-    /// It is like neither: it lies between them, or it was not measured for long enough.
+    /// It resembles neither: it lies in between, or had too few blocks.
     Neither,
-    /// It could not be measured, for this reason.
+    /// It could not be measured, with the reason.
     Skipped(String),
 }
 
-/// What is known at the end.
+/// The result of a bisection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FirstBad {
     /// The first commit that is like the last.
     Known(usize),
-    /// It is one of these: those before it could not be distinguished from either end.
+    /// One of these: those before it could not be distinguished from either end.
     OneOf(Vec<usize>),
 }
 
-/// A search among commits that are numbered from the good end, 0, to the bad one.
+/// A search among commits numbered from 0, the good end, to the bad end.
 #[derive(Debug, Clone)]
 pub struct Bisection {
     last: usize,
@@ -43,8 +42,7 @@ pub struct Bisection {
 }
 
 impl Bisection {
-    /// Of commits 0 to `last`, of which the ends are known to differ, or will be found to. The error probability of all
-    /// measurements is `alpha`.
+    /// A search among commits 0 to `last`. All measurements together have error probability `alpha`.
     pub fn new(last: usize, alpha: f64) -> Bisection {
         let outcomes = BTreeMap::from([(0, Outcome::Good), (last, Outcome::Bad)]);
         Bisection { last, outcomes, alpha, spent: 0.0 }
@@ -55,20 +53,20 @@ impl Bisection {
         self.alpha
     }
 
-    /// What the next measurement may err with; it counts as spent. There is always something left for those after it.
+    /// The error probability of the next measurement, spent by this call. Some remains for later ones.
     pub fn spend(&mut self) -> f64 {
         let part = (self.alpha - self.spent) / (self.steps_left() + 2) as f64;
         self.spent += part;
         part
     }
 
-    /// Measurements that are still needed if every commit can be measured.
+    /// Further measurements, if every commit can be measured.
     pub fn steps_left(&self) -> usize {
         let (good, bad) = self.ends();
         (bad - good).next_power_of_two().ilog2() as usize
     }
 
-    /// The last that is known to be good, and the first that is known to be bad.
+    /// The last commit known to be good, and the first known to be bad.
     pub fn ends(&self) -> (usize, usize) {
         let bad = self.outcomes.iter().find(|(_, outcome)| **outcome == Outcome::Bad);
         let bad = bad.map_or(self.last, |(place, _)| *place);
@@ -76,7 +74,7 @@ impl Bisection {
         (good.map_or(0, |(place, _)| *place), bad)
     }
 
-    /// The commit to measure next: the nearest to the middle of what is left. Absent at the end.
+    /// The next commit: the one nearest to the middle of the open range. Absent at the end.
     pub fn next(&self) -> Option<usize> {
         let (good, bad) = self.ends();
         let middle = good + (bad - good) / 2;
@@ -84,17 +82,17 @@ impl Bisection {
         open.min_by_key(|place| place.abs_diff(middle))
     }
 
-    /// Notes what was found of a commit.
+    /// Records the result for a commit.
     pub fn found(&mut self, place: usize, outcome: Outcome) {
         self.outcomes.insert(place, outcome);
     }
 
-    /// What was found of a commit; of the ends, what they are by definition.
+    /// The result for a commit; the ends have theirs by definition.
     pub fn outcome(&self, place: usize) -> Option<&Outcome> {
         self.outcomes.get(&place)
     }
 
-    /// What is known so far, which is the answer if nothing is left to measure.
+    /// The result so far, which is final if nothing is left to measure.
     pub fn answer(&self) -> FirstBad {
         let (good, bad) = self.ends();
         if bad - good == 1 { FirstBad::Known(bad) } else { FirstBad::OneOf((good + 1..=bad).collect()) }
@@ -111,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// The answer, and how many were measured, if `find` says what a commit is.
+    /// The result and the number of measurements, with `find` as the measurement.
     fn search(last: usize, mut find: impl FnMut(usize, f64) -> Outcome) -> (FirstBad, usize) {
         let mut bisection = Bisection::new(last, ALPHA);
         let mut measured = 0;
@@ -160,7 +158,7 @@ mod tests {
         }
     }
 
-    /// A commit's blocks against the mean of both ends, which are 4% apart, until a look separates them.
+    /// Blocks of a commit against the mean of both ends, which are 4% apart, until a look separates them.
     fn measured(random: &mut ChaCha8Rng, is_bad: bool, sd: f64, looks: &Looks) -> Outcome {
         let mut normal = || (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
         let centre = if is_bad { 0.02 } else { -0.02 };
@@ -176,12 +174,12 @@ mod tests {
         Outcome::Neither
     }
 
-    /// However noisy it is: a wrong commit is named in at most 5 of 100 searches; less is said of a noisy machine instead.
+    /// At any noise a wrong commit is named in at most 5 of 100 searches.
     #[test]
     fn a_wrong_commit_is_hardly_ever_named() {
         for (sd, found_least) in [(0.02, 190), (0.06, 0), (0.2, 0)] {
             let mut random = ChaCha8Rng::seed_from_u64(11);
-            // To plan looks takes longer than to look.
+            // Planning looks takes longer than evaluating them.
             let mut plans: BTreeMap<u64, Looks> = BTreeMap::new();
             let (mut right, mut wrong) = (0, 0);
             for search_number in 0..200 {

@@ -1,5 +1,5 @@
-//! A bisection from the comparison of its ends to its answer: what a measurement found goes in, what to measure next comes out. It
-//! knows no revision and starts nothing: a commit is its number.
+//! A bisection from the comparison of its ends to its result: measurements go in, the next subject comes out.
+//! Commits are numbers; nothing is started here.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::{
     verdict::Verdict,
 };
 
-/// What a measurement is of.
+/// The subject of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// The last commit beside the first.
@@ -18,16 +18,16 @@ pub enum Subject {
     Commit(usize),
 }
 
-/// What a measurement may take.
+/// The resources of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepShare {
     /// Error probability.
     pub alpha: f64,
-    /// Measurements that are expected after it.
+    /// Expected number of measurements after it.
     pub steps_after: usize,
 }
 
-/// What is known at the end.
+/// The result of a bisection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BisectionAnswer {
     /// The ends cannot be distinguished, or were not compared.
@@ -38,7 +38,7 @@ pub enum BisectionAnswer {
     Found(FirstBad),
 }
 
-/// An end of the bisection has no figures, so nothing can be related to it.
+/// An end of the bisection has no figures, so no commit can be compared with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{label}: {reason}")]
 pub struct EndFailed {
@@ -46,23 +46,23 @@ pub struct EndFailed {
     pub reason: String,
 }
 
-/// The search, from its first measurement on.
+/// The state of the search.
 #[derive(Debug, Clone)]
 pub struct BisectionSearch {
     bisection: Bisection,
-    /// What the ends were found to be; absent before they are compared.
+    /// Result of comparing the ends; absent before that.
     ends: Option<PositionFound>,
 }
 
 impl StepShare {
-    /// What it may take of the time that is left, if each measurement after it takes as much.
+    /// The share of the remaining time, if each later measurement takes as much.
     pub fn of_budget(self, left: Duration) -> Duration {
         left / u32::try_from(self.steps_after + 1).unwrap_or(u32::MAX)
     }
 }
 
 impl BisectionAnswer {
-    /// PASS if the search did what it was asked for: it named one commit.
+    /// PASS if the search named a single commit.
     pub fn verdict(&self) -> Verdict {
         match self {
             BisectionAnswer::Found(FirstBad::Known(_)) => Verdict::Pass,
@@ -71,7 +71,7 @@ impl BisectionAnswer {
         }
     }
 
-    /// The commits of which one is the first that is like the last; none if the ends do not differ.
+    /// The candidates for the first bad commit; empty if the ends do not differ.
     pub fn first_bad(&self) -> Vec<usize> {
         match self {
             BisectionAnswer::Found(FirstBad::Known(place)) => vec![*place],
@@ -82,7 +82,7 @@ impl BisectionAnswer {
 }
 
 impl BisectionSearch {
-    /// Among commits 0 to `last`, with this error probability of all measurements together.
+    /// A search among commits 0 to `last`, with this error probability for all measurements together.
     pub fn new(last: usize, alpha: f64) -> BisectionSearch {
         BisectionSearch { bisection: Bisection::new(last, alpha), ends: None }
     }
@@ -96,23 +96,23 @@ impl BisectionSearch {
         }
     }
 
-    /// The share of the next measurement, which counts as spent from now on.
+    /// The share of the next measurement, which is spent by this call.
     pub fn spend(&mut self) -> StepShare {
         let alpha = self.bisection.spend();
-        // The ends are no step among the commits.
+        // The comparison of the ends is not a step among commits.
         let own = usize::from(self.ends.is_some());
         StepShare { alpha, steps_after: self.bisection.steps_left().saturating_sub(own) }
     }
 
-    /// Notes a commit that cannot be measured. Nothing was spent on it.
+    /// Records a commit that cannot be measured. It has cost no error probability.
     pub fn left_out(&mut self, commit: usize, reason: String) {
         self.bisection.found(commit, Outcome::Skipped(reason));
     }
 
-    /// Notes what was found of the row `label`, which the measurement is of.
+    /// Records the result for row `label`, the subject of the measurement.
     ///
     /// # Errors
-    /// If an end failed in the measurement of a commit: nothing is known of that commit, nor can another be related to the end.
+    /// If an end failed during the measurement of a commit: no commit can be compared with it.
     pub fn measured(
         &mut self,
         subject: Subject,
@@ -143,7 +143,7 @@ impl BisectionSearch {
         })
     }
 
-    /// Where the last commit lies, seen from the first.
+    /// The side of the last commit relative to the first.
     fn side_of_bad(&self) -> Option<SideOfMean> {
         match &self.ends {
             Some(PositionFound::Side(side)) => Some(*side),
@@ -151,12 +151,12 @@ impl BisectionSearch {
         }
     }
 
-    /// What is known of the commits.
+    /// The state of the search among commits.
     pub fn bisection(&self) -> &Bisection {
         &self.bisection
     }
 
-    /// What is known so far, which is the answer if nothing is left to measure.
+    /// The result so far, which is final if nothing is left to measure.
     pub fn answer(&self) -> BisectionAnswer {
         match &self.ends {
             Some(PositionFound::Side(_)) => BisectionAnswer::Found(self.bisection.answer()),
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// Whether it became dearer or cheaper: what is on the side of the last is like the last.
+    /// The rule holds for increases and decreases: a commit on the side of the bad end resembles it.
     #[test]
     fn a_commit_is_like_the_end_on_its_side() {
         for (bad, good) in [(ABOVE, BELOW), (BELOW, ABOVE)] {

@@ -1,20 +1,20 @@
-//! The interval of a capacity: over fresh starts, with what all of them have in common. A search brackets the capacity and is
-//! biased upwards; more starts take neither away.
+//! The interval of a capacity over fresh starts, including their common bias. A search brackets the capacity
+//! and is biased upwards, and more starts do not reduce the bias.
 
 use tare_bench::slo::Found;
 use tare_stats::{DEFAULT_CONFIDENCE, Warning};
 
 use crate::estimate::Estimate;
 
-/// A window begins with an empty queue, and a few windows that had luck let a rate hold. In queues whose capacity is known
-/// both together overstate it by at most this many times limit / window, as a share of the closed loop: `cargo run --release
-/// -p tare-analysis --example verdicts -- capacity`.
+/// Bound on the bias, in units of limit / window relative to the closed loop. Windows begin with an empty
+/// queue, and a few lucky windows let a rate hold. In queues of known capacity both together overstate it by
+/// less: `cargo run --release -p tare-analysis --example verdicts -- capacity`.
 const BIAS_LIMITS: f64 = 2.0;
 
-/// The logarithm of what is beyond every rate: no bound. Finite, since means are taken of it.
+/// Log value of an absent bound. Finite, because means are computed from it.
 const BEYOND: f64 = 1e9;
 
-/// What one search says, in the unit of the estimate: the highest rate that held, the figure, the lowest that did not.
+/// One search in the unit of the estimate: the highest rate that held, the figure, the lowest that failed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bracket {
     held: f64,
@@ -23,7 +23,7 @@ pub(super) struct Bracket {
 }
 
 impl Bracket {
-    /// Relative to `per`. What held nothing has no lower end, and what held all that was tried no upper one.
+    /// A bracket divided by `per`. The ends are 0 and infinity without a rate that held or failed.
     fn of(found: &Found, per: f64) -> Option<Bracket> {
         let (held, broke) = match *found {
             Found::Between { held, broke } => (held, broke),
@@ -35,14 +35,14 @@ impl Bracket {
     }
 }
 
-/// The share by which searches overstate a capacity at most, given what they found as a share of the closed loop.
+/// Largest share by which searches overstate a capacity, if they found `of_closed` of the closed loop.
 pub fn bias(limit_ns: u64, window_ns: u64, of_closed: f64) -> f64 {
     BIAS_LIMITS * limit_ns as f64 / (window_ns as f64 * of_closed)
 }
 
-/// Of all starts, each relative to its own `per` (1 for rates as they are). The lower end is that of the rates that held, less
-/// the bias; the upper end is that of the rates that did not. An end is absent where some start has none, and the whole where there
-/// is no start.
+/// The estimate over starts, each divided by its own `per` (1 for plain rates). The lower end comes from the
+/// rates that held, minus the bias; the upper end comes from the rates that failed. An end is absent if some
+/// start has none, and all is absent without starts.
 pub fn estimate<'a>(
     found: impl IntoIterator<Item = (&'a Found, f64)>,
     bias: f64,

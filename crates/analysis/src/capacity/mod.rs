@@ -1,4 +1,4 @@
-//! From the records of a search to its figures. The unit is the fresh start: one search is one observation.
+//! From the records of a search to its figures. A fresh start is one search and one observation.
 
 mod interval;
 
@@ -26,17 +26,17 @@ use tare_bench::{
     slo::{Found, Search, SloPlan},
 };
 
-/// Everything that a table shows.
+/// All data of the table.
 #[derive(Debug, Clone)]
 pub struct SloReport {
-    /// What has to hold, in words.
+    /// The SLO in words.
     pub slo: String,
-    /// The percentiles that it asks for.
+    /// The percentiles in the SLO.
     pub percents: Vec<f64>,
-    /// The rate that was asked of every row.
+    /// The rate that every row must hold.
     pub at_least: Option<f64>,
     pub load: String,
-    /// Time of the run; absent if it was cut off.
+    /// Wall time of the run; absent if it was cut off.
     pub elapsed_ns: Option<u64>,
     /// Why it ended; absent if it was cut off.
     pub ending: Option<Ending>,
@@ -50,37 +50,37 @@ pub struct SloRow {
     pub label: String,
     pub version: Option<String>,
     pub state: State,
-    /// The highest rate that holds, in requests a second. None too where no rate held that was tried.
+    /// The highest rate that holds, in requests per second. Also absent if no tried rate held.
     pub capacity: Option<Estimate>,
-    /// What that is, if it is not between a rate that held and one that did not.
+    /// Whether the capacity is only a bound, because no rate failed or none held.
     pub bound: Option<Bound>,
-    /// As a share of what the service answers in a closed loop, paired by start.
+    /// Capacity as a share of the closed-loop rate, paired by start.
     pub share: Option<Estimate>,
     pub closed_per_second: Option<f64>,
-    /// The percentiles of the SLO, of the answered requests at the highest rate that held: each the median of the starts, and
-    /// absent if no window had enough requests for it. Empty if no rate held.
+    /// The SLO's percentiles over answered requests at the highest rate that held, as medians over starts. An
+    /// entry is absent without a window with enough requests. Empty if no rate held.
     pub latency_ns: Vec<Option<f64>>,
     pub starts: usize,
-    /// Windows that count, in all of them.
+    /// Counted windows, over all starts.
     pub windows: usize,
-    /// Windows in which the generator was late, in all of them.
+    /// Windows with a late generator, over all starts.
     pub discarded: usize,
     pub findings: Vec<Finding>,
 }
 
-/// Which way a capacity is open.
+/// The open side of a capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
-    /// Some start held all that was tried: it may be more.
+    /// Some start held all tried rates: the capacity may be higher.
     AtLeast,
-    /// In most starts nothing held that was tried: there may be no such rate.
+    /// Most starts held no tried rate: no such rate may exist.
     Below,
 }
 
 impl SloRow {
-    /// Whether the SLO holds at `per_second`, if that was asked: all of the interval, its bias in it, must be at least as high,
-    /// and it does not where all of it is lower or no rate held. Else whether there are figures; that no rate holds is one
-    /// too.
+    /// Whether the SLO holds at `per_second`, if given. It passes if the whole interval, including the bias,
+    /// is at least as high. It fails if the whole interval is lower or no rate held. Without `per_second`:
+    /// whether there are figures; "no rate holds" is one.
     pub fn verdict(&self, per_second: Option<f64>) -> Verdict {
         let (State::Measured, Some(per_second)) = (&self.state, per_second) else {
             return self.state.verdict();
@@ -141,8 +141,7 @@ pub fn compute(slo: &SloPlan, kept: &StoredRun) -> SloReport {
     }
 }
 
-/// How many windows the searches of a run took for each that counted, the discarded ones among them; absent of a run that is none,
-/// or has none that came to its end.
+/// Windows that the searches of a run took per counted one; absent without a finished search.
 pub fn windows_taken(kept: &StoredRun) -> Option<f64> {
     let plan = &kept.header.plan;
     let mut searches = Searches::new(plan.slo()?);
@@ -155,8 +154,8 @@ pub fn windows_taken(kept: &StoredRun) -> Option<f64> {
     (counted > 0).then(|| (counted + discarded) as f64 / counted as f64)
 }
 
-/// What a search asks for on the way is too much for a service at times, which may say so by its status: that counts against
-/// the rate, like an answer that is late. An answer of the right status is right or wrong at any rate.
+/// Wrong answers at any rate. Error statuses are excluded, because an overloaded service may send them: they
+/// count against the rate, like late answers.
 fn wrong_answers(kept: &StoredRun, row: usize) -> Option<RowIssue> {
     let is_wrong = |failure: Failure| failure.is_wrong_answer() && failure != Failure::Status;
     detect::wrong_answers(kept.records.iter().filter_map(|record| record.answers_of(row)), is_wrong)
@@ -208,13 +207,13 @@ fn state(
         (Some(reason), _) => State::Failed(reason.clone()),
         (None, Some(wrong)) => invalid(wrong),
         (None, None) if starts == 0 => State::Unmeasured,
-        // Those left would be the starts in which the machine was quiet, and no fair sample of any.
+        // The remaining starts would be the quiet ones, which are no fair sample.
         (None, None) if found * 2 < starts => invalid(RowIssue::LateStarts { late: starts - found, starts }),
         (None, None) => State::Measured,
     }
 }
 
-/// Returns the findings about it.
+/// Fills in the figures, and returns the findings about the row.
 fn fill_in(
     report: &mut SloRow,
     found: &[(&SearchStart, Found)],
@@ -261,7 +260,7 @@ fn there<'a>((start, found): &(&'a SearchStart, Found)) -> impl Iterator<Item = 
     start.windows.iter().filter(move |window| Some(window.per_second) == held)
 }
 
-/// The median over the starts, each of which counts as the median of its windows.
+/// The median over starts of the median over their windows.
 fn latency_there(found: &[(&SearchStart, Found)]) -> Vec<Option<f64>> {
     let terms = found.iter().flat_map(there).map(|window| window.latency_ns.len()).min().unwrap_or(0);
     let of_start = |found: &(&SearchStart, Found), term: usize| {
@@ -276,7 +275,7 @@ fn latency_there(found: &[(&SearchStart, Found)]) -> Vec<Option<f64>> {
     (0..terms).map(of_term).collect()
 }
 
-/// In windows of fewer requests than a percentile takes, the first late one breaks a rate, and none holds it.
+/// With fewer requests per window than the percentile needs, a single late request breaks any rate.
 fn too_short(slo: &SloPlan, found: &[(&SearchStart, Found)]) -> Option<RowIssue> {
     let due: Vec<f64> = found.iter().flat_map(there).map(|window| window.due as f64).collect();
     let (due, needed) = (summary::median(&due).ok()?, slo.slo.requests_min());

@@ -1,5 +1,5 @@
-//! The candidate against itself: its twin has a process of its own, of the same build. What is found between the two was made by
-//! this machine, in these minutes: it shows what the comparison could have seen, and whether it may be believed.
+//! The candidate compared with itself: its twin is a separate process of the same build. Any difference comes
+//! from the machine, and shows the resolution of the comparison and whether it is reliable.
 
 use tare_bench::{
     folder::StoredRun,
@@ -12,19 +12,19 @@ use super::{
     pair::{Both, both, figure, series_of},
 };
 
-/// The twin by the candidate, in every metric.
+/// The twin divided by the candidate, in every metric.
 #[derive(Debug, Clone)]
 pub struct Again {
-    /// The candidate's.
+    /// Label of the candidate.
     pub original: String,
-    /// The twin's.
+    /// Label of the twin.
     pub label: String,
-    /// None of them has a verdict.
+    /// Figures without verdicts.
     pub figures: Vec<Figure>,
 }
 
 impl Again {
-    /// Absent if the candidate has no twin. The figures are those after `look` of all `blocks`.
+    /// Absent if the candidate has no twin. The figures are those at `look`, out of `blocks` blocks.
     pub(super) fn of(kept: &StoredRun, gate: &Gate, end: End, [blocks, look]: [usize; 2]) -> Option<Again> {
         let plan = &kept.header.plan;
         let label = plan.twin.as_deref().filter(|label| plan.is_twin(label))?;
@@ -41,7 +41,7 @@ impl Again {
         Some(Again { original: original.to_owned(), label: label.to_owned(), figures })
     }
 
-    /// Why the comparison cannot be believed: in a metric that decides, one build differs from itself by delta or more.
+    /// Why the comparison is unreliable: in a deciding metric one build differs from itself by delta or more.
     pub(super) fn unreliable(&self, gate: &Gate, series: &[LogRatios]) -> Option<String> {
         let decides = |metric| series.iter().any(|series| series.metric == metric && series.decides);
         let beyond = |figure: &&Figure| {
@@ -59,8 +59,7 @@ impl Again {
 }
 
 impl Figure {
-    /// The share by which two builds must at least differ to be separated, if their noise is that of this figure: half of its
-    /// interval. Absent with too few blocks.
+    /// The smallest difference that is separated with this noise: half of the interval, as a share.
     pub fn resolution(&self) -> Option<f64> {
         let (low, high) = self.ratio?.interval()?;
         Some((high / low).sqrt() - 1.0)

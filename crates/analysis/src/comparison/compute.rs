@@ -1,4 +1,4 @@
-//! Records in, a comparison out. Whether the figures of a row are valid is decided in the table of the run.
+//! From records to a comparison. The table of the run decides whether the figures of a row are valid.
 
 use super::{
     Again, Comparison, Contender, Figure,
@@ -21,8 +21,7 @@ use tare_bench::{
 };
 use tare_load::units::several;
 
-/// The comparison that a run is; absent if it is another kind of run. Its first load decides, but a wrong answer under any
-/// of them leaves nothing to compare.
+/// The comparison of a run. Its first load decides; a wrong answer under any load ends it.
 pub fn compute(whole: &StoredRun) -> Option<Comparison> {
     let kept = &*whole.at_load(0);
     let plan = &kept.header.plan;
@@ -69,7 +68,7 @@ pub fn compute(whole: &StoredRun) -> Option<Comparison> {
     })
 }
 
-/// What the table of the run says against a metric of these rows.
+/// Findings in the run's table about a metric of these rows.
 fn doubts(rows: [&RowReport; 2], metric: Metric) -> Vec<Finding> {
     match metric {
         Metric::Throughput => rows.iter().filter_map(|row| row.throughput_finding.clone()).collect(),
@@ -77,7 +76,7 @@ fn doubts(rows: [&RowReport; 2], metric: Metric) -> Vec<Finding> {
     }
 }
 
-/// The verdict and its reason if one of the two answered wrongly, or both did.
+/// The verdict and its reason, if either row answered wrongly.
 fn wrong_answers(whole: &StoredRun, rows: [&RowReport; 2]) -> Option<(Verdict, String)> {
     let of = |row: &&RowReport| {
         let place = whole.header.plan.rows.iter().position(|planned| planned.label == row.label)?;
@@ -87,7 +86,7 @@ fn wrong_answers(whole: &StoredRun, rows: [&RowReport; 2]) -> Option<(Verdict, S
     (!found.is_empty()).then(|| (Verdict::Invalid, found.join("; ")))
 }
 
-/// The verdict and its reason if there is no measurement to compare.
+/// The verdict and its reason, if there is no measurement to compare.
 fn without_a_measurement(
     rows: [&RowReport; 2],
     series: &[LogRatios],
@@ -114,7 +113,7 @@ fn reason(
     series: &[LogRatios],
 ) -> String {
     let delta = percent(gate.delta);
-    // Each deciding metric with this verdict, in its own words.
+    // Lists the deciding metrics with this verdict, in the given words.
     let with = |wanted: Verdict, words: &dyn Fn(&str, &Gated) -> String| -> String {
         let all = series.iter().zip(metrics).filter(|(series, _)| series.decides);
         let found = all.filter_map(|(series, gated)| Some((series.metric.name(), gated.as_ref()?)));
@@ -164,16 +163,16 @@ fn contender(plan: &Plan, row: &RowReport) -> Contender {
 }
 
 impl Figure {
-    /// What a reader must know of it: all doubts, and the warnings if the verdict depends on it.
+    /// All findings about a figure, and its warnings if the verdict depends on it.
     pub fn remarks(&self) -> impl Iterator<Item = String> {
         let warnings = self.warnings.iter().filter(|_| self.decides).map(ToString::to_string);
         self.doubts.iter().map(Finding::scoped).chain(warnings)
     }
 }
 
-/// Those of the table, without what is about the table's own intervals: the statistics of a comparison are its own.
+/// Findings of the table, except those about its own intervals: a comparison has its own statistics.
 fn findings(report: &Report, rows: [&RowReport; 2], blocks: usize, look: Option<usize>) -> Vec<Finding> {
-    // It looks at its end too, after however few blocks; and with too few for that the verdict says so.
+    // A comparison also looks at its end, and its verdict reports too few blocks.
     let is_of_the_table = |found: &&Finding| {
         let of_run = found.run_issue();
         matches!(

@@ -1,10 +1,10 @@
-//! Log ratios in, a verdict out: the looks one after the other, and at each the metrics that decide.
+//! From log ratios to a verdict: successive looks, each with the deciding metrics.
 //!
-//! The candidate fails if it fails by *any* of them, and passes if it passes by *all*. One that is worse, by delta or not,
-//! is measured further: its verdict is that of the last look. Three metrics without a difference
-//! are three chances to fail: so those that decide share the error between them, and each look has its part of that
-//! ([`Gate::looks_at`]). To pass by all needs no such correction (an intersection-union test); one interval for both is
-//! easier to read than two, and errs on the safe side.
+//! The candidate fails if *any* metric fails, and passes if *all* pass. A WORSE candidate is measured
+//! further, and its verdict comes from the last look. Three equal metrics have three chances to fail, so
+//! deciding metrics share the error probability, and each look has a part of it ([`Gate::looks_at`]). Passing
+//! all needs no correction (an intersection-union test), but one interval for both is simpler and
+//! conservative.
 
 use tare_stats::{Looks, RatioEstimate, equivalence};
 
@@ -14,18 +14,18 @@ use tare_bench::plan::until::{Gate, Metric};
 /// ln(candidate / baseline) of one metric by block, in the order of the blocks.
 pub(crate) struct LogRatios {
     pub metric: Metric,
-    /// Whether it decides: its values may be invalid, though the plan has it among those that do.
+    /// Whether it decides. A metric of the plan may not, if its values are invalid.
     pub decides: bool,
     pub log_ratios: Vec<f64>,
 }
 
 pub(crate) struct Decision {
     pub verdict: Verdict,
-    /// Blocks of the look it is from.
+    /// Number of blocks at the look of the decision.
     pub look: Option<usize>,
-    /// After which numbers of blocks there was a look, or would have been.
+    /// All planned looks, in blocks.
     pub looks: Vec<usize>,
-    /// Of each series, in their order.
+    /// One per series, in order.
     pub metrics: Vec<Option<Gated>>,
 }
 
@@ -37,16 +37,16 @@ pub(crate) struct Gated {
     pub verdict: Verdict,
 }
 
-/// What is known of the end of a comparison.
+/// How a comparison ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It is in progress, or ended at a look, or was stopped by a user who may have seen its figures.
+    /// It is in progress, ended at a look, or was stopped by a user who may have seen its figures.
     AtLooks,
-    /// Its time was over, which its figures have no part in: there is a last look at its end.
+    /// Its time was over, independent of its figures, so there is a last look at its end.
     OutOfTime,
 }
 
-/// The looks at each metric, of a comparison that has this many blocks.
+/// The looks at each metric, for a comparison with this number of blocks.
 pub(crate) fn looks_of(gate: &Gate, blocks: usize, end: End, series: &[LogRatios]) -> Vec<Looks> {
     let of = |series: &LogRatios| {
         let planned = gate.looks_at(series.metric);
@@ -58,13 +58,13 @@ pub(crate) fn looks_of(gate: &Gate, blocks: usize, end: End, series: &[LogRatios
     series.iter().map(of).collect()
 }
 
-/// Each metric, by its looks, as it was `at` a number of blocks.
+/// Each metric as of `at` blocks, by its looks.
 pub(crate) fn at(gate: &Gate, looks: &[Looks], series: &[LogRatios], at: usize) -> Vec<Option<Gated>> {
     let of = |(series, looks): (&LogRatios, &Looks)| gated(gate, looks, series, series.until(at));
     series.iter().zip(looks).map(of).collect()
 }
 
-/// The verdict of the first look that has one, else of the latest.
+/// The verdict of the first decisive look, else of the latest.
 pub(crate) fn decide(gate: &Gate, blocks: usize, end: End, series: &[LogRatios]) -> Decision {
     let planned = looks_of(gate, blocks, end, series);
     let looks: Vec<usize> =
@@ -96,7 +96,7 @@ fn gated(gate: &Gate, looks: &Looks, series: &LogRatios, log_ratios: &[f64]) -> 
 }
 
 impl LogRatios {
-    /// The first `blocks` values. A series without a value in some blocks is at an earlier look than the others.
+    /// The first `blocks` values. A series with missing blocks reaches its looks later.
     fn until(&self, blocks: usize) -> &[f64] {
         &self.log_ratios[..self.log_ratios.len().min(blocks)]
     }
@@ -115,13 +115,13 @@ mod tests {
         Gate { candidate: "b".to_owned(), delta, metrics, looks: looks(40), alpha: ALPHA }
     }
 
-    /// Nearly normal noise of this standard deviation about a ratio, one value a block.
+    /// Approximately normal noise around a ratio, one value per block.
     fn noise(random: &mut ChaCha8Rng, ratio: f64, sd: f64) -> Vec<f64> {
         let mut normal = || (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
         (0..40).map(|_| ratio.ln() + sd * normal()).collect()
     }
 
-    /// How many of 100 comparisons have each verdict, and how many blocks they took together.
+    /// Counts of each verdict in 100 comparisons, and their total number of blocks.
     fn verdicts(throughput: f64, cpu: f64, sd: f64) -> ([usize; 4], usize) {
         let mut random = ChaCha8Rng::seed_from_u64(7);
         let (mut counts, mut blocks) = ([0; 4], 0);
@@ -139,7 +139,7 @@ mod tests {
         (counts, blocks)
     }
 
-    /// Peeking five times at two metrics, the noise so great that chance alone makes regressions of delta.
+    /// Five looks at two metrics, with noise that alone produces differences of delta.
     #[test]
     fn a_candidate_that_does_nothing_hardly_ever_fails() {
         let ([_, fail, worse, _], _) = verdicts(1.0, 1.0, 0.1);
@@ -157,8 +157,8 @@ mod tests {
         }
     }
 
-    /// The error of FAIL is 2.5% at the very bound, where 7 of 100 are three standard errors more. A gate that goes by the
-    /// point estimate fails most of them.
+    /// FAIL errs in 2.5% at the bound; 7 of 100 are three standard errors more. A gate by the point estimate
+    /// would fail most of them.
     #[test]
     fn a_regression_of_delta_or_less_hardly_ever_fails() {
         for (regression, sd) in [(0.02, 0.02), (0.02, 0.1), (0.029, 0.01), (0.03, 0.02), (0.03, 0.04)] {

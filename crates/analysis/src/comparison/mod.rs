@@ -1,5 +1,5 @@
-//! A against B: does the candidate cost more than the baseline, by so much that it matters? Records in, a verdict out;
-//! pure, so that the stopping rule that ends a run, the command that prints it and a later reader of the folder agree.
+//! A against B: does the candidate cost so much more than the baseline that it matters? A pure function of
+//! the records, so that the stopping rule, the command and later readers agree.
 
 mod again;
 mod compute;
@@ -17,31 +17,31 @@ pub use compute::compute;
 use crate::{estimate::Estimate, findings::Finding, verdict::Verdict};
 use tare_bench::{plan::until::Metric, record::Ending};
 
-/// All that is reported of a comparison.
+/// All results of a comparison.
 #[derive(Debug, Clone)]
 pub struct Comparison {
     pub verdict: Verdict,
     pub reason: String,
-    /// From which regression on the candidate fails.
+    /// The regression at which the candidate fails.
     pub delta: f64,
-    /// What must not have become worse.
+    /// The service under test.
     pub candidate: Contender,
     pub baseline: Contender,
     pub contract: String,
     pub load: String,
     /// Blocks that both have.
     pub blocks: usize,
-    /// After how many blocks there was a look, or would have been.
+    /// The planned looks, in blocks.
     pub looks: Vec<usize>,
-    /// The look that the verdict and the figures are from; absent if there was none yet.
+    /// The look of the verdict and figures; absent before the first one.
     pub look: Option<usize>,
-    /// Time of the run; absent if it was cut off.
+    /// Wall time of the run; absent if it was cut off.
     pub elapsed_ns: Option<u64>,
     /// Why it ended; absent if it was cut off.
     pub ending: Option<Ending>,
     /// In the order of [`Metric::COMPARED`].
     pub figures: Vec<Figure>,
-    /// Absent if the candidate was not measured a second time.
+    /// Absent if the candidate has no twin.
     pub again: Option<Again>,
     pub findings: Vec<Finding>,
 }
@@ -49,14 +49,14 @@ pub struct Comparison {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contender {
     pub label: String,
-    /// How it differs, such as the commit that it was built from.
+    /// How it differs from the other, such as its commit.
     pub title: Option<String>,
     pub version: Option<String>,
     /// The content hash of its build.
     pub content: Option<String>,
     /// Requests sent in all complete blocks.
     pub sent: u64,
-    /// Wrong and missing answers among them, by class.
+    /// Wrong and missing answers, by class.
     pub failed: BTreeMap<String, u64>,
 }
 
@@ -64,24 +64,24 @@ pub struct Contender {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     pub metric: Metric,
-    /// For a reader: with the rate if it is latency at a rate.
+    /// Name for readers; includes the rate of an open loop.
     pub name: String,
-    /// Whether the verdict is made of it.
+    /// Whether the verdict depends on it.
     pub decides: bool,
-    /// The baseline's geometric mean over the blocks: requests a second, nanoseconds or bytes.
+    /// The baseline's geometric mean over the blocks: requests per second, nanoseconds or bytes.
     pub baseline: Option<f64>,
     pub candidate: Option<f64>,
-    /// Candidate by baseline, paired by block.
+    /// Candidate divided by baseline, paired by block.
     pub ratio: Option<Estimate>,
-    /// The confidence of the interval over all looks; of those that decide together, each has more than 95%.
+    /// Simultaneous confidence of the interval over all looks; above 95% if several metrics decide.
     pub confidence: f64,
-    /// The ratio from which on it is a regression of delta.
+    /// The ratio at which a regression of delta begins.
     pub bound: f64,
-    /// Of this metric by itself; absent if it does not decide.
+    /// Verdict of this metric alone; absent if it does not decide.
     pub verdict: Option<Verdict>,
     /// The greatest regression that is not excluded, as a share; absent without an interval.
     pub regression_most: Option<f64>,
-    /// Why it does not decide although it was to.
+    /// Why it does not decide although the plan wants it to.
     pub doubts: Vec<Finding>,
     pub warnings: Vec<Warning>,
 }

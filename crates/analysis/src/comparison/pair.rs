@@ -1,4 +1,4 @@
-//! One metric of two rows, paired by block, and the figure of it.
+//! One metric of two rows, paired by block.
 
 use tare_stats::{Contrast, Warning, log_ratios};
 
@@ -59,14 +59,14 @@ fn some_unanswered(records: &[Record]) -> bool {
     records.iter().any(|record| matches!(record, Record::Stopped(stopped) if at_least(stopped)))
 }
 
-/// A figure with a doubt is shown and does not decide.
+/// A figure with findings is shown but does not decide.
 pub(super) fn series_of(gate: &Gate, both: &Both) -> LogRatios {
     let log_ratios = log_ratios(&both.candidate, &both.baseline).unwrap_or_default();
     let decides = gate.metrics.contains(&both.metric) && both.doubts.is_empty();
     LogRatios { metric: both.metric, decides, log_ratios }
 }
 
-/// The geometric mean: the quotient of those of both is the ratio beside them, which is paired by block.
+/// The geometric mean. The quotient of both rows' means equals the ratio, which is paired by block.
 fn level(values: &[f64]) -> Option<f64> {
     let logs: Vec<f64> = values.iter().filter(|value| **value > 0.0).map(|value| value.ln()).collect();
     Contrast::of_values(&logs).ok().map(|found| found.point.exp())
@@ -82,7 +82,7 @@ pub(super) fn figure(
     let used = gated.as_ref().map_or(0, |gated| gated.estimate.n);
     let level = |values: &[f64]| level(&values[..used]);
     let estimate = gated.as_ref().map(|gated| &gated.estimate);
-    // Too few blocks is part of the verdict already.
+    // The verdict already reports too few blocks.
     let own = |warning: &&Warning| !matches!(warning, Warning::TooFewBlocks { .. });
     let warnings = estimate.iter().flat_map(|found| &found.warnings).filter(own);
     let point = plan.rates().next();

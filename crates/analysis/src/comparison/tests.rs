@@ -26,7 +26,7 @@ fn verdict(kept: &StoredRun) -> (Verdict, String) {
     (found.verdict, found.reason)
 }
 
-/// The verdict, and each metric with what it is made of.
+/// The verdict, and each metric with its figures.
 fn words(found: &Comparison) -> String {
     let figure = |figure: &Figure| {
         let text = figure.text().unwrap_or_default();
@@ -87,7 +87,7 @@ fn a_verdict_has_a_reason() {
     assert_eq!(verdict(&absent), (Verdict::LeftOut(Absence::NotOnThisMachine), "a: no compiler".to_owned()));
 }
 
-/// Where the generator was the limit there is no throughput to compare, and CPU decides alone.
+/// If the generator was the limit, throughput is not compared, and CPU decides alone.
 #[test]
 fn a_throughput_that_is_not_valid_does_not_decide() {
     let mut bound = kept(12, 0.5);
@@ -108,7 +108,7 @@ fn a_throughput_that_is_not_valid_does_not_decide() {
     assert_eq!(compute(&bound).unwrap().verdict, Verdict::Invalid);
 }
 
-/// One wrong answer in a hundred thousand, of either, in a block that is cut off: the rates of the two are compared no more.
+/// A wrong answer in a hundred thousand, of either row, even in a cut-off block, ends the comparison.
 #[test]
 fn one_wrong_answer_of_either_leaves_nothing_to_compare() {
     use tare_bench::sample::{Failure, Sample};
@@ -146,7 +146,7 @@ fn a_comparison_has_the_errors_of_both() {
     assert!(found.candidate.errors().ends_with(" requests: reset 2"), "{}", found.candidate.errors());
 }
 
-/// The same records in two parts, as after a resume, or with what came after the look, give the same figures.
+/// The same records in two parts, or with later records after the look, give equal figures.
 #[test]
 fn a_replay_gives_the_same_to_the_last_digit() {
     let whole = kept(40, 0.9);
@@ -178,7 +178,7 @@ fn other_runs_are_no_comparisons() {
     assert!(compute(&other).is_none());
 }
 
-/// The candidate once more, at this share of its rate.
+/// The run with a twin of the candidate at this share of its rate.
 fn again(ratio: f64, share: f64) -> StoredRun {
     let mut run = kept(0, 1.0);
     run.header.plan = tare_bench::plan::Plan {

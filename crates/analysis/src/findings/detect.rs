@@ -1,5 +1,4 @@
-//! Which findings counts and shares give rise to. The thresholds are those of [`crate::validity`], fixed before there was a
-//! figure to like or dislike.
+//! Derives findings from counts and shares, with thresholds fixed before any result ([`crate::validity`]).
 
 use std::collections::BTreeMap;
 
@@ -13,7 +12,7 @@ use crate::validity::{
     THREADS_AT_WORK_MORE, little,
 };
 
-/// Why the throughput of a row is not that of its service.
+/// Why the throughput of a row is not its service's.
 pub(crate) fn throughput(shares: &Shares, limits: &RowLimits) -> Option<RowIssue> {
     let Shares { generator, interference, pressure, throttled, .. } = *shares;
     let server = shares.busy();
@@ -29,15 +28,14 @@ pub(crate) fn throughput(shares: &Shares, limits: &RowLimits) -> Option<RowIssue
         .then_some(RowIssue::GeneratorBound { generator_share: generator, server_share: Some(server) })
 }
 
-/// The same where nothing is known of the service's CPU time: that a generator at its limit was not the limit cannot be said.
+/// The same without the service's CPU time: a generator at its limit may have been the limit.
 pub(crate) fn throughput_without_cpu(shares: &Shares, limits: &RowLimits) -> Option<RowIssue> {
     let generator_share = shares.generator;
     (generator_share > limits.busy_share)
         .then_some(RowIssue::GeneratorBound { generator_share, server_share: None })
 }
 
-/// Why a service had other conditions than it was given: its threads may use other CPUs, have another priority, or more of them
-/// were at work. Fewer CPUs than it was given are its own affair.
+/// Deviations from the given conditions: other CPUs or another priority. Fewer CPUs are allowed.
 pub(crate) fn placement<'a>(
     placements: impl IntoIterator<Item = &'a Placement>,
     pinning: &Pinning,
@@ -67,27 +65,27 @@ pub(crate) fn placement<'a>(
     })
 }
 
-/// That more threads were at work at a time than the service was given.
+/// More threads ran simultaneously than the service was given.
 pub(crate) fn more_threads(shares: &Shares, pinning: &Pinning, threads: usize) -> Option<RowIssue> {
     let cpus = pinning.server.len().min(threads);
     (shares.server > 1.0 + MORE_THREADS_SHARE)
         .then_some(RowIssue::MoreThreads { busy_cpus: shares.server * cpus as f64, threads })
 }
 
-/// That more threads were at work at a time than the service was given, on CPUs that they shared: no thread of one that keeps to
-/// `THREADS` waits for another, and one that waits for other programs is still one.
+/// More threads were runnable than the service was given, on shared CPUs. A service that keeps to `THREADS`
+/// has no thread that waits for another, and waiting for other programs does not count.
 pub(crate) fn threads_at_work(shares: &Shares, threads: usize) -> Option<RowIssue> {
     let at_work = shares.at_work.filter(|at_work| *at_work > threads as f64 + THREADS_AT_WORK_MORE)?;
     Some(RowIssue::ThreadsAtWork { at_work, threads })
 }
 
-/// That a throughput that stands is no capacity. A service that waits on purpose (`DELAY_MS`) is not asked.
+/// A valid throughput below the capacity. Services with a deliberate wait (`DELAY_MS`) are exempt.
 pub(crate) fn not_server_bound(shares: &Shares, delay_ms: u64, limits: &RowLimits) -> Option<RowIssue> {
     (delay_ms == 0 && shares.busy() < limits.server_bound_share)
         .then_some(RowIssue::NotServerBound { server_share: shares.busy() })
 }
 
-/// Wrong answers of a row, of which the first one is enough; `is_wrong` says what is one.
+/// Wrong answers of a row, as classified by `is_wrong`; a single one is enough.
 pub(crate) fn wrong_answers<'a>(
     loads: impl IntoIterator<Item = &'a LoadResult>,
     is_wrong: impl Fn(Failure) -> bool,
@@ -127,15 +125,15 @@ pub(crate) fn inconsistent<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> 
     little(slices).map(|(counted, by_law)| RowIssue::Inconsistent { counted, by_law })
 }
 
-/// Latency that is the generator's own, from the 99th percentile of schedule lag of each of its slices.
+/// Latency dominated by the generator, from the p99 schedule lag of each slice.
 pub(crate) fn late(load: &str, lags_ns_p99: &[f64]) -> Option<RowIssue> {
     let lag_ns =
         summary::median(lags_ns_p99).ok().filter(|lag_ns| *lag_ns > SCHEDULE_LAG_NS_P99_MAX as f64)?;
     Some(RowIssue::LateGenerator { load: Some(load.to_owned()), lag_ns })
 }
 
-/// Why a whole load does not measure the service's speed: the generator, the link or the machine was the limit, or answers
-/// were wrong or missing. `threads` is the setting of the service; `saturates` means that the load asks for all it can do.
+/// Why a whole load does not measure the service's speed: generator, link or machine were the limit, or
+/// answers were wrong or missing. `threads` is the service setting; `saturates` marks a load without pauses.
 pub(crate) fn of_whole_load(
     sample: &Sample,
     pinning: &Pinning,
@@ -160,8 +158,7 @@ pub(crate) fn of_whole_load(
         .or_else(|| failing_load(sample))
 }
 
-/// That a user's pause was a millisecond longer than drawn is nothing beside the pause: only in an open loop is lateness a
-/// reason.
+/// A late generator. Only open loops count, because a user's pause of a millisecond more is negligible.
 fn late_load(sample: &Sample) -> Option<RowIssue> {
     let lag_ns = sample.load.schedule_lag_ns_p99.filter(|_| sample.is_open())?;
     (lag_ns > SCHEDULE_LAG_NS_P99_MAX)
@@ -199,7 +196,7 @@ mod tests {
         Shares { server, generator, ..Shares::default() }
     }
 
-    /// The code of what is found.
+    /// The code of the finding.
     fn found(shares: &Shares) -> Option<&'static str> {
         throughput(shares, &RowLimits::default()).map(|issue| issue.code())
     }
@@ -222,7 +219,7 @@ mod tests {
         assert_eq!(found(&all), Some("throttled"));
         assert_eq!(found(&Shares { throttled: None, ..all }), Some("interference"));
         assert_eq!(found(&Shares { throttled: None, interference: None, ..all }), Some("generator-bound"));
-        // A service at its own limit lost nothing by others.
+        // A service at its own limit lost nothing to others.
         assert_eq!(found(&Shares { throttled: None, ..Shares { server: 0.99, ..all } }), None);
     }
 

@@ -21,7 +21,7 @@ use crate::{
     validity::Dropped,
 };
 
-/// Of a row, of one of its cells, or of a pair.
+/// An issue of a row, one of its cells, or a pair.
 #[derive(Debug, Clone, PartialEq, Serialize, IntoStaticStr)]
 #[serde(tag = "code", content = "data", rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -30,13 +30,13 @@ pub enum RowIssue {
     Throttled {
         share: f64,
     },
-    /// Others took the CPUs of a service that was not at its own limit.
+    /// Other processes took the CPUs of a service below its own limit.
     Interference {
         share: f64,
         server_share: f64,
         pressure_share: Option<f64>,
     },
-    /// Threads of the service may use CPUs that it was not given.
+    /// Threads of the service may use CPUs that were not given to it.
     LeftCpus {
         threads: u64,
         of: u64,
@@ -54,34 +54,35 @@ pub enum RowIssue {
         given: Priority,
         found: Priority,
     },
-    /// More of its threads were at work at a time than `THREADS` says.
+    /// More threads ran simultaneously than `THREADS` allows.
     MoreThreads {
         busy_cpus: f64,
         threads: usize,
     },
-    /// More of its threads wanted a CPU at a time than `THREADS` says, and shared those that it was given.
+    /// More threads were runnable than `THREADS` allows, and shared the given CPUs.
     ThreadsAtWork {
         at_work: f64,
         threads: usize,
     },
-    /// Less CPU time than a system call takes: the service works where its CPU time is not counted.
+    /// Less CPU time than a system call takes: the work is done by another, uncounted process.
     ImpossibleCost {
         cpu_ns_per_request: f64,
     },
-    /// Another process listens on its port, so its CPU time is not known.
+    /// Another process listens on its port, so its CPU time is unknown.
     ServedByOther(PortOwner),
-    /// It is a server that ran already, and its processes cannot be found.
+    /// A running server whose processes cannot be found.
     CpuUnknown(Unseen),
-    /// A process of it ended under load, and none of the others waited for it: what it took ended with it.
+    /// One of its processes ended under load and was not waited for by the others, so its CPU time was lost.
     CpuEnded(Unwaited),
-    /// While it was loaded others took more than before, and about as much as would be missing in its own: they work for it.
+    /// During its load other processes used more CPU time than before, and enough to matter beside its own:
+    /// they work for it.
     CpuElsewhere {
-        /// Absent if none alone took most of it, as processes that ended.
+        /// Absent if no single process took most of it, or those processes ended.
         process: Option<Process>,
         others_ns_per_request: f64,
         own_ns_per_request: f64,
     },
-    /// The generator was at its limit, and the service was not, or that is not known.
+    /// The generator was at its limit, and the service was not, or may not have been.
     GeneratorBound {
         generator_share: f64,
         server_share: Option<f64>,
@@ -95,18 +96,18 @@ pub enum RowIssue {
     NotServerBound {
         server_share: f64,
     },
-    /// Neither its CPUs nor the reference's were busy: their rates say nothing of how their capacities compare.
+    /// Neither its CPUs nor the reference's were busy, so their rates do not compare capacities.
     NeitherSaturated {
         server_share: f64,
         reference_share: f64,
     },
-    /// Users who think cannot ask for more.
+    /// Users with think times cannot send more.
     LoadBound {
         users: usize,
         ceiling_per_second: f64,
         waited_share: f64,
     },
-    /// Answers came and were wrong, of which no measurement may have one: what was measured is not what was asked for.
+    /// Wrong answers, of which no valid measurement has any.
     WrongAnswers {
         wrong: u64,
         sent: u64,
@@ -121,13 +122,13 @@ pub enum RowIssue {
         first: Option<String>,
     },
     ClosedAtThaw(ClosedAtThaw),
-    /// Some, and not too many.
+    /// Some failures, within the allowed share.
     SomeFailed {
         failed: u64,
         sent: u64,
         first: Option<String>,
     },
-    /// Requests failed while processes of it were warmed up, which count for nothing.
+    /// Requests failed during warm-ups, which are not counted.
     FailedInWarmUp {
         failed: u64,
         by_class: BTreeMap<String, u64>,
@@ -141,7 +142,7 @@ pub enum RowIssue {
         counted: f64,
         by_law: f64,
     },
-    /// Of an open loop: in half of its slices, or, where no load is named, in the only one there was.
+    /// In an open loop: late in half of its slices. Without a named load: late in the only slice.
     LateGenerator {
         load: Option<String>,
         lag_ns: f64,
@@ -151,7 +152,7 @@ pub enum RowIssue {
     NeverSteady {
         load_seconds: f64,
     },
-    /// The pilot was disturbed for too much of its time.
+    /// The pilot was disturbed for most of its time.
     SteadyUnknown {
         load_seconds: f64,
         taken_seconds: f64,
@@ -170,7 +171,7 @@ pub enum RowIssue {
     UncleanStop {
         what: String,
     },
-    /// Of the sample behind a figure.
+    /// A statistical warning about the sample behind a figure.
     Sample {
         metric: Option<Metric>,
         warning: Warning,
@@ -193,15 +194,15 @@ pub enum RowIssue {
         due: f64,
         needed: u64,
     },
-    /// Two rows are compared by a percentile, and the blocks of one have too few requests for it.
+    /// A percentile comparison in which one row's blocks have too few requests.
     TooFewRequests {
         percentile: f64,
         requests: f64,
         needed: u64,
     },
-    /// Of two rows that are compared.
+    /// One of two compared rows has no figures.
     NotMeasured,
-    /// Rounds of a cell that do not count, the first of them for this reason.
+    /// Rounds of a cell that do not count, with the reason of the first.
     RoundsInvalid {
         invalid: usize,
         rounds: usize,
@@ -209,12 +210,12 @@ pub enum RowIssue {
     },
 }
 
-/// Of a run as a whole.
+/// An issue of a whole run.
 #[derive(Debug, Clone, PartialEq, Serialize, IntoStaticStr)]
 #[serde(tag = "code", content = "data", rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum RunIssue {
-    /// Of its folder: what cannot be read.
+    /// A part of the run folder cannot be read.
     Damaged {
         what: String,
     },
@@ -222,14 +223,14 @@ pub enum RunIssue {
         share: f64,
     },
     SharedCpus,
-    /// Servers that Tare did not start: never frozen, and of the same processes in all blocks.
+    /// Servers that Tare did not start: never frozen, and with the same processes in all blocks.
     AlreadyRunning {
         rows: Vec<RunningRow>,
     },
     Unfinished {
         in_progress: bool,
     },
-    /// It ended before any block had a round, though no row failed.
+    /// The run ended before any block had a round, although no row failed.
     NoBlock(NoBlock),
     /// Too few blocks for any interval.
     TooFewBlocks {
@@ -245,9 +246,9 @@ pub enum RunIssue {
         later: usize,
     },
     SlicesDropped(Dropped),
-    /// Slices that have no figures, because an agent was not valid or was lost.
+    /// Slices without figures, because an agent was not valid or was lost.
     SlicesDiscarded(DiscardedSlices),
-    /// Slices in which the slow answers are those of some agents.
+    /// Slices whose slow answers come from some agents only.
     UnequalAgents(UnequalAgents),
     BlocksDisturbed {
         blocks: usize,
@@ -260,12 +261,12 @@ pub enum RunIssue {
     ProcessesKept {
         rows: Vec<KeptProcesses>,
     },
-    /// The pilots of these rows had less time than it takes to see whether a service is steady.
+    /// The pilots of these rows were too short to show whether a service is steady.
     PilotsCutShort {
         rows: Vec<String>,
         needed_seconds: f64,
     },
-    /// A row is distinguished from itself.
+    /// The twin is separated from its original.
     TwinSeparated {
         original: String,
         twin: String,
@@ -274,7 +275,7 @@ pub enum RunIssue {
         low: f64,
         high: f64,
     },
-    /// A row has no figures under its second name.
+    /// The twin has no figures.
     TwinFailed {
         original: String,
         twin: String,
@@ -295,7 +296,7 @@ pub enum RunIssue {
         row: String,
         threads: usize,
     },
-    /// Of a sequential experiment, whose cells have no findings of their own.
+    /// For a sequential experiment, whose cells have no findings of their own.
     ServedByOther {
         row: String,
         owner: PortOwner,
@@ -303,30 +304,30 @@ pub enum RunIssue {
     SlowLink(SlowLink),
 }
 
-/// A run that came to its end before any block had a round.
+/// A run that ended before any block had a round.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NoBlock {
     pub elapsed_seconds: f64,
-    /// Until the first block began: all pilots with their starts.
+    /// Time until the first block began: all pilots with their starts.
     pub pilots_seconds: f64,
-    /// In the order in which they were made.
+    /// In the order of their runs.
     pub pilots: Vec<PilotLoad>,
-    /// Slices of the blocks that were begun.
+    /// Slices of unfinished blocks.
     pub slices: usize,
-    /// The user ended it, and nothing took too long.
+    /// The user ended the run, so nothing took too long.
     pub is_interrupted: bool,
 }
 
-/// What a pilot loaded.
+/// The load of one pilot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PilotLoad {
     pub row: String,
     pub load_seconds: f64,
-    /// The part of it in windows without an answer.
+    /// Time in windows without an answer.
     pub silent_seconds: f64,
 }
 
-/// A row whose processes lasted for several blocks.
+/// A row with processes that lasted for several blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KeptProcesses {
     pub row: String,
@@ -334,7 +335,7 @@ pub struct KeptProcesses {
     pub blocks: usize,
 }
 
-/// A row that is a server that ran already.
+/// A row that is a running server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunningRow {
     pub row: String,
@@ -342,16 +343,16 @@ pub struct RunningRow {
     pub server: RunningServer,
 }
 
-/// What a slow link did over a whole run.
+/// Behaviour of a slow link over a whole run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SlowLink {
     pub kind: String,
-    /// Present if a thread of the generator does the link's work.
+    /// Absent if the kernel does the link's work instead of a generator thread.
     pub cpu_ns_per_packet: Option<f64>,
     pub packets: u64,
     pub lost: u64,
     pub dropped: u64,
-    /// The median over cells of what 1% of the packets were later by.
+    /// The median over cells of the packets' p99 excess delay.
     pub late_ns_p99: f64,
 }
 
@@ -366,7 +367,7 @@ impl From<CpuUnknown> for RowIssue {
 }
 
 impl RowIssue {
-    /// Whether it is why there is no CPU time.
+    /// Whether it explains missing CPU time.
     pub(crate) fn is_of_missing_cpu(&self) -> bool {
         matches!(
             self,
@@ -409,7 +410,7 @@ impl RowIssue {
             | RowIssue::AllRatesHeld { .. }
             | RowIssue::NoRateHeld { .. }
             | RowIssue::ShortWindow { .. } => Severity::Warning,
-            // An issue without a severity of its own must not let a figure stand.
+            // To be safe, an issue without its own severity invalidates the figure.
             _ => Severity::Invalid,
         }
     }

@@ -1,5 +1,5 @@
-//! What a reader must know to believe a figure: found by thresholds, carried as data, and put into words in one place
-//! ([`words`]). Nothing reads those words: code that needs to know what was found matches on the type.
+//! Findings that a reader needs in order to trust a figure. They are detected by thresholds, stored as data,
+//! and worded in one place ([`words`]). Code matches on the type and never reads the words.
 
 pub mod detect;
 mod issues;
@@ -13,14 +13,14 @@ pub(crate) use words::classes;
 
 pub use issues::{KeptProcesses, NoBlock, PilotLoad, RowIssue, RunIssue, RunningRow, SlowLink};
 
-/// Something that was found, and what it is about. As text it is its sentence; [`Finding::scoped`] begins with its scope.
+/// A finding and its scope. Its text is a sentence; [`Finding::scoped`] begins with the scope.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     pub scope: Scope,
     pub issue: Issue,
 }
 
-/// What a finding is about.
+/// The scope of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
@@ -31,23 +31,23 @@ pub enum Scope {
         row: String,
         load: String,
     },
-    /// Two rows that are compared.
+    /// Two compared rows.
     Pair(String, String),
 }
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Severity {
-    /// How the figures were made.
+    /// How the figures were obtained.
     Note,
-    /// A figure that stands, and may mislead.
+    /// The figure is valid but may mislead.
     Warning,
-    /// There is no valid figure because of it.
+    /// The figure is invalid.
     Invalid,
 }
 
-/// What was found: of what was measured of a row, or of the run as a whole.
+/// The issue of a row, or of the whole run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Issue {
@@ -64,7 +64,7 @@ impl Finding {
         Finding { scope: Scope::Row(row.to_owned()), issue: Issue::Row(issue) }
     }
 
-    /// The stable name: for programs, and for a table in which it stands in place of a figure.
+    /// The stable code, for programs and for table cells without a figure.
     pub fn code(&self) -> &'static str {
         match &self.issue {
             Issue::Row(issue) => issue.code(),
@@ -79,7 +79,7 @@ impl Finding {
         }
     }
 
-    /// The sentence, with what it is about before it if that is not the whole run.
+    /// The sentence, preceded by its scope unless that is the whole run.
     pub fn scoped(&self) -> String {
         format!("{}{}", words::prefix(&self.scope), self.issue)
     }

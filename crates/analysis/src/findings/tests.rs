@@ -13,7 +13,7 @@ use crate::{
     validity::Dropped,
 };
 
-/// One of each kind.
+/// One issue of each kind.
 fn of_rows() -> Vec<RowIssue> {
     [of_places_and_answers(), of_rates_and_samples()].concat()
 }

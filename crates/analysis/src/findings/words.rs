@@ -1,4 +1,4 @@
-//! Findings as sentences. Each begins with what is wrong, in lower case, and names the remedy if the user has one.
+//! Findings as sentences. Each begins with the problem, in lower case, and names the user's remedy.
 
 mod run;
 

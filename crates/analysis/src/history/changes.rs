@@ -1,18 +1,18 @@
-//! Where the level of a row changed in a history of runs.
+//! Level changes of a row in a history of runs.
 
 use tare_bench::metric::Metric;
 use tare_stats::change_points;
 
 use super::{effects::DECIDES, scope::RunSet};
 
-/// The probability that some row without a change is said to have one, over all rows and metrics of a report.
+/// Probability of any false change, over all rows and metrics of a report.
 const ALPHA: f64 = 0.05;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     pub row: String,
     pub metric: Metric,
-    /// Place of the first run of the new level.
+    /// Index of the first run of the new level.
     pub run: usize,
     pub ratio: f64,
     pub before: usize,
@@ -22,13 +22,13 @@ pub struct Change {
     pub p: f64,
 }
 
-/// Fewest runs in which a change can show, by the number of rows and metrics that are asked about.
+/// Fewest runs that can show a change, for this number of rows and metrics.
 pub fn needed(scope: &RunSet) -> usize {
     let asked = histories(scope).len().max(1) as f64;
     change_points::least_n(ALPHA / asked).unwrap_or(change_points::EXACT_MAX)
 }
 
-/// All changes, row by row. Runs of two machines are no history.
+/// All changes, row by row. Runs on several machines have none.
 pub fn changes(scope: &RunSet) -> Vec<Change> {
     if !scope.is_one_machine {
         return Vec::new();
@@ -39,7 +39,7 @@ pub fn changes(scope: &RunSet) -> Vec<Change> {
     histories.iter().zip(&found).flat_map(|(one, found)| one.changes(scope, found)).collect()
 }
 
-/// One row and metric, in the runs that have it: the middle of its log ratios.
+/// One row and metric over runs: the centre of its log ratios.
 struct LevelHistory {
     row: String,
     metric: Metric,

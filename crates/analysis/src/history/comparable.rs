@@ -1,8 +1,8 @@
-//! Whether runs can be compared, and what of them: asked before any figure is looked at, and answered by their heads alone.
+//! Whether runs are comparable, decided from their heads before any figure is computed.
 //!
-//! Three kinds of differences. What makes another *measurement* forbids: contract, load, service settings, reference, length of a slice,
-//! whether services and generator have CPUs of their own. Another *machine* leaves ratios to the reference, side by side. All
-//! else is reported.
+//! There are three kinds of differences. A different *measurement* forbids comparison: contract, load,
+//! service settings, reference, slice length, or separate CPUs. A different *machine* allows ratios to the
+//! reference only, side by side. All other differences are reported.
 
 use tare_bench::{
     metric::Metric,
@@ -24,11 +24,11 @@ pub enum Weight {
 pub struct Difference {
     /// Such as `contract`.
     pub what: &'static str,
-    /// What it does where the values differ.
+    /// The consequence of different values.
     pub weight: Weight,
-    /// The value of each run, in their order.
+    /// The value of each run, in order.
     pub values: Vec<String>,
-    /// Whether they are all the same.
+    /// Whether all values are equal.
     pub is_same: bool,
 }
 
@@ -44,21 +44,21 @@ impl Weight {
 }
 
 impl Difference {
-    /// Of what each run has.
+    /// The difference over the runs' values.
     pub(crate) fn new(what: &'static str, weight: Weight, values: Vec<String>) -> Difference {
-        // What an older run did not keep is no difference.
+        // A value that an older run lacks is no difference.
         let mut known = values.iter().filter(|value| *value != NOT_KNOWN);
         let first = known.next();
         let is_same = known.all(|value| Some(value) == first);
         Difference { what, weight, values, is_same }
     }
 
-    /// Which value each run has; values that several have are named once.
+    /// The value of each run; common values are listed once.
     pub fn text(&self, runs: &[NamedRun]) -> String {
         self.text_with(&runs.iter().map(|run| run.name.clone()).collect::<Vec<String>>())
     }
 
-    /// The same of runs with these names.
+    /// The same, with these names for the runs.
     pub fn text_with(&self, names: &[String]) -> String {
         let mut each: Vec<(&str, Vec<&str>)> = Vec::new();
         for (value, name) in self.values.iter().zip(names) {
@@ -73,12 +73,12 @@ impl Difference {
     }
 }
 
-/// All that was compared, the gravest first.
+/// All comparisons, the most severe first.
 pub fn compare(runs: &[NamedRun]) -> Vec<Difference> {
     compare_all(&runs.iter().collect::<Vec<_>>())
 }
 
-/// The same of runs that do not lie side by side.
+/// The same for references to runs.
 pub(crate) fn compare_all(runs: &[&NamedRun]) -> Vec<Difference> {
     let of = |(what, weight, value): Asked| {
         Difference::new(what, weight, runs.iter().map(|run| value(run)).collect())
@@ -88,7 +88,7 @@ pub(crate) fn compare_all(runs: &[&NamedRun]) -> Vec<Difference> {
     all
 }
 
-/// What a run did not keep.
+/// A value that a run did not store.
 pub(crate) const NOT_KNOWN: &str = "not known";
 
 type Asked = (&'static str, Weight, fn(&NamedRun) -> String);
@@ -139,7 +139,7 @@ fn milliseconds(ns: u64) -> String {
     format!("{} ms", ns / 1_000_000)
 }
 
-/// `THREADS` of the services: one number, or all of an experiment over several cores.
+/// `THREADS` of the services: one number, or all numbers of an experiment over several cores.
 fn threads(plan: &Plan) -> String {
     match plan.threads_planned().as_slice() {
         [] => plan.points[0].service_settings.threads.to_string(),
@@ -153,7 +153,7 @@ fn pinning(run: &NamedRun) -> String {
     format!("{} and {}, {apart}", pinning.server.len(), pinning.generator.len())
 }
 
-/// Name, major and minor: what a distribution changes within one of them is reported, and does not make another machine.
+/// Kernel name, major and minor version. Patches are reported, but count as the same machine.
 fn kernel(run: &NamedRun) -> String {
     let kernel = &run.environment().kernel;
     let (name, release) = kernel.split_once(' ').unwrap_or((kernel, ""));
@@ -202,7 +202,7 @@ fn slices(run: &NamedRun) -> String {
     }
 }
 
-/// What runs before a slice leaves the caches to it.
+/// The rows matter, because the previous slice leaves its state in the caches.
 fn rows(run: &NamedRun) -> String {
     let plan = run.plan();
     let takes_part = |row: &&PlannedRow| row.excluded.is_none() && !plan.is_twin(&row.label);

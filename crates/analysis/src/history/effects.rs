@@ -1,5 +1,5 @@
-//! By how much each row differs, before and after: two runs by their blocks, more of them by runs. Everything is related to
-//! the reference of the same block first, since the machine of one time is not that of another.
+//! The change of each row: two runs are compared by their blocks, more runs by runs. Values are first divided
+//! by the reference of the same block, because machines vary over time.
 
 use tare_bench::metric::Metric;
 use tare_load::units::several;
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::{estimate, verdict::Tone};
 
-/// A difference is reported if its p-value, adjusted for all that is asked, is at most this.
+/// A difference is reported up to this p-value, adjusted for all rows and metrics.
 pub(crate) const ALPHA: f64 = 0.05;
 
-/// What decides; the others stand beside.
+/// The deciding metrics; others are only shown.
 pub const DECIDES: [Metric; 2] = [Metric::Throughput, Metric::Cpu];
 
 /// One row and one metric, before and after.
@@ -24,22 +24,22 @@ pub struct Effect {
     pub metric: Metric,
     pub before: Side,
     pub after: Side,
-    /// What counts as independent: `blocks`, `starts`, `runs`.
+    /// The independent unit: `blocks`, `starts`, `runs`.
     pub unit: &'static str,
     pub ratio: Option<estimate::Estimate>,
-    /// Adjusted for all rows and metrics that decide; as it is for those beside.
+    /// Adjusted for all rows and deciding metrics; unadjusted for other metrics.
     pub p: Option<f64>,
-    /// Whether the program is the same; absent if that was not kept.
+    /// Whether the build is the same; absent if unknown.
     pub same_build: Option<bool>,
     pub verdict: EffectVerdict,
-    /// Why there is no effect, or what to think of it.
+    /// Why there is no effect, or how to read it.
     pub reason: String,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Side {
     pub runs: Vec<usize>,
-    /// Of the reference: exp of the middle of its values.
+    /// The centre of its ratios to the reference.
     pub of_reference: Option<f64>,
     pub n: usize,
 }
@@ -50,16 +50,16 @@ pub enum EffectVerdict {
     Better,
     /// Lower throughput, or more CPU.
     Worse,
-    /// It differs, and is the same program.
+    /// It differs although the build is the same.
     Moved,
-    /// It differs, by no more than programs that are the same may.
+    /// It differs, but no more than equal builds do.
     Within,
-    /// The two runs differ. What runs differ by themselves is not known, so this is no news of the program.
+    /// The two runs differ. Without knowledge of run-to-run variation this is no evidence about the program.
     Differ,
-    /// The data do not tell.
+    /// The data do not show a difference.
     NotShown,
     Beside,
-    /// There is no effect, for a reason.
+    /// There is no effect, for the stated reason.
     NotCompared,
 }
 
@@ -79,7 +79,7 @@ impl Effect {
         }
     }
 
-    /// Of a program that is another one; what moved by itself is no news of it.
+    /// Coloured only if the build changed.
     pub fn tone(&self) -> Tone {
         match self.verdict {
             EffectVerdict::Better => Tone::Good,
@@ -93,7 +93,7 @@ impl Effect {
     }
 }
 
-/// All rows of all runs, each by all metrics, in the order of the last run's table.
+/// All rows and metrics of all runs, in the order of the last run's table.
 pub fn effects(scope: &RunSet) -> Vec<Effect> {
     let rows = scope.labels();
     let metrics = |row: &str| {
@@ -119,12 +119,12 @@ pub fn effects(scope: &RunSet) -> Vec<Effect> {
     all
 }
 
-/// What is known of an effect besides its blocks: whether it is greater than what two runs differ by themselves.
+/// Whether an effect exceeds the variation between runs.
 #[derive(Debug, Clone, Copy)]
 struct Beyond {
-    /// Differences of which it is known that nothing changed.
+    /// Known differences without a change of the program.
     alike: usize,
-    /// Whether this one is greater than theirs, at 5% over all that are asked about.
+    /// Whether it exceeds them, at 5% over all tested effects.
     is_greater: bool,
 }
 
@@ -143,8 +143,8 @@ impl Beyond {
     }
 }
 
-/// Of each effect, in their order. Of two runs of one machine what runs differ by themselves is known from the programs that are
-/// the same in both, and from the reference's twin. On two machines a program that is the same moves all the same.
+/// One entry per effect, in order. For two runs on one machine, unchanged builds and the reference's twin
+/// show the variation between runs. On two machines even an unchanged build differs.
 fn beyond(scope: &RunSet, all: &[Effect]) -> Vec<Beyond> {
     let is_known = scope.is_one_machine && !scope.by_runs();
     let alike = DECIDES.map(|metric| if is_known { alike(scope, all, metric) } else { Vec::new() });
@@ -163,8 +163,8 @@ fn beyond(scope: &RunSet, all: &[Effect]) -> Vec<Beyond> {
     all.iter().zip(greater).map(|(effect, is_greater)| Beyond { alike: known(effect), is_greater }).collect()
 }
 
-/// Differences between two runs that no program made: of rows whose build is the same, and of the reference and its twin, which
-/// are the same program in each run. A ratio within one run has half the variance of a difference between two.
+/// Differences between two runs without a program change: rows with the same build, and the reference against
+/// its twin within each run. A ratio within one run has half the variance of a difference between two.
 fn alike(scope: &RunSet, all: &[Effect], metric: Metric) -> Vec<f64> {
     let same = all.iter().filter(|effect| effect.metric == metric && effect.same_build == Some(true));
     let twin = |run: usize| {
@@ -217,7 +217,7 @@ fn effect(scope: &RunSet, label: &str, metric: Metric) -> Effect {
     found
 }
 
-/// The first reason that some run gives, and how many more give one.
+/// The first reason of a run, and the number of further ones.
 fn why_not(runs: &[NamedRun], samples: &[Result<RowRatios, String>]) -> String {
     let reasons =
         samples.iter().zip(runs).filter_map(|(sample, run)| Some((sample.as_ref().err()?, &run.name)));
@@ -247,7 +247,7 @@ fn units(samples: &[&RowRatios], unit: &str) -> usize {
     }
 }
 
-/// What is independent: runs, where there are more than two; else blocks, or starts where processes were kept.
+/// Compares the independent units: runs if more than two, else starts of kept processes, else blocks.
 fn weigh(
     before: &[&RowRatios],
     after: &[&RowRatios],
@@ -277,7 +277,7 @@ fn side(runs: Vec<usize>, samples: &[&RowRatios], metric: Metric) -> Side {
     Side { runs, of_reference, n: 0 }
 }
 
-/// Who asks about many rows finds a difference in some: Holm's adjustment over all that decide.
+/// Holm's adjustment over all deciding effects, because many tests find some difference by chance.
 fn adjust(all: &mut [Effect]) {
     let asked: Vec<usize> =
         (0..all.len()).filter(|at| DECIDES.contains(&all[*at].metric) && all[*at].p.is_some()).collect();
@@ -296,7 +296,7 @@ fn verdict(effect: &Effect, scope: &RunSet, beyond: Beyond) -> EffectVerdict {
         return EffectVerdict::NotShown;
     }
     let is_higher = (ratio.value > 1.0) == (effect.metric == Metric::Throughput);
-    // On two machines a program need not be the same to the byte, nor weigh the same against the reference.
+    // On two machines a program may differ in its bytes, and in its ratio to the reference.
     match scope.by_runs() {
         false if effect.same_build == Some(true) && scope.is_one_machine => EffectVerdict::Moved,
         false if beyond.alike == 0 => EffectVerdict::Differ,
@@ -306,14 +306,14 @@ fn verdict(effect: &Effect, scope: &RunSet, beyond: Beyond) -> EffectVerdict {
     }
 }
 
-/// The most that a row moved whose build is the same, and which.
+/// The largest change of a row with an unchanged build, and its label.
 pub fn floor(all: &[Effect], metric: Metric) -> Option<(f64, String)> {
     let same = all.iter().filter(|effect| effect.metric == metric && effect.same_build == Some(true));
     let moved = same.filter_map(|effect| Some((effect.log()?.abs(), effect.row.clone())));
     moved.max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// Runs by their names, neighbours together: `#1 .. #3, #5`.
+/// Names of runs, with ranges abbreviated: `#1 .. #3, #5`.
 pub fn names(runs: &[NamedRun], places: &[usize]) -> String {
     let stretches = places.chunk_by(|one, next| one + 1 == *next);
     let name = |place: &usize| runs[*place].name.as_str();

@@ -1,4 +1,4 @@
-//! Run against run, and a history of runs: what of them is comparable, what differs, and where a level changed.
+//! Run against run, and histories of runs: what is comparable, what differs, and where levels changed.
 
 pub mod changes;
 pub mod comparable;

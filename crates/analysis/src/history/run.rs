@@ -1,4 +1,4 @@
-//! One run of several, and the samples that it gives: what each row was in each block, related to the reference in that block.
+//! One run among several, and its samples: each row in each block, relative to the reference of that block.
 
 use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
@@ -18,36 +18,36 @@ use tare_stats::{DEFAULT_CONFIDENCE, contrast, summary, two_level};
 
 #[derive(Debug, Clone)]
 pub struct NamedRun {
-    /// What it is called in the document: `A`, `B`, or a number.
+    /// Its name in the document: `A`, `B`, or a number.
     pub name: String,
     pub place: String,
     pub kept: StoredRun,
     pub report: Report,
-    /// What it measured, read once from its records.
+    /// Its measured values, read once from the records.
     measured: BTreeMap<String, Measured>,
 }
 
-/// One row: values by block, of each metric that has any.
+/// One row: values by block, for each metric with values.
 #[derive(Debug, Clone)]
 struct Measured {
     series: BTreeMap<Metric, BTreeMap<usize, f64>>,
-    /// The block in which the process of a block was started.
+    /// The block in which each block's process was started.
     processes: BTreeMap<usize, usize>,
 }
 
-/// Natural logarithms, one value a block, parted into starts where a process was kept for several blocks.
+/// Natural logarithms, one per block, grouped into starts if a process lasted for several blocks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RowRatios {
     pub starts: Vec<Vec<f64>>,
 }
 
-/// Why a folder gives no run that can be compared.
+/// Reasons why a folder has no comparable run.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It cannot be read, or is the folder of something else.
+    /// It cannot be read, or holds something else.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// It has no blocks that could be compared.
+    /// It has no comparable blocks.
     #[error(
         "{place}: is a published experiment, whose claims are its comparison: only interleaved experiments are compared run against run"
     )]
@@ -60,7 +60,7 @@ pub enum ReadError {
 
 impl NamedRun {
     /// # Errors
-    /// If it cannot be read, or has nothing that could be compared.
+    /// If it cannot be read, or has nothing comparable.
     pub fn read(path: &Path) -> Result<NamedRun, ReadError> {
         let kept = folder::read(path)?;
         let place = path.display().to_string();
@@ -73,14 +73,14 @@ impl NamedRun {
         Ok(NamedRun::of(place, kept))
     }
 
-    /// From records, wherever they come from.
+    /// Builds the run from records of any origin.
     pub fn of(place: String, kept: StoredRun) -> NamedRun {
         let first = kept.at_load(0);
         let (report, measured) = (interleaved::compute(&first), measured(&first));
         NamedRun { name: String::new(), place, kept, report, measured }
     }
 
-    /// The run as it is under one of its loads; it is named and evaluated by the first.
+    /// The run under one of its loads. The first load gives its name and results.
     pub(crate) fn at_load(&self, load: usize) -> Cow<'_, NamedRun> {
         if load == 0 {
             return Cow::Borrowed(self);
@@ -110,14 +110,13 @@ impl NamedRun {
         Status::of(self.report.ending, self.kept.in_progress)
     }
 
-    /// Two rows of this name are one program where this is the same: the content of its build where that was kept, else the
-    /// version that it told.
+    /// Identifies the program of a row across runs: the content hash of its build, else the reported version.
     pub fn build(&self, label: &str) -> Option<String> {
         let row = self.planned(label)?;
         row.content.clone().or_else(|| row.version.clone())
     }
 
-    /// The figure itself, as its own table has it.
+    /// The figure itself, as in the run's table.
     pub fn level(&self, label: &str, metric: Metric) -> Option<f64> {
         let row = self.row(label)?;
         match metric {
@@ -137,15 +136,15 @@ impl NamedRun {
         self.measured.get(label).and_then(|row| row.series.get(&metric)).cloned().unwrap_or_default()
     }
 
-    /// What the run says of a row.
+    /// The log ratios of a row in this run.
     ///
     /// # Errors
-    /// If it says nothing, in words.
+    /// If there are none, with the reason.
     pub(crate) fn ratios(&self, label: &str, metric: Metric) -> Result<RowRatios, String> {
         self.has(label, metric)?;
         let reference = self.plan().reference();
         let own = self.series(label, metric);
-        // Memory does not follow the state of the machine: relating it would add the reference's own noise and take none away.
+        // Memory does not follow the state of the machine, so a ratio would only add the reference's noise.
         if metric == Metric::Rss {
             let ones: BTreeMap<usize, f64> = own.keys().map(|block| (*block, 1.0)).collect();
             return self.parted([label; 2], &shared(&own, &ones), |blocks| by_block(&own, &ones, blocks));
@@ -165,7 +164,7 @@ impl NamedRun {
         }
     }
 
-    /// The logarithms that `of` gives for each part of these blocks that has no process in common with the rest.
+    /// Applies `of` to each group of these blocks that shares no process with the rest.
     fn parted(
         &self,
         rows: [&str; 2],
@@ -182,7 +181,7 @@ impl NamedRun {
         }
     }
 
-    /// The block in which the process of each of these blocks was started.
+    /// The block in which the process of each block was started.
     fn processes(&self, label: &str, blocks: &[usize]) -> Vec<usize> {
         let known = self.measured.get(label).map(|row| &row.processes);
         let process = |block: &usize| known.and_then(|known| known.get(block)).copied().unwrap_or(*block);
@@ -201,18 +200,17 @@ impl NamedRun {
     }
 }
 
-/// The blocks that both have.
+/// The blocks that both series have.
 fn shared<V, W>(one: &BTreeMap<usize, V>, other: &BTreeMap<usize, W>) -> Vec<usize> {
     one.keys().copied().filter(|block| other.contains_key(block)).collect()
 }
 
-/// Logarithms of one by the other, one a block.
+/// One log ratio per block.
 fn by_block(one: &BTreeMap<usize, f64>, other: &BTreeMap<usize, f64>, blocks: &[usize]) -> Vec<f64> {
     blocks.iter().filter_map(|block| Some(one.get(block)?.ln() - other.get(block)?.ln())).collect()
 }
 
-/// Of a figure that a process has for its whole life: what a kept process answered in all of its blocks is related to what the other
-/// answered in the same blocks, which gives one value.
+/// For a figure constant over a process's life: one log ratio over all blocks of a kept process.
 fn by_life(one: &BTreeMap<usize, f64>, other: &BTreeMap<usize, f64>, blocks: &[usize]) -> Vec<f64> {
     let mean = |values: &BTreeMap<usize, f64>| {
         let logs: Vec<f64> = blocks.iter().filter_map(|block| Some(values.get(block)?.ln())).collect();
@@ -221,7 +219,7 @@ fn by_life(one: &BTreeMap<usize, f64>, other: &BTreeMap<usize, f64>, blocks: &[u
     mean(one).zip(mean(other)).map(|(one, other)| one - other).into_iter().collect()
 }
 
-/// All rows of a run.
+/// The values of all rows of a run.
 fn measured(kept: &StoredRun) -> BTreeMap<String, Measured> {
     let plan = &kept.header.plan;
     let rounds = Rounds::of(plan, &kept.records);
@@ -235,22 +233,22 @@ fn measured(kept: &StoredRun) -> BTreeMap<String, Measured> {
 }
 
 impl RowRatios {
-    /// As the run's own table makes it.
+    /// The ratio with its interval, as in the run's own table.
     pub fn of_reference(&self) -> Option<Estimate> {
         Some(Estimate::exp(&contrast::interval_of_starts(&self.starts, DEFAULT_CONFIDENCE).ok()?))
     }
 
-    /// One value a block, in their order.
+    /// One value per block, in order.
     pub fn blocks(&self) -> Vec<f64> {
         self.starts.concat()
     }
 
-    /// Whether some process was kept for several blocks.
+    /// Whether some process lasted for several blocks.
     pub fn is_shared(&self) -> bool {
         two_level::are_shared(&self.starts)
     }
 
-    /// What is independent within the run: blocks, or the means of starts.
+    /// The independent values within the run: blocks, or the means of starts.
     pub fn units(&self) -> Vec<f64> {
         let mean = |start: &Vec<f64>| start.iter().sum::<f64>() / start.len() as f64;
         self.starts.iter().map(mean).collect()

@@ -1,4 +1,4 @@
-//! What is compared with what: which runs stand before and which after, for each row.
+//! The sides of a comparison: the runs before and after, for each row.
 
 use tare_bench::metric::Metric;
 
@@ -7,17 +7,17 @@ use super::{
     run::{NamedRun, RowRatios},
 };
 
-/// Runs that are comparable, and what of them is.
+/// Comparable runs, with their differences.
 #[derive(Debug)]
 pub struct RunSet<'a> {
     /// In the order of the document.
     pub runs: &'a [NamedRun],
     pub differences: &'a [Difference],
-    /// Whether all were made on one kind of machine.
+    /// Whether all runs are from one kind of machine.
     pub is_one_machine: bool,
 }
 
-/// The reference that is a part of Tare: its build is that of the whole program, so its version must do.
+/// Tare's built-in reference. Its build is the whole program, so its version identifies it.
 const BUILT_IN: &str = "raw-socket";
 
 impl<'a> RunSet<'a> {
@@ -26,12 +26,12 @@ impl<'a> RunSet<'a> {
         RunSet { runs, differences, is_one_machine }
     }
 
-    /// Whether runs are what counts as independent, and not their blocks.
+    /// Whether runs are the independent unit, not blocks.
     pub fn by_runs(&self) -> bool {
         self.runs.len() > 2
     }
 
-    /// All rows, in the order of the last run's table, then those that it has not.
+    /// All rows, in the order of the last run's table, then further rows of older runs.
     pub fn labels(&self) -> Vec<String> {
         let mut labels: Vec<String> = Vec::new();
         for row in self.runs.iter().rev().flat_map(|run| &run.report.rows) {
@@ -42,10 +42,10 @@ impl<'a> RunSet<'a> {
         labels
     }
 
-    /// What a run says of a row.
+    /// The log ratios of a row in a run.
     ///
     /// # Errors
-    /// If it says nothing, in words: also if its reference is another program than the last run's.
+    /// If there are none, with the reason; also if its reference is another program than the last run's.
     pub fn ratios(&self, run: usize, label: &str, metric: Metric) -> Result<RowRatios, String> {
         if metric != Metric::Rss && !self.has_the_last_reference(run) {
             let version = |run: &NamedRun| {
@@ -85,7 +85,7 @@ impl<'a> RunSet<'a> {
         builds.iter().any(|build| *build != builds[0])
     }
 
-    /// Why there is no effect of a metric, whatever the row.
+    /// Why no row has an effect of this metric.
     pub(crate) fn not_compared(&self, metric: Metric) -> Option<String> {
         let differs = |one: &&Difference| one.weight == Weight::Metric(metric) && !one.is_same;
         if let Some(difference) = self.differences.iter().find(differs) {
@@ -97,9 +97,9 @@ impl<'a> RunSet<'a> {
         })
     }
 
-    /// The runs before and after, of those that have the row. Of two runs the first and the second; of two machines those of
-    /// the last run's and the others; else the runs of the last build and those of the build before it. Where the build never
-    /// changed, the last run stands against all others.
+    /// The runs before and after, among those with the row. With two runs, the first and the second. With two
+    /// machines, the last run's machine against the others. Otherwise the last build against the previous
+    /// one, or the last run against all others if the build never changed.
     pub(crate) fn sides(&self, label: &str, samples: &[Result<RowRatios, String>]) -> [Vec<usize>; 2] {
         let known: Vec<usize> = (0..self.runs.len()).filter(|run| samples[*run].is_ok()).collect();
         if !self.by_runs() {
@@ -126,13 +126,13 @@ impl<'a> RunSet<'a> {
         [known[from..=changed].to_vec(), known[changed + 1..].to_vec()]
     }
 
-    /// What makes a machine one class.
+    /// The values that define a machine class.
     pub fn machine(&self, run: usize) -> String {
         let of_machine = self.differences.iter().filter(|one| one.weight == Weight::Machine);
         of_machine.map(|one| one.values[run].as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether the program of a row is the same in all of these runs; absent if that was not kept.
+    /// Whether the build of a row is the same in all of these runs; absent if unknown.
     pub fn same_build(&self, label: &str, before: &[usize], after: &[usize]) -> Option<bool> {
         let builds: Option<Vec<String>> =
             before.iter().chain(after).map(|run| self.runs[*run].build(label)).collect();

@@ -1,22 +1,22 @@
-//! How much runs of one build differ by themselves: what an interval of two runs cannot know.
+//! Variation between runs of one build, which an interval from two runs cannot include.
 
 use tare_bench::metric::Metric;
 use tare_stats::two_level;
 
 use super::{effects::DECIDES, scope::RunSet};
 
-/// Standard deviations of the ratios of one row, over the runs of its last build.
+/// Standard deviations of a row's ratios, over the runs of its last build.
 #[derive(Debug)]
 pub struct Spread {
     pub row: String,
     pub metric: Metric,
-    /// Beyond what their blocks explain.
+    /// In addition to the variation of their blocks.
     pub between_runs: f64,
     pub between_blocks: f64,
     pub runs: usize,
 }
 
-/// How much runs of one build differ by themselves, of each row and metric that decides and has two such runs.
+/// The variation of each row and deciding metric with at least two runs of one build.
 pub fn spreads(runs: &RunSet) -> Vec<Spread> {
     let each = runs.labels().into_iter().flat_map(|row| DECIDES.map(|metric| (row.clone(), metric)));
     each.filter_map(|(row, metric)| spread(runs, row, metric)).collect()

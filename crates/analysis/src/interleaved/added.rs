@@ -1,5 +1,5 @@
-//! What a protocol adds: the same service with and without it, as a difference of CPU time per request in the blocks in which
-//! both were measured. A ratio would say that TLS is dear for a cheap service and cheap for a dear one.
+//! The cost of a protocol: the same service with and without it, as a difference of CPU time per request in
+//! common blocks. A ratio would depend on the cost of the service: TLS is a large part of a cheap one.
 
 use tare_bench::{folder::StoredRun, plan::PlannedRow};
 use tare_load::Protocol;
@@ -12,25 +12,25 @@ use super::{
 };
 use crate::estimate::Estimate;
 
-/// What one row takes more than another of the same service.
+/// Additional cost of one row over another of the same service.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddedCost {
     pub service: String,
-    /// Whether it is the service that the run relates all others to.
+    /// Whether the service is the reference of the run.
     pub is_reference: bool,
     /// Label of the row with the protocol.
     pub label: String,
     pub language: String,
     pub protocol: Protocol,
-    /// Label of the row that it is compared with.
+    /// Label of the base row.
     pub base: String,
     pub base_protocol: Protocol,
-    /// CPU time of a request of the base.
+    /// CPU time per request of the base row.
     pub base_cpu_ns: Estimate,
-    /// What is added; below 0 if it is less.
+    /// Additional CPU time per request; negative if it is less.
     pub added_cpu_ns: Estimate,
-    /// What is added beyond what the same protocol adds to the reference, which has no framework. Absent for the reference itself,
-    /// and if it was not measured in both.
+    /// Additional cost beyond that of the reference, which has no framework. Absent for the reference itself,
+    /// or if it was not measured in both protocols.
     pub beyond_reference_ns: Option<Estimate>,
 }
 
@@ -41,7 +41,7 @@ struct ProtocolRow<'a> {
     blocks: Blocks<'a>,
 }
 
-/// By service in the order of the table, each pair of its protocols that stand for a question.
+/// Every meaningful pair of protocols of each service, in the order of the table.
 pub fn added_costs(kept: &StoredRun, report: &Report) -> Vec<AddedCost> {
     let plan = &kept.header.plan;
     let rounds = Rounds::of(plan, &kept.records);
@@ -78,7 +78,7 @@ pub fn added_costs(kept: &StoredRun, report: &Report) -> Vec<AddedCost> {
     found
 }
 
-/// The reference's service in the same two protocols, unless it is the service itself.
+/// The reference's rows in the same two protocols; absent for the reference itself.
 fn of_reference<'a, 'b>(
     rows: &'b [ProtocolRow<'a>],
     one: &ProtocolRow,
@@ -98,7 +98,7 @@ fn of_reference<'a, 'b>(
     Some([of(one.planned.protocol)?, of(base.planned.protocol)?])
 }
 
-/// Whether a row of the same service is what another is compared with: plain HTTP/1.1, and for h2 HTTP/1.1 over TLS too.
+/// Whether a row of the same service is a base: plain HTTP/1.1, and for h2 also HTTP/1.1 over TLS.
 fn is_base(base: &PlannedRow, one: &PlannedRow) -> bool {
     let is_asked = match base.protocol {
         Protocol::Http1 => one.protocol != Protocol::Http1,
@@ -118,7 +118,7 @@ impl<'a> ProtocolRow<'a> {
     }
 }
 
-/// One value for each block in which all of some rows were measured, and the starts that it is of.
+/// One value per common block, and the starts that they belong to.
 struct Differences {
     values: Vec<f64>,
     starts: Option<Vec<Vec<f64>>>,
@@ -131,7 +131,7 @@ impl Differences {
         let blocks: Vec<[&Block; N]> = common.map(|number| rows.map(|row| &row.blocks[number])).collect();
         let values: Vec<f64> =
             blocks.iter().map(|blocks| value(blocks.map(Block::cpu_ns_per_request))).collect();
-        // A process that lasts over blocks makes them dependent; the row that changes less decides.
+        // Blocks of one process are dependent, so the row with fewer processes decides.
         let processes =
             |place: usize| blocks.iter().map(|blocks| blocks[place].process).collect::<Vec<usize>>();
         let starts = two_level::by_start(&values, &processes(0), &processes(1)).ok();
@@ -158,8 +158,7 @@ mod tests {
     use super::super::{compute, tests::kept_with};
     use super::*;
 
-    /// Rows of these labels, which say their protocols, each with a share of the throughput: the CPU time of a request is its
-    /// inverse.
+    /// The result for rows with these labels and throughputs. CPU time per request is the inverse.
     fn found(rows: &[(&str, f64)], blocks: usize) -> Vec<AddedCost> {
         let mut kept = kept_with(rows, blocks);
         for row in &mut kept.header.plan.rows {
@@ -184,7 +183,7 @@ mod tests {
             assert!(low < expected && expected < high, "{added:?}");
         }
         assert_eq!(found[0].beyond_reference_ns, None);
-        // Twice the cost, so twice the difference: half of it is beyond the reference's.
+        // Twice the cost has twice the difference: half of it is beyond the reference's.
         let (low, high) = found[1].beyond_reference_ns.unwrap().interval().unwrap();
         let expected = found[1].base_cpu_ns.value * 0.125;
         assert!(low < expected && expected < high && low > 0.0, "{found:?}");

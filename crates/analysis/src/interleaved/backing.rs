@@ -1,5 +1,5 @@
-//! What a request costs in the service and in what it works with, apart: a database, a server behind it. The framework and the driver
-//! are in the service's part, because both run in its processes.
+//! The cost per request of a service and of its backing (a database, an upstream server), separately.
+//! Framework and driver belong to the service, because they run in its processes.
 
 use std::collections::BTreeSet;
 
@@ -12,16 +12,16 @@ use super::{
 };
 use crate::estimate::Estimate;
 
-/// A tick of the clocks by mode.
+/// A tick of the clocks for user and kernel mode.
 const TICK_NS: u64 = 10_000_000;
-/// Of fewer ticks the split would be a guess: 1 s of CPU time, whose error is up to 10 points and more.
+/// Fewest ticks for a split: 1 s of CPU time, with an error of about 10 points.
 const TICKS_MIN: u64 = 100;
-/// Of a difference of two readings, each rounded down to a tick: its variance in ticks.
+/// Variance, in ticks, of the difference of two readings that are rounded down.
 const ROUNDING_VARIANCE: f64 = 1.0 / 6.0;
 /// Standard errors in half of a 95% interval.
 const NORMAL_95: f64 = 1.96;
 
-/// What a service works with.
+/// The kind of a service's backing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackingKind {
     Database,
@@ -30,34 +30,33 @@ pub enum BackingKind {
     Both,
 }
 
-/// The cost of what a row works with, for each right answer of the service.
+/// The cost of a row's backing per correct answer of the service.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BackingCost {
     pub kind: BackingKind,
-    /// What it said of itself, which are version and settings of a database: each that was met.
+    /// Versions and settings that the backing reported, without duplicates.
     pub settings: Vec<String>,
     /// CPU time of its processes; the mean of the blocks.
     pub cpu_ns_per_request: Estimate,
-    /// With the service's: the sum of the two figures, whose interval is that of the sums of the blocks. Absent if the service's is
-    /// not known.
+    /// CPU time of service and backing together. Absent if the service's time is unknown.
     pub total_cpu_ns_per_request: Option<Estimate>,
-    /// How much of the service's CPU time is the kernel's; absent if too little of it was counted by mode.
+    /// Kernel share of the service's CPU time; absent with too few ticks by mode.
     pub kernel: Option<KernelShare>,
-    /// The most that was resident after a slice of a block, the mean of the blocks. Pages that its processes share count for each.
+    /// Largest resident memory after a slice, as a mean over blocks. Shared memory counts per process.
     pub rss_bytes: Option<Estimate>,
 }
 
-/// A share that the kernel counts in ticks: at each, all of it belongs to the mode that ran.
+/// A share measured in ticks: each tick belongs entirely to the mode that ran.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KernelShare {
     pub share: f64,
-    /// Half of a 95% interval: of counting ticks, and of rounding each reading to one.
+    /// Half width of a 95% interval, from the counting of ticks and the rounding of readings.
     pub resolution: f64,
-    /// How many were counted.
+    /// Number of ticks.
     pub ticks: u64,
 }
 
-/// Of the closed loops of a row; absent if it works with nothing.
+/// The cost over a row's closed loops; absent without a backing.
 pub(super) fn compute(blocks: &Blocks) -> Option<BackingCost> {
     let slices: Vec<&Sample> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
     Some(BackingCost {
@@ -70,7 +69,7 @@ pub(super) fn compute(blocks: &Blocks) -> Option<BackingCost> {
     })
 }
 
-/// Of a block in which both are known.
+/// The total of a block in which both are known.
 fn total(block: &Block) -> Option<f64> {
     let service = Some(block.cpu_ns_per_request()).filter(|ns| *ns > 0.0)?;
     Some(service + block.backing_cpu_ns_per_request()?)
@@ -85,7 +84,7 @@ fn most_resident(block: &Block) -> Option<u64> {
     block.slices.iter().filter_map(|slice| slice.host.backing_rss_bytes).max()
 }
 
-/// By what was asked of it.
+/// The kind, from the requests counted at the backing.
 fn kind(slices: &[&Sample]) -> BackingKind {
     let counts = || slices.iter().filter_map(|slice| slice.host.backing);
     let is_upstream = counts().any(|counts| counts.upstream_requests.is_some());
@@ -97,8 +96,8 @@ fn kind(slices: &[&Sample]) -> BackingKind {
     }
 }
 
-/// Makes the total the sum of the two figures beside it: the service's is related to the reference, and a mean of sums is a little
-/// more than the sum of two geometric means. Absent where the service's is.
+/// Makes the total the exact sum of both displayed figures. The service's figure is adjusted to the
+/// reference, and a mean of sums exceeds the sum of two geometric means. Absent if the service's figure is.
 pub(super) fn relate(row: &mut RowReport) {
     let service = row.cpu_ns_per_request;
     if let Some(backing) = &mut row.backing {
@@ -123,7 +122,7 @@ impl KernelShare {
         }
         let share = system_ns as f64 / (user_ns + system_ns) as f64;
         let counted = share * (1.0 - share) * ticks as f64;
-        // Each mode of each slice is rounded: the kernel's with the weight of the user's share, and the other way about.
+        // Rounding of both modes: each enters the share with the weight of the other mode.
         let rounded = modes.len() as f64 * ROUNDING_VARIANCE * (share.powi(2) + (1.0 - share).powi(2));
         let resolution = NORMAL_95 * (counted + rounded).sqrt() / ticks as f64;
         Some(KernelShare { share, resolution, ticks })
@@ -131,7 +130,7 @@ impl KernelShare {
 }
 
 impl RowReport {
-    /// CPU time of the service in user mode and in the kernel, for each right answer: its figure, split by the share of ticks.
+    /// CPU time of the service per correct answer in user mode and in the kernel: its figure, split by ticks.
     pub fn cpu_ns_by_mode(&self) -> Option<[f64; 2]> {
         let (cpu_ns, kernel) = (self.cpu_ns_per_request?.value, self.backing.as_ref()?.kernel?.share);
         Some([cpu_ns * (1.0 - kernel), cpu_ns * kernel])

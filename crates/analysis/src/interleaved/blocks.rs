@@ -1,4 +1,4 @@
-//! The records of one row by block, of the rounds that count: what every figure of the row is made of.
+//! The records of one row by block, from counted rounds: the input of every figure of the row.
 
 use std::collections::BTreeMap;
 
@@ -10,26 +10,26 @@ use tare_bench::{
     sample::Sample,
 };
 
-/// All that one row did in one block.
+/// The records of one row in one block.
 #[derive(Default)]
 pub(crate) struct Block<'a> {
-    /// The closed loops that count.
+    /// Counted closed loops.
     pub slices: Vec<&'a Sample>,
-    /// What the moment of each of them did to it.
+    /// The effect of the moment on each of them.
     pub moments: Vec<Moment>,
-    /// Those of rounds that were dropped: what went wrong in them went wrong.
+    /// Slices of dropped rounds; their failures count nevertheless.
     pub dropped: Vec<&'a Sample>,
     pub open: Vec<&'a Sample>,
     pub started: Option<&'a Started>,
-    /// The block in which its process was started: an earlier one if it lasted.
+    /// The block in which its process was started, possibly an earlier one.
     pub process: usize,
     pub stopped: Option<&'a Stopped>,
-    /// Not all of the CPU time of its row is known.
+    /// Some of the row's CPU time is unknown.
     pub is_uncounted: bool,
 }
 
 impl<'a> Block<'a> {
-    /// Slices of both kinds, those of dropped rounds among them.
+    /// All slices, open and closed, including those of dropped rounds.
     pub(crate) fn all(&self) -> impl Iterator<Item = &'a Sample> {
         self.slices.iter().chain(&self.dropped).chain(&self.open).copied()
     }
@@ -38,13 +38,13 @@ impl<'a> Block<'a> {
         self.slices.iter().map(|slice| value(slice)).sum::<u64>() as f64
     }
 
-    /// A sum over the slices that count, each multiplied by exp of what is said of its moment.
+    /// A sum over counted slices, each multiplied by the exponential of its moment's value.
     fn sum_at_moments(&self, value: impl Fn(&Sample) -> u64, moment: impl Fn(&Moment) -> f64) -> f64 {
         let slices = self.slices.iter().zip(&self.moments);
         slices.map(|(slice, at)| value(slice) as f64 * moment(at).exp()).sum()
     }
 
-    /// As it would be if all slices had stood at moments as good as the block's average.
+    /// Throughput, adjusted to average moments of the block.
     pub(crate) fn requests_per_second(&self) -> f64 {
         metric::per_second(
             self.sum_at_moments(|slice| slice.load.answered_in_window, |moment| -moment.throughput),
@@ -52,13 +52,13 @@ impl<'a> Block<'a> {
         )
     }
 
-    /// 0 if it is not that of a service, or not all of it.
+    /// CPU time per request; 0 if it is too small for a service, or incomplete.
     pub(crate) fn cpu_ns_per_request(&self) -> f64 {
         let cost_ns = self.counted_cpu_ns_per_request();
         if self.is_uncounted || cost_ns < COST_NS_MIN { 0.0 } else { cost_ns }
     }
 
-    /// As it would be if all slices had stood at moments as good as the block's average.
+    /// The counted CPU time per request, adjusted to average moments of the block.
     pub(crate) fn counted_cpu_ns_per_request(&self) -> f64 {
         metric::cpu_ns_per_request(
             self.sum(Sample::cost_ns),
@@ -66,14 +66,14 @@ impl<'a> Block<'a> {
         )
     }
 
-    /// CPU time of what the service works with for each answer, at moments as good as the block's average; absent if that is nothing.
+    /// CPU time of the backing per answer, adjusted to average moments; absent without a backing.
     pub(crate) fn backing_cpu_ns_per_request(&self) -> Option<f64> {
         let cpu_ns = self.slices.iter().map(|slice| slice.host.backing_cpu_ns).sum::<Option<u64>>()?;
         let answered = self.sum_at_moments(|slice| slice.load.answered, |moment| moment.backing);
         metric::figure(metric::cpu_ns_per_request(cpu_ns as f64, answered))
     }
 
-    /// Throughput, or else CPU time: what rows are ranked by.
+    /// The ranking metric: throughput, or else CPU time.
     pub(crate) fn value(&self, metric: Metric) -> f64 {
         match metric {
             Metric::Throughput => self.requests_per_second(),
@@ -81,12 +81,12 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// A quantile of all latencies at a point of the plan; absent if it was not kept, or if there were too few for it.
+    /// A latency quantile at a point of the plan; absent if it was not stored or has too few requests.
     pub(crate) fn latency_ns(&self, point: usize, probability: f64) -> Option<f64> {
         Some(self.stopped?.latency_at(point)?.ns_at(probability, self.timed(point))? as f64)
     }
 
-    /// Requests at a point of the plan whose latency, or how long they waited for none, is known.
+    /// Requests at a point of the plan with a known latency or waiting time.
     pub(crate) fn timed(&self, point: usize) -> u64 {
         self.all().filter(|slice| slice.point == point).map(|slice| slice.load.timed()).sum()
     }
@@ -95,14 +95,14 @@ impl<'a> Block<'a> {
         self.started?.start_up_ns
     }
 
-    /// Interrupts and softirq on the service's CPUs; absent if some slice has no CPU accounting.
+    /// Interrupts and softirq on the service's CPUs; absent if a slice lacks CPU accounting.
     pub(crate) fn softirq_ns(&self) -> Option<f64> {
         let times = self.slices.iter().map(|slice| Some(slice.host.accounting?.server.softirq_ns));
         times.sum::<Option<u64>>().map(|ns| ns as f64)
     }
 }
 
-/// The blocks of one row, by number; only those with a whole round.
+/// The blocks of one row with at least one complete round, by number.
 pub(crate) type Blocks<'a> = BTreeMap<usize, Block<'a>>;
 
 pub(crate) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, row: usize) -> Blocks<'a> {

@@ -1,17 +1,17 @@
-//! What a ratio of throughputs says of the capacities of two services. The rate of a service whose CPUs were not busy is not what it
-//! can do, so the ratio to it, or of it, is an inequality.
+//! What a ratio of throughputs implies about capacities. A service with idle CPUs has a rate below its
+//! capacity, so a ratio with it is only a bound.
 
 use serde::{Deserialize, Serialize};
 
 use super::{RowReport, blocks::Blocks};
 use crate::findings::RowIssue;
 
-/// How the ratio of two capacities lies to that of two rates.
+/// Relation between the ratio of capacities and the ratio of rates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum RatioBound {
-    /// Both were saturated, or nothing else is known: the ratio is a figure.
+    /// Both were saturated, as far as known: the ratio is exact.
     #[default]
     Exact,
     /// The service was not saturated.
@@ -30,7 +30,7 @@ impl RatioBound {
         }
     }
 
-    /// In a sentence.
+    /// The relation in a sentence.
     pub fn words(self) -> &'static str {
         match self {
             RatioBound::Exact => "",
@@ -40,7 +40,7 @@ impl RatioBound {
     }
 }
 
-/// What the ratio of the rates of a row to another one's says; absent if neither of the two was saturated.
+/// The relation for a row and a base; absent if neither was saturated.
 pub(super) fn between(row: &RowReport, base: &RowReport) -> Option<RatioBound> {
     match (unsaturated(row), unsaturated(base)) {
         (None, None) => Some(RatioBound::Exact),
@@ -50,7 +50,7 @@ pub(super) fn between(row: &RowReport, base: &RowReport) -> Option<RatioBound> {
     }
 }
 
-/// Classifies the ratio of each row. Where neither of two was saturated their rates say nothing of their capacities: there is none.
+/// Classifies the ratio of each row, and removes it if neither service was saturated.
 pub(super) fn classify(rows: &mut [(RowReport, Blocks)], reference: &str) {
     let of_reference = rows.iter().find(|(row, _)| row.label == reference).map(|(row, _)| unsaturated(row));
     let of_reference = of_reference.flatten();
@@ -72,7 +72,7 @@ pub(super) fn classify(rows: &mut [(RowReport, Blocks)], reference: &str) {
     }
 }
 
-/// The share of the time in which its CPUs were busy with it, if that was too little for a capacity.
+/// Busy share of the service's CPUs, if it is too small for a capacity.
 fn unsaturated(row: &RowReport) -> Option<f64> {
     row.findings.iter().find_map(|finding| match finding.row_issue() {
         Some(RowIssue::NotServerBound { server_share }) => Some(*server_share),
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use tare_bench::record::Record;
 
-    /// The row `half`, where the CPUs of the two services were busy for these shares of the time.
+    /// The row `half`, with these busy shares of the two services.
     fn half(shares: [f64; 2]) -> RowReport {
         let mut kept = kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 6);
         for record in &mut kept.records {

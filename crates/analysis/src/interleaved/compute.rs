@@ -1,4 +1,4 @@
-//! Records in, figures out.
+//! From records to figures.
 
 use std::{
     cmp::Ordering,
@@ -38,13 +38,13 @@ use tare_bench::{
 };
 use tare_service::catalogue::Style;
 
-/// The report of a run as far as it got. Where the plan has looks, its intervals and ranks are those of the last one.
+/// The report of a run as far as it got. With looks, intervals and ranks are those of the last one.
 pub fn compute(kept: &StoredRun) -> Report {
     compute_with(kept, kept.header.plan.until.planned().as_ref(), &RowLimits::default())
 }
 
-/// The same with other looks, and other thresholds for rows. A run with interim analyses may have ended because of them: its
-/// intervals and ranks are those of the last of the `looks` that it reached, and hold together with those of the looks before.
+/// The same with given looks and thresholds. Interim analyses may have ended the run, so intervals and ranks
+/// are those of the last look reached. They hold simultaneously with those of earlier looks.
 pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &RowLimits) -> Report {
     let plan = &kept.header.plan;
     let mut failures = BTreeMap::new();
@@ -99,7 +99,7 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
     }
 }
 
-/// References come first, then the ranked rows in the order of their ranks; the others follow.
+/// References first, then ranked rows by rank, then the others.
 fn in_order(mut rows: Vec<(RowReport, Blocks)>, plan: &Plan, ranks: Option<&Ranks>) -> Vec<RowReport> {
     let order = |row: &RowReport| rank(row, plan.reference());
     rows.sort_by(|(a, _), (b, _)| order(b).partial_cmp(&order(a)).unwrap_or(Ordering::Equal));
@@ -115,8 +115,7 @@ fn in_order(mut rows: Vec<(RowReport, Blocks)>, plan: &Plan, ranks: Option<&Rank
     rows
 }
 
-/// Rows stand in the order of their paired ratio of cost, which is steadier than the cost; those that have none follow by cost or
-/// rate, and those without any figure come last.
+/// The sort key: the paired cost ratio, which varies less than the cost, then cost or rate.
 fn rank(row: &RowReport, reference: &str) -> (bool, f64, f64) {
     let per_cpu_second = |cost: f64| 1.0 / cost;
     let ratio = row.times_cpu(reference).map_or(0.0, per_cpu_second);
@@ -165,7 +164,7 @@ fn row_report(
     report
 }
 
-/// Those of blocks that are not complete, of the pilot and of warm-ups too: one is enough, wherever it was seen.
+/// A single wrong answer is enough, also in incomplete blocks, pilots and warm-ups.
 pub(crate) fn wrong_answers(kept: &StoredRun, row: usize) -> Option<RowIssue> {
     let loads = kept.records.iter().filter_map(|record| record.answers_of(row));
     detect::wrong_answers(loads, Failure::is_wrong_answer)
@@ -227,8 +226,8 @@ fn state(
     State::Measured
 }
 
-/// Answers that did not come, too few to make the row invalid. Those of connections that the service closed while it was frozen
-/// are not among them: before a window they are replaced.
+/// Missing answers that are too few to invalidate the row. Connections closed during a freeze do not count,
+/// because they are replaced before a window.
 fn some_failed(report: &RowReport, blocks: &Blocks, connections: usize) -> Option<RowIssue> {
     let failed: u64 = report.failed.values().sum();
     if let Some(closed) = thaw::closed(blocks.values().flat_map(Block::all), connections) {
@@ -238,7 +237,7 @@ fn some_failed(report: &RowReport, blocks: &Blocks, connections: usize) -> Optio
     (failed > 0).then_some(RowIssue::SomeFailed { failed, sent: report.sent, first })
 }
 
-/// Whether it answered nothing for a while, or a few requests far later than the others.
+/// Stalls, and requests with very late answers.
 fn answers_in_time(kept: &StoredRun, row: usize, blocks: &Blocks) -> impl Iterator<Item = RowIssue> {
     let pinning = kept.header.plan.pinning_of(row);
     let slices = || blocks.values().flat_map(|block| &block.slices);
@@ -248,7 +247,7 @@ fn answers_in_time(kept: &StoredRun, row: usize, blocks: &Blocks) -> impl Iterat
     stalls.into_iter().chain(answers::late(&windows).map(RowIssue::LateAnswers))
 }
 
-/// How its processes stopped, if that was not clean: each way once.
+/// The ways in which its processes stopped uncleanly, without duplicates.
 fn unclean_stops(row: &str, blocks: &Blocks) -> Vec<Finding> {
     let all =
         blocks.values().filter_map(|block| block.stopped.and_then(|stopped| stopped.unclean_stop.clone()));
@@ -268,7 +267,7 @@ fn fill_in(report: &mut RowReport, kept: &StoredRun, blocks: &Blocks) {
     let median = |values: Vec<f64>| summary::median(&values).ok();
     let of = |value: &dyn Fn(&Block) -> Option<f64>| median(blocks.values().filter_map(value).collect());
     report.requests_per_second = level(|block| Some(block.requests_per_second()), blocks);
-    // Not if most of the blocks have none that can be.
+    // No cost if most of the blocks have none.
     let has_cost = of(&|block| Some(block.cpu_ns_per_request())).is_some_and(|cpu| cpu > 0.0);
     report.cpu_ns_per_request = level(|block| Some(block.cpu_ns_per_request()), blocks).filter(|_| has_cost);
     report.backing = backing::compute(blocks);
@@ -294,7 +293,7 @@ fn fill_in(report: &mut RowReport, kept: &StoredRun, blocks: &Blocks) {
     }
 }
 
-/// Whether the throughput is the service's own, and what its time went into.
+/// Decides whether the throughput is the service's own, and computes where its time went.
 fn classify_throughput(
     report: &mut RowReport,
     kept: &StoredRun,
@@ -330,12 +329,12 @@ fn classify_throughput(
         return;
     }
     let placements = blocks.values().filter_map(|block| block.stopped?.placement.as_ref());
-    // A server that ran already was given neither CPUs nor a number of threads.
+    // Tare gave a running server neither CPUs nor a number of threads.
     let is_running = plan.rows[row].is_running();
     let strayed =
         || detect::placement(placements, pinning).or_else(|| detect::more_threads(&shares, pinning, threads));
     let strayed = if is_running { None } else { strayed() };
-    // A service that is known by its command alone was never told what `THREADS` means.
+    // A service that is a plain command was not given `THREADS`.
     if strayed.is_none() && !matches!(plan.rows[row].style, Style::Own | Style::Running) {
         report.add(detect::threads_at_work(&shares, threads));
     }
@@ -346,14 +345,14 @@ fn classify_throughput(
     }
 }
 
-/// Of a row without CPU time: that it had some, which cannot be.
+/// An impossible cost of a row whose CPU time was discarded.
 fn impossible_cost(blocks: &Blocks) -> Option<RowIssue> {
     let costs: Vec<f64> = blocks.values().map(Block::counted_cpu_ns_per_request).collect();
     let cpu_ns_per_request = summary::median(&costs).ok().filter(|cost_ns| *cost_ns > 0.0)?;
     Some(RowIssue::ImpossibleCost { cpu_ns_per_request })
 }
 
-/// Without a reference's throughput there is nothing to relate a throughput to.
+/// Without a valid reference there are no throughput ratios.
 fn relate_to_a_doubtful_reference(rows: &mut [(RowReport, Blocks)], reference: &str) {
     let reference = rows.iter().find(|(row, _)| row.label == reference);
     let doubt = reference.and_then(|(row, _)| row.throughput_finding.clone());

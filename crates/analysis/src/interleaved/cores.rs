@@ -1,5 +1,4 @@
-//! Several cores: what each service does with each of its numbers of threads, related to itself with the least, and the universal
-//! scalability law over them.
+//! Scalability: each service relative to itself with the fewest threads, and the universal scalability law.
 
 use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
 use tare_load::Protocol;
@@ -19,12 +18,12 @@ use crate::{estimate::Estimate, verdict::Verdict};
 /// A service over its numbers of threads.
 #[derive(Debug, Clone)]
 pub struct Scaling {
-    /// The name of its rows without the number of threads.
+    /// Name of its rows without the number of threads.
     pub service: String,
     pub language: String,
-    /// In the order of the numbers, those that were left out among them.
+    /// In ascending order, including excluded rows.
     pub points: Vec<AtThreads>,
-    /// Over the points with a valid throughput; why there is none, if there is none.
+    /// The law over points with a valid throughput, or the reason for its absence.
     pub law: Result<FittedLaw, ScalabilityError>,
 }
 
@@ -33,7 +32,7 @@ pub struct Scaling {
 pub struct AtThreads {
     pub label: String,
     pub threads: usize,
-    /// Threads of the generator; absent if the row was left out.
+    /// Threads of the generator; absent for an excluded row.
     pub generator_threads: Option<usize>,
     pub state: State,
     /// Whether its figures are valid.
@@ -42,17 +41,17 @@ pub struct AtThreads {
     pub reason: Option<String>,
     pub requests_per_second: Option<Estimate>,
     pub cpu_ns_per_request: Option<Estimate>,
-    /// Throughput as a multiple of its own with the least number of threads, paired by block.
+    /// Throughput divided by its own with the fewest threads, paired by block.
     pub speed_up: Option<Estimate>,
-    /// The speed-up divided by how many times as many threads there are.
+    /// The speed-up divided by the ratio of thread numbers.
     pub efficiency: Option<Estimate>,
-    /// CPU per request as a multiple of its own with the least number of threads, paired by block.
+    /// CPU per request divided by its own with the fewest threads, paired by block.
     pub cpu_to_first: Option<Estimate>,
     pub server_cpu_share: Option<f64>,
     pub blocks: usize,
 }
 
-/// The law nearest to the points of a service.
+/// The law that fits the points of a service best.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedLaw {
     pub law: Law,
@@ -64,15 +63,14 @@ pub struct FittedLaw {
     pub kappa: Estimate,
     pub peak: Peak,
     pub misfit: Misfit,
-    /// The numbers of threads that it was fitted to.
+    /// The numbers of threads in the fit.
     pub threads: Vec<usize>,
-    /// Independent parts of the run that its intervals are made of.
+    /// Number of independent parts of the run behind its intervals.
     pub parts: usize,
 }
 
 impl FittedLaw {
-    /// What becomes of the time of the threads if there are `n`: the share that is work, the share that waits, and the share that
-    /// goes into agreeing. They make 1.
+    /// Shares of thread time with `n` threads: useful work, contention and coherence. They add up to 1.
     pub fn shares(&self, n: usize) -> [f64; 3] {
         let n = n as f64;
         let parts = [1.0, self.law.sigma * (n - 1.0), self.law.kappa * n * (n - 1.0)];
@@ -80,13 +78,13 @@ impl FittedLaw {
         parts.map(|part| part / all)
     }
 
-    /// The largest number of threads that it was fitted to.
+    /// The largest number of threads in the fit.
     pub fn most(&self) -> usize {
         self.threads.iter().copied().max().unwrap_or(1)
     }
 }
 
-/// A row of the plan with what was found of it.
+/// A row of the plan with its results.
 struct Point<'a> {
     threads: usize,
     planned: &'a PlannedRow,
@@ -94,7 +92,7 @@ struct Point<'a> {
     blocks: Blocks<'a>,
 }
 
-/// Of each service in the order of the plan; empty for a run with one number of threads.
+/// One entry per service, in the order of the plan; empty for a run with one number of threads.
 pub fn scalings(kept: &StoredRun, report: &Report) -> Vec<Scaling> {
     let plan = &kept.header.plan;
     if plan.threads_planned().is_empty() {
@@ -104,7 +102,7 @@ pub fn scalings(kept: &StoredRun, report: &Report) -> Vec<Scaling> {
     let mut services: Vec<(&str, Protocol)> = Vec::new();
     let mut found: Vec<Vec<Point>> = Vec::new();
     for (place, planned) in plan.rows.iter().enumerate() {
-        // The twin is no row of the report.
+        // The twin is not a row of the report.
         let row = report.rows.iter().find(|row| row.label == planned.label);
         let (Some(threads), Some(row)) = (planned.threads, row) else { continue };
         let blocks = blocks_of(&kept.records, &rounds, place);
@@ -160,7 +158,7 @@ fn at_threads(point: &Point, first: &Point, kept: &StoredRun) -> AtThreads {
     }
 }
 
-/// Over the points whose throughput is valid, in the blocks that all of them have.
+/// Fits the points with valid throughput, over their common blocks.
 fn law_of(points: &[Point]) -> Result<FittedLaw, ScalabilityError> {
     let is_valid =
         |point: &&Point| point.row.state == State::Measured && point.row.requests_per_second.is_some();
@@ -187,8 +185,8 @@ fn law_of(points: &[Point]) -> Result<FittedLaw, ScalabilityError> {
     })
 }
 
-/// Of each point its throughput in each independent part of the run: the geometric mean of the blocks of the part. A process that
-/// lasts for several blocks makes them dependent, so a new part begins where no point kept its process.
+/// Throughput of each point in each independent part of the run, as a geometric mean over blocks. Blocks of
+/// one process are dependent, so a new part begins where every point has a new process.
 fn parts_of(points: &[&Point]) -> Vec<Vec<f64>> {
     let Some(first) = points.first() else { return Vec::new() };
     let is_common = |number: &&usize| points.iter().all(|point| point.blocks.contains_key(number));
@@ -225,7 +223,7 @@ mod tests {
 
     const TRUTH: Law = Law { lambda: 1.0, sigma: 0.05, kappa: 0.004 };
 
-    /// A service of this speed with these numbers of threads, which busies as many CPUs.
+    /// A service that follows a known law for these numbers of threads, with all of its CPUs busy.
     fn kept(rows: &[(&str, usize)], blocks: usize) -> StoredRun {
         let labels: Vec<String> = rows.iter().map(|(word, threads)| cores_label(word, *threads)).collect();
         let shares = rows.iter().map(|(_, threads)| TRUTH.at(*threads as f64));

@@ -12,7 +12,7 @@ use tare_bench::{
     sample_agents::{AgentSample, DiscardedSlice, FleetSample},
 };
 
-/// Of two rows and six blocks of two rounds, in which these slices of the second row have no figures.
+/// Two rows and six blocks of two rounds; these slices of the second row have no figures.
 fn kept(rows: &[(&str, f64)], discarded: &[(usize, usize)]) -> StoredRun {
     let mut kept = kept_with(rows, 6);
     let addresses = vec!["a:1".to_owned(), "b:2".to_owned()];

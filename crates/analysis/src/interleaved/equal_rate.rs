@@ -1,5 +1,5 @@
-//! What a request costs at a rate that is the same for all rows. At saturation requests come in batches as large as the server
-//! is slow; at an equal rate every service is asked alike, and pays for being woken.
+//! The cost per request at a rate that is equal for all rows. At saturation a slow server receives large
+//! batches; at an equal rate all services have the same load, and pay for wake-ups.
 
 use tare_bench::{experiment::Rate, metric, plan::Plan, sample::Sample};
 use tare_stats::{DEFAULT_CONFIDENCE, Looks, interval};
@@ -14,16 +14,16 @@ use crate::{estimate::Estimate, validity::COST_NS_MIN};
 /// The cost of one row at one rate.
 #[derive(Debug, Clone)]
 pub struct CostAtRate {
-    /// As the experiment names it: `5000/s`.
+    /// The rate as the experiment names it: `5000/s`.
     pub rate: String,
     pub cpu_ns_per_request: Estimate,
-    /// CPU time of what the service works with; absent if that is nothing.
+    /// CPU time of the backing; absent without one.
     pub backing_cpu_ns_per_request: Option<Estimate>,
-    /// As a multiple of the reference's at the same rate; absent of the reference itself.
+    /// Divided by the reference's at the same rate; absent for the reference itself.
     pub cpu_ratio: Option<Estimate>,
 }
 
-/// Fills in what each measured row costs at the rates that are equal for all.
+/// Fills in the costs of each measured row at the common rates.
 pub(super) fn fill_in(
     rows: &mut [(RowReport, Blocks)],
     plan: &Plan,
@@ -53,7 +53,7 @@ fn own_level(cost: &dyn Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<Es
     interval(&logs, DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
 }
 
-/// Over all slices of a block at that rate; absent without a request, and if it cannot be that of a service or not all of it.
+/// The cost over all slices of a block at that rate; absent without requests or complete CPU time.
 fn cost(block: &Block, point: usize) -> Option<f64> {
     if block.is_uncounted {
         return None;
@@ -61,7 +61,7 @@ fn cost(block: &Block, point: usize) -> Option<f64> {
     per_answer(block, point, |slice| Some(slice.cost_ns())).filter(|ns| *ns >= COST_NS_MIN)
 }
 
-/// The same of what the service works with; absent if that is nothing.
+/// The same for the backing; absent without one.
 fn backing_cost(block: &Block, point: usize) -> Option<f64> {
     per_answer(block, point, |slice| slice.host.backing_cpu_ns)
 }

@@ -1,4 +1,4 @@
-//! What client and services agreed on in their handshakes: part of what a load was.
+//! TLS parameters that client and services negotiated, which are a part of the load.
 
 use tare_bench::{
     folder::StoredRun,
@@ -12,7 +12,7 @@ pub struct RowHandshakes {
     pub handshakes: KeptHandshakes,
 }
 
-/// Of each row over TLS, in the order of the plan.
+/// The handshakes of each row over TLS, in the order of the plan.
 pub fn handshakes(kept: &StoredRun) -> Vec<RowHandshakes> {
     let plan = &kept.header.plan;
     let rows = plan.rows.iter().enumerate().map(|(place, row)| {

@@ -1,7 +1,7 @@
 //! Latency in open loops: from the records to the figures.
 //!
-//! The unit is the block, as everywhere: a percentile of a block is one observation, and the interval is over blocks.
-//! An interval over requests would count a thousand requests that waited for the same stall as a thousand independent observations.
+//! The unit is the block: a percentile of a block is one observation. An interval over requests would treat a
+//! thousand requests that waited for one stall as independent.
 
 use tare_stats::{DEFAULT_CONFIDENCE, summary};
 
@@ -13,7 +13,7 @@ use crate::{
 use tare_bench::sample::Sample;
 use tare_bench::{plan::Plan, record::Latency};
 
-/// The latency of one row at each rate at which it has some.
+/// The latency of one row at each rate with data.
 pub(super) fn compute(plan: &Plan, row: &str, blocks: &Blocks) -> Vec<OpenLatency> {
     plan.rates().filter_map(|(point, rate)| at(point, row, rate.label(), blocks)).collect()
 }
@@ -49,7 +49,7 @@ fn at(place: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLat
     })
 }
 
-/// On the scale of logarithms, on which latencies of blocks are nearest to symmetric.
+/// On the logarithmic scale, where latencies of blocks are most symmetric.
 fn level(values: &[f64]) -> Option<Estimate> {
     let logarithms: Vec<f64> = values.iter().map(|value| value.max(1.0).ln()).collect();
     tare_stats::interval(&logarithms, DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))

@@ -1,5 +1,5 @@
-//! What a row is by itself: the geometric mean over its blocks, with an interval by its processes. And what it is for a reader who
-//! divides: the reference's level times the ratio, so that the quotient of two figures of a table is the ratio beside them.
+//! The level of a row: the geometric mean over its blocks, with an interval over its processes. It is
+//! adjusted to the reference's level times the ratio, so that displayed figures and ratios agree.
 
 use tare_stats::{Contrast, DEFAULT_CONFIDENCE, two_level};
 
@@ -9,14 +9,14 @@ use super::{
 };
 use crate::estimate::Estimate;
 
-/// Of the blocks that have the value. Without more than one process there is no interval.
+/// The level over blocks with a value. With a single process it has no interval.
 pub(super) fn level(value: impl Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<Estimate> {
     let known = blocks.values().filter_map(|block| Some((value(block).filter(|value| *value > 0.0)?, block)));
     let (logs, processes): (Vec<f64>, Vec<usize>) =
         known.map(|(value, block)| (value.ln(), block.process)).unzip();
     let starts = two_level::by_start(&logs, &processes, &processes).ok()?;
     let found = Estimate::exp(&Contrast::of(&starts).ok()?.estimate(DEFAULT_CONFIDENCE).ok()?);
-    // What is the same in all blocks is that, without what logarithms add to it.
+    // A value that is equal in all blocks is returned without rounding errors of logarithms.
     let mut values = blocks.values().filter_map(&value);
     let first = values.next()?;
     if !values.all(|value| value == first) {
@@ -26,8 +26,8 @@ pub(super) fn level(value: impl Fn(&Block) -> Option<f64>, blocks: &Blocks) -> O
     Some(Estimate { value: first, low: end(found.low), high: end(found.high), ..found })
 }
 
-/// Sets the levels of the rows that are related to the reference: as they would be in the reference's blocks. The blocks of a row
-/// need not be all of the reference's, and an estimate of ratios need not be the ratio of two estimates.
+/// Adjusts the levels of rows to the blocks of the reference. A row may have fewer blocks than the reference,
+/// and an estimated ratio need not equal the ratio of two estimates.
 pub(super) fn relate(rows: &mut [(RowReport, Blocks)], reference: &str) {
     let reference = rows.iter().find(|(row, _)| row.label == reference);
     let Some(reference) = reference.map(|(row, _)| row.clone()) else { return };

@@ -1,5 +1,4 @@
-//! From the records of a run to the figures of a table: pure, so that the same folder gives the same table for ever.
-//! How it looks is decided in `tare-report`.
+//! From the records of a run to the figures of a table, by pure functions. `tare-report` formats them.
 
 mod added;
 mod backing;
@@ -61,22 +60,22 @@ pub struct Report {
     /// Label of the row that is 100%.
     pub reference: String,
     pub blocks: usize,
-    /// Time of the run; absent if it was cut off.
+    /// Wall time of the run; absent if it was cut off.
     pub elapsed_ns: Option<u64>,
     /// Why it ended; absent if it was cut off.
     pub ending: Option<Ending>,
     pub load: String,
-    /// The share of the measured CPUs that went to other programs of this machine, or of another tenant's.
+    /// The share of the measured CPUs that other programs took, on this machine or in other guests.
     pub interference_share: Option<f64>,
-    /// What was left out because the machine was disturbed.
+    /// Slices left out because of disturbances.
     pub dropped: Dropped,
-    /// Where the time of the measured CPUs went; absent if no slice has it.
+    /// CPU accounting of the run; absent if no slice has it.
     pub cpu_accounting: Option<CpuAccounting>,
-    /// Which rows the data can separate; absent if there are not two with figures.
+    /// The separated rows and ranks; absent without two rows with figures.
     pub ranks: Option<Ranks>,
-    /// The reference under its second name; absent if it was measured under one.
+    /// The twin of the reference or candidate; absent without one.
     pub twin: Option<Twin>,
-    /// References first, then the others, best first; rows without a figure last. The twin is not among them.
+    /// References first, then the others from best to worst; rows without figures last. Excludes the twin.
     pub rows: Vec<RowReport>,
     pub findings: Vec<Finding>,
 }
@@ -94,50 +93,47 @@ pub struct RowReport {
     /// The best and the worst rank that it may have.
     pub ranks: Option<[usize; 2]>,
     pub blocks: usize,
-    /// Processes on which they were measured; fewer than blocks if one lasted for several.
+    /// Processes that measured them; fewer than blocks if some lasted for several.
     pub starts: usize,
-    /// How long it was under load until its CPU per request was steady, as a pilot found; absent if there was no pilot, or
-    /// it never was, which is a finding.
+    /// Load time until CPU per request was steady, from the pilot. Absent if it never was.
     pub steady_after_ns: Option<u64>,
-    /// Answers a second within the window; the mean of the blocks (geometric, as that of all levels here). Divided by the
-    /// reference's it gives the ratio.
+    /// Answers per second within the window, as a geometric mean over blocks, like all levels here. Divided
+    /// by the reference's it gives the ratio.
     pub requests_per_second: Option<Estimate>,
     /// Why a measured row has no throughput.
     pub throughput_finding: Option<Finding>,
-    /// Throughput related to the reference's, paired by block.
+    /// Throughput divided by the reference's, paired by block.
     pub ratio: Option<Estimate>,
-    /// What that says of the ratio of the capacities.
+    /// What the ratio implies about capacities.
     pub throughput_bound: RatioBound,
-    /// The ratio if both had been busy all the time, by how busy they were; absent if both were.
+    /// The ratio extrapolated to saturation by the busy shares; absent if both were saturated.
     pub ratio_if_busy: Option<f64>,
-    /// CPU time of the service's processes for each answer; the mean of the blocks. Divided by the reference's it gives the
-    /// ratio.
+    /// CPU time of the service's processes per answer. Divided by the reference's it gives the ratio.
     pub cpu_ns_per_request: Option<Estimate>,
-    /// The same with the softirq on the service's CPUs, whether or not the kernel counts that among the time of the process;
-    /// absent if that is not known.
+    /// The same plus all softirq on the service's CPUs; absent if unknown.
     pub cpu_ns_per_request_with_softirq: Option<f64>,
-    /// CPU time for each answer, related to the reference's.
+    /// CPU time per answer divided by the reference's.
     pub cpu_ratio: Option<Estimate>,
-    /// What the service works with: absent if that is nothing.
+    /// The cost of the service's backing; absent without one.
     pub backing: Option<BackingCost>,
-    /// The share of the measured time in which the service's CPUs were busy with it.
+    /// The share of time in which the service kept its CPUs busy.
     pub server_cpu_share: Option<f64>,
-    /// The same with what it works with, which shares these CPUs; absent if that is nothing.
+    /// The same including a backing on these CPUs; absent without one.
     pub busy_cpu_share: Option<f64>,
     pub generator_cpu_share: Option<f64>,
-    /// Of the service's CPUs in that time: interrupts and softirq, of all processes.
+    /// Share of the service's CPU time in interrupts and softirq, for all processes.
     pub softirq_share: Option<f64>,
-    /// Of the measured CPUs: others, stolen time among it.
+    /// Share of the measured CPUs that others took, including stolen time.
     pub interference_share: Option<f64>,
-    /// Of the measured CPUs: taken by a hypervisor.
+    /// Share of the measured CPUs that a hypervisor took.
     pub steal_share: Option<f64>,
-    /// Of the service's CPUs: time that a quota kept the service from running.
+    /// Share of the time in which a quota throttled the service.
     pub throttled_share: Option<f64>,
-    /// Of the time: some process on the machine waited for a CPU.
+    /// Share of the time in which some process on the machine waited for a CPU.
     pub cpu_pressure_share: Option<f64>,
-    /// Bytes on the wire for each answer, both ways.
+    /// Bytes on the wire per answer, both ways.
     pub bytes_per_request: Option<f64>,
-    /// Of the service's threads, voluntary and forced together; the median of the blocks.
+    /// Voluntary and involuntary switches of the service's threads; the median of the blocks.
     pub context_switches_per_request: Option<f64>,
     /// Mean of the processes' medians.
     pub latency_ns_p50: Option<Estimate>,
@@ -145,11 +141,11 @@ pub struct RowReport {
     pub latency_ns_p99: Option<Estimate>,
     /// Latency in the open loops, in the order of the plan's rates.
     pub latency_open: Vec<OpenLatency>,
-    /// What a request costs at the rates that are the same for all rows.
+    /// The cost per request at the rates common to all rows.
     pub cost_at_rates: Vec<CostAtRate>,
     /// Peak resident memory; the mean of the processes.
     pub rss_bytes_peak: Option<Estimate>,
-    /// From `exec` to the first right answer; the mean of the starts.
+    /// From `exec` to the first correct answer; the mean of the starts.
     pub start_up_ns: Option<Estimate>,
     /// Requests sent in all complete blocks.
     pub sent: u64,
@@ -162,24 +158,24 @@ pub struct RowReport {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum State {
     Measured,
-    /// It was measured, and the measurement is not valid.
+    /// It was measured, but the measurement is invalid.
     Invalid(Finding),
-    /// It failed while it was measured.
+    /// It failed during the measurement.
     Failed(String),
-    /// It took no part: not on this machine, not built, or against its contract.
+    /// It took no part: not on this machine, not built, or in violation of its contract.
     Excluded(Excluded),
-    /// Not yet a complete block.
+    /// It has no complete block yet.
     #[default]
     Unmeasured,
 }
 
 impl State {
-    /// What stands in place of figures.
+    /// The word that replaces figures in a table.
     pub fn word(&self) -> &'static str {
         self.verdict().word(Question::Row)
     }
 
-    /// What that means for a command that needs figures.
+    /// The verdict for a command that needs figures.
     pub fn verdict(&self) -> Verdict {
         match self {
             State::Measured => Verdict::Pass,
@@ -190,7 +186,7 @@ impl State {
         }
     }
 
-    /// Why there are none; absent if there are some.
+    /// Why there are no figures; absent if there are.
     pub fn reason(&self) -> Option<String> {
         match self {
             State::Measured => None,
@@ -207,24 +203,24 @@ impl State {
 pub struct OpenLatency {
     /// The rate as the experiment names it: `5000/s`, `80%`.
     pub point: String,
-    /// Requests a second that were due; the median of the blocks.
+    /// Requests due per second; the median of the blocks.
     pub offered_per_second: f64,
-    /// Each is of the blocks that had enough requests for it.
+    /// Each quantile covers the blocks with enough requests for it.
     pub p50_ns: Option<Estimate>,
     pub p90_ns: Option<Estimate>,
     pub p99_ns: Option<Estimate>,
     pub p999_ns: Option<Estimate>,
-    /// Some requests were never answered, so that the quantiles are lower bounds.
+    /// Some requests were never answered, so the quantiles are lower bounds.
     pub at_least: bool,
-    /// How late the generator itself was: the greatest 99th percentile of its slices.
+    /// Schedule lag of the generator: the largest p99 of its slices.
     pub lag_ns_p99: u64,
     pub due: u64,
-    /// Why it is not the service's latency; absent if it is.
+    /// Why it is not the service's latency; absent if it is valid.
     pub doubt: Option<Finding>,
 }
 
 impl RowReport {
-    /// A row that nothing is known of but what was planned.
+    /// A row before any measurement.
     fn of(row: &PlannedRow) -> RowReport {
         RowReport {
             label: row.label.clone(),
@@ -250,13 +246,13 @@ impl RowReport {
         self.state.reason().or_else(|| self.throughput_finding.as_ref().map(ToString::to_string))
     }
 
-    /// Throughput as a multiple of `raw-socket`'s, which is 1 for the reference itself where its throughput is valid.
+    /// Throughput divided by the reference's; 1 for the reference itself if its throughput is valid.
     pub fn times_throughput(&self, reference: &str) -> Option<f64> {
         let own = (self.label == reference && self.requests_per_second.is_some()).then_some(1.0);
         self.ratio.as_ref().map(|ratio| ratio.value).or(own)
     }
 
-    /// CPU per request as a multiple of `raw-socket`'s, which is 1 for the reference itself.
+    /// CPU per request divided by the reference's; 1 for the reference itself.
     pub fn times_cpu(&self, reference: &str) -> Option<f64> {
         let own = (self.label == reference && self.cpu_ns_per_request.is_some()).then_some(1.0);
         self.cpu_ratio.as_ref().map(|ratio| ratio.value).or(own)

@@ -1,31 +1,31 @@
-//! What the moment of a slice did to it, as the slices just before and just after show it ([`tare_stats::neighbours`]).
+//! The effect of the machine's state on each slice, from its neighbours ([`tare_stats::neighbours`]).
 //!
-//! The machine's state changes faster than a round of many rows is long, so it does not cancel in their ratios. It is found by the
-//! slices of all rows, and taken off each. Only within a block: blocks stay independent.
+//! The state changes within a round of many rows, so it does not cancel in their ratios. It is estimated from
+//! the slices of all rows and removed from each, within a block only: blocks stay independent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use tare_bench::{metric, record::Record, sample::Sample};
 use tare_stats::neighbours;
 
-/// With fewer rows the neighbours of a slice are mostly those that it is related to anyway.
+/// With fewer rows the neighbours of a slice are mostly the slices of its own ratio.
 pub(super) const ROWS_MIN: usize = 6;
 
-/// By how much, as logarithms, its moment raised the figures of a slice.
+/// Effects of the moment on the figures of a slice, as logarithms.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Moment {
     pub throughput: f64,
     pub cost: f64,
-    /// Of what the service works with; 0 where that is nothing.
+    /// Effect on the backing's cost; 0 without a backing.
     pub backing: f64,
 }
 
-/// Of the slices of a run, by block, round and row.
+/// The moments of slices, by block, round and row.
 #[derive(Debug, Default)]
 pub(crate) struct Moments(BTreeMap<(usize, usize, usize), Moment>);
 
 impl Moments {
-    /// Of the closed loops that count.
+    /// The moments of counted closed loops.
     pub(super) fn of(records: &[Record], counts: impl Fn(&Sample) -> bool) -> Moments {
         let mut blocks: BTreeMap<usize, Vec<&Sample>> = BTreeMap::new();
         for slice in records.iter().filter_map(Record::sample).filter(|slice| !slice.is_open()) {
@@ -61,20 +61,20 @@ impl Moments {
     }
 }
 
-/// Answers a second within the window; absent if there was no window.
+/// Answers per second within the window; absent without a window.
 pub(super) fn requests_per_second(slice: &Sample) -> Option<f64> {
     let load = &slice.load;
     let answering_ns = slice.answering_ns();
     (answering_ns > 0).then(|| metric::per_second(load.answered_in_window as f64, answering_ns as f64))
 }
 
-/// CPU time of the service for each answer; absent if there was no answer, or no CPU time was counted.
+/// CPU time of the service per answer; absent without answers or CPU time.
 pub(super) fn cpu_ns_per_request(slice: &Sample) -> Option<f64> {
     let (answered, cost_ns) = (slice.load.answered, slice.cost_ns());
     (answered > 0 && cost_ns > 0).then(|| metric::cpu_ns_per_request(cost_ns as f64, answered as f64))
 }
 
-/// The same of what the service works with.
+/// The same for the backing.
 fn backing_cpu_ns_per_request(slice: &Sample) -> Option<f64> {
     let backing_cpu_ns = slice.host.backing_cpu_ns?;
     (slice.load.answered > 0)

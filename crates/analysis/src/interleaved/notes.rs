@@ -1,4 +1,4 @@
-//! What a reader must know of a run as a whole to believe its table.
+//! Findings about a whole run.
 
 use tare_stats::{Looks, contrast::LEAST_STARTS};
 
@@ -14,10 +14,10 @@ use tare_bench::{
 };
 use tare_host::cpus::Pinning;
 
-/// More than this share of the measured CPUs for others is a finding.
+/// Larger shares of the measured CPUs for others are a finding.
 const FOREIGN_SHARE: f64 = 0.05;
 
-/// The share of the measured CPUs that went to others, over all slices.
+/// The share of the measured CPUs that others took, over all slices.
 pub(super) fn interference_share(plan: &Plan, records: &[Record]) -> Option<f64> {
     let slices = records.iter().filter_map(Record::sample);
     // Rows may have CPUs of their own.
@@ -29,13 +29,13 @@ pub(super) fn interference_share(plan: &Plan, records: &[Record]) -> Option<f64>
     share_of(taken)
 }
 
-/// The share of the measured CPUs that went to others: of what they took, each with the time in which they took it.
+/// The share of the measured CPUs that others took, from pairs of their CPU time and the elapsed time.
 pub(crate) fn share_taken(pinning: &Pinning, taken: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
     let cpus = pinning.all().len() as u64;
     share_of(taken.into_iter().map(|(ns, elapsed_ns)| (ns, elapsed_ns * cpus)))
 }
 
-/// Of what others took, each with the CPU time that there was.
+/// The share from pairs of others' CPU time and available CPU time.
 fn share_of(taken: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
     let (mut taken_ns, mut all_ns) = (0.0, 0.0);
     for (ns, of_ns) in taken {
@@ -45,12 +45,12 @@ fn share_of(taken: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
     (all_ns > 0.0).then(|| (taken_ns / all_ns).max(0.0))
 }
 
-/// That others took much of the measured CPUs, over a whole run.
+/// A noisy host: others took much of the measured CPUs over a whole run.
 pub(crate) fn noisy_host(share: Option<f64>) -> Option<RunIssue> {
     share.filter(|share| *share > FOREIGN_SHARE).map(|share| RunIssue::NoisyHost { share })
 }
 
-/// What cannot be read of the folder.
+/// Parts of the folder that cannot be read.
 pub(crate) fn damaged(damage: &[String]) -> impl Iterator<Item = RunIssue> {
     damage.iter().map(|what| RunIssue::Damaged { what: what.clone() })
 }
@@ -62,12 +62,12 @@ pub(crate) fn already_running(plan: &Plan) -> Option<RunIssue> {
     (!rows.is_empty()).then_some(RunIssue::AlreadyRunning { rows })
 }
 
-/// Of a run without an end.
+/// A run without an end.
 pub(crate) fn unfinished(kept: &StoredRun) -> Option<RunIssue> {
     ending(&kept.records).is_none().then_some(RunIssue::Unfinished { in_progress: kept.in_progress })
 }
 
-/// All findings of a run, the gravest first.
+/// All findings of a run, the most severe first.
 pub(super) fn of_run(
     kept: &StoredRun,
     rounds: &Rounds,
@@ -101,7 +101,7 @@ fn looked_at(kept: &StoredRun, looks: Option<&Looks>) -> Option<RunIssue> {
         Some(looks) => {
             Some(RunIssue::InterimAnalyses { blocks: looks.all().iter().map(|look| look.n).collect() })
         }
-        // How wide an interval is says little of where it lies.
+        // The width of an interval hardly depends on its position, so these looks do no harm.
         None if matches!(kept.header.plan.until, Until::Precision(_)) => None,
         None => kept.records.iter().any(is_decided).then_some(RunIssue::UnplannedLooks),
     }

@@ -1,4 +1,4 @@
-//! Any two rows: what one is of the other, by the blocks in which both were measured, as every row is related to the reference.
+//! The ratio of any two rows over common blocks, computed like the ratio to the reference.
 
 use tare_bench::{folder::StoredRun, metric::Metric};
 
@@ -11,23 +11,22 @@ use super::{
 };
 use crate::estimate::Estimate;
 
-/// What the first of two rows is of the second. What the second is of the first is the inverse, with its ends swapped.
+/// The first row divided by the second. The inverse has its ends swapped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairRatios {
     pub first: String,
     pub second: String,
     /// Absent if one of them has no CPU time.
     pub cpu: Option<Estimate>,
-    /// Absent if the throughput of one of them is not valid, or neither was saturated.
+    /// Absent if either throughput is invalid, or neither was saturated.
     pub throughput: Option<Estimate>,
     pub throughput_bound: RatioBound,
-    /// In which both were measured.
+    /// Number of common blocks.
     pub blocks: usize,
-    /// Whether the data separate them: of two that have ranks with all such pairs allowed for, of others as a pair alone. Absent
-    /// if there are no ranks.
+    /// Whether the data separate them: ranked rows among all pairs, others as a single pair.
     pub separated: Option<bool>,
-    /// They differ by less than this share of the lesser, by an interval that holds for all pairs together: known of those that
-    /// stand side by side and are not separated.
+    /// The largest difference not excluded, as a share of the lesser, by an interval that holds for all
+    /// pairs. Known for adjacent rows that are not separated.
     pub differ_most: Option<f64>,
 }
 
@@ -36,11 +35,11 @@ struct PairedRow<'a> {
     blocks: Blocks<'a>,
 }
 
-/// All pairs of measured rows under the first load, in the order of the table. Of a pair with the reference that is the second,
-/// so that its ratios are those of the table.
+/// All pairs of measured rows under the first load, in the order of the table. In a pair with the reference
+/// it is the second, so that the ratio equals the table's.
 pub fn pair_ratios(kept: &StoredRun, report: &Report) -> Vec<PairRatios> {
     let rounds = Rounds::of(&kept.header.plan, &kept.records);
-    // The twin is in no pair; it is one of those by which noise is judged.
+    // The twin is in no pair, but contributes to the noise estimate.
     let rows = report.rows.iter().chain(report.twin.as_ref().map(|twin| &twin.row));
     let measured = |row| PairedRow::of(row, kept, &rounds);
     let rows: Vec<PairedRow> = rows.filter_map(measured).collect();
@@ -64,7 +63,7 @@ pub fn pair_ratios(kept: &StoredRun, report: &Report) -> Vec<PairRatios> {
     pairs
 }
 
-/// What each row is of one of them.
+/// Each row divided by one of them.
 struct OfSecond {
     cpu: Vec<Option<Estimate>>,
     throughput: Vec<Option<Estimate>>,
@@ -83,7 +82,7 @@ impl OfSecond {
         OfSecond { cpu: of(Metric::Cpu), throughput: of(Metric::Throughput) }
     }
 
-    /// References are in no ranking, so a pair with one of them is decided by its own interval.
+    /// References are not ranked, so pairs with them are decided by their own interval.
     fn are_separated(&self, ranks: &Ranks, [one, other]: [&String; 2], first: usize) -> bool {
         if [one, other].iter().all(|label| ranks.place(label).is_some()) {
             return ranks.are_separated(one, other);
@@ -114,7 +113,7 @@ impl OfSecond {
     }
 }
 
-/// Its interval lies on one side of 1.
+/// Whether the interval excludes 1.
 fn is_apart(ratio: &Estimate) -> bool {
     ratio.interval().is_some_and(|(low, high)| low > 1.0 || high < 1.0)
 }

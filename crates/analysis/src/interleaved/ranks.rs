@@ -1,10 +1,10 @@
-//! Which rows the data can separate, the ranks that each row may have, and how far rows that are not separated may be apart.
+//! Which rows the data separate, the possible ranks of each, and how far unseparated rows may be apart.
 //!
-//! Of a run with one group the figures of a block are compared with each other. Of one with several they are related to
-//! the reference of their own block first, and the cycle, in which every row is measured once, takes the place of the block.
-//! That assumes that what disturbs a block multiplies all in it alike, so that two rows of different groups may be
-//! compared by their distances to one reference. The groups are drawn anew for each cycle, so that no row gains
-//! by them; the reference's own noise is in every such figure, and makes ranks wider, not wrong.
+//! With one group, figures within a block are compared directly. With several groups, figures are first
+//! divided by the reference of their block, and a cycle that measures every row once replaces the block. This
+//! assumes that a disturbance multiplies all figures of a block alike, so that rows of different groups are
+//! comparable through the reference. Groups are redrawn for each cycle, so they favour no row. The
+//! reference's noise is in every figure, and widens ranks without bias.
 
 use std::collections::BTreeMap;
 
@@ -24,51 +24,50 @@ use tare_bench::{
     plan::{Plan, Until, until::planned_if_valid},
 };
 
-/// The probability that any two rows are called different that are not, over all pairs.
+/// The probability that any pair of equal rows is declared different (family-wise).
 pub(crate) const ALPHA: f64 = 0.05;
-/// Pairs that are named below a table.
+/// Most pairs named below a table.
 const PAIRS_MAX: usize = 3;
 
-/// The order of the rows, as far as there is one.
+/// The order of the rows, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranks {
-    /// What the run was asked for, else CPU time, as far as every measured row has it.
+    /// The requested metric, else CPU time, if all measured rows have it.
     pub by: Metric,
-    /// Of any two rows called different wrongly.
+    /// The probability that any pair of equal rows is declared different (family-wise).
     pub alpha: f64,
-    /// Blocks that all of them have; of several groups, cycles.
+    /// Blocks that all rows have; with several groups, cycles.
     pub blocks: usize,
     pub rows: Vec<Place>,
-    /// All pairs that are.
+    /// All separated pairs.
     separated: Vec<[String; 2]>,
-    /// Rows that stand side by side and are not separated, those first that may be furthest apart.
+    /// Adjacent rows that are not separated, largest possible difference first.
     pub not_separated: Vec<AdjacentPair>,
-    /// Findings about all of it.
+    /// Warnings about the whole ranking.
     pub warnings: Vec<Warning>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     pub row: String,
-    /// The best rank that it may have.
+    /// The best possible rank.
     pub rank_best: usize,
     pub rank_worst: usize,
 }
 
-/// Two rows that the data cannot separate. That is no proof that they are equal.
+/// Two rows that the data cannot separate. That does not prove them equal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdjacentPair {
     pub row: String,
     pub next: String,
-    /// They differ by less than this share of the lesser, by an interval that holds for all pairs of the run together.
-    /// A greater difference is excluded. Absent with too few starts.
+    /// The largest difference not excluded, as a share of the lesser, simultaneously over all pairs.
     pub differ_most: Option<f64>,
 }
 
-/// The figures of one row, by block or cycle, each with the number of the process that it is of.
+/// The figures of one row by block or cycle, each with the number of its process.
 type Figures = BTreeMap<usize, (f64, usize)>;
 
-/// The same of all rows, in the blocks that all of them have.
+/// The figures of all rows over common blocks.
 struct Table<'a> {
     labels: Vec<&'a str>,
     values: Vec<Vec<f64>>,
@@ -92,8 +91,8 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The error of one pair at the latest look. Each pair has its share of the whole, so that all pairs hold together, whichever are
-/// shown: those that are not separated are no sample of all.
+/// The error probability of one pair at the latest look. All pairs share the total, so the statements hold
+/// whichever pairs are shown; the unseparated ones are a selection.
 fn level_of_a_pair(of: &Ranking, looks: Option<&Looks>) -> Option<f64> {
     let share = |alpha: f64| alpha / of.pairs.len() as f64;
     let Some(looks) = looks else { return Some(share(ALPHA)) };
@@ -101,14 +100,14 @@ fn level_of_a_pair(of: &Ranking, looks: Option<&Looks>) -> Option<f64> {
     Some(planned_if_valid(&blocks, share(looks.alpha()))?.reached(of.n)?.level)
 }
 
-/// The greatest difference of two rows that is not excluded at this level.
+/// The largest difference of two rows that is not excluded at this level.
 fn differ_most(pair: &Pair, level: f64) -> Option<f64> {
     let interval = pair.contrast.interval(1.0 - level).ok()??;
     Some(interval.high.max(-interval.low).exp_m1())
 }
 
 impl Ranks {
-    /// Of the rows that have figures and are no references, each with its blocks; absent if fewer than two can be ranked.
+    /// Ranks the rows with figures that are not references; absent if fewer than two can be ranked.
     pub(super) fn of(plan: &Plan, rows: &[(RowReport, Blocks)], looks: Option<&Looks>) -> Option<Ranks> {
         let ranked = || rows.iter().filter(|(row, _)| row.can_be_ranked());
         let by = decides(plan, ranked().map(|(row, _)| row));
@@ -117,7 +116,7 @@ impl Ranks {
         let series: Vec<(&str, Figures)> = series.filter(|(_, series)| !series.is_empty()).collect();
         let table = Table::of(&series)?;
         let ranking = table.ranking(by.better(), looks).ok()?;
-        // Too few blocks are no ground for an interval; the warning names the least number.
+        // Too few blocks give no interval; the warning has the required number.
         let not_separated = match ranking.warnings.is_empty() {
             true => adjacent_pairs(&ranking, &table, looks),
             false => Vec::new(),
@@ -133,7 +132,7 @@ impl Ranks {
         })
     }
 
-    /// Whether this row and the one ranked after it are not separated; absent if none is, or there are no ranks.
+    /// Whether this row and the next ranked one are not separated; absent for the last row, or without ranks.
     pub fn is_tied_to_next(&self, label: &str) -> Option<bool> {
         let (place, _) = self.place(label).filter(|_| self.are_known())?;
         let next = self.rows.get(place + 1)?;
@@ -144,14 +143,13 @@ impl Ranks {
         self.rows.iter().enumerate().find(|(_, place)| place.row == label)
     }
 
-    /// Whether there are blocks enough for any two rows to be separated: with fewer every row may have every rank, and
-    /// a table shows none.
+    /// Whether there are enough blocks to separate any rows. Without them tables show no ranks.
     pub fn are_known(&self) -> bool {
         self.warnings.is_empty()
     }
 
-    /// Whether these two rows are, in either order. Ranks alone do not say: those of a noisy row reach into those of others, which
-    /// may be separated from each other.
+    /// Whether these two rows are separated, in either order. Ranks do not show this: those of a noisy row
+    /// overlap with others, which may be separated from each other.
     pub fn are_separated(&self, one: &str, other: &str) -> bool {
         self.separated.iter().any(|pair| pair.iter().all(|row| row == one || row == other))
     }
@@ -168,7 +166,7 @@ impl Ranks {
         format!("{} of {pairs} pairs", self.separated.len())
     }
 
-    /// For below the table: first what the ranks are, or why there are none.
+    /// Lines below the table: first what the ranks are, or why there are none.
     pub fn lines(&self) -> Vec<String> {
         let by = self.by;
         if !self.are_known() {
@@ -201,7 +199,7 @@ impl AdjacentPair {
     }
 }
 
-/// Positive figures only: the others have no logarithm, and the kernel counted no CPU time.
+/// Positive figures only; others mean that the kernel counted no CPU time.
 fn series(plan: &Plan, by: Metric, blocks: &Blocks, reference: Option<&Blocks>) -> Figures {
     let value = |block: &Block| block.value(by);
     let groups = plan.groups();
@@ -239,8 +237,7 @@ fn adjacent_pairs(ranking: &Ranking, table: &Table, looks: Option<&Looks>) -> Ve
     found
 }
 
-/// What a request costs is what a framework is compared by: throughput says the same of a service that is saturated, and less of
-/// one that is not.
+/// Frameworks are compared by cost. Throughput shows the same only if services are saturated.
 fn decides<'a>(plan: &Plan, rows: impl Iterator<Item = &'a RowReport> + Clone) -> Metric {
     let asked = match &plan.until {
         Until::Ranks(ranks) => ranks.metric,

@@ -1,5 +1,4 @@
-//! Rows related to another one, block by block. The noise of each relation is judged by its own blocks and, in a run without
-//! looks, by those of the other rows too.
+//! Ratios of rows to another row, block by block. Without looks, their noise is estimated jointly.
 
 use tare_stats::{
     Contrast, DEFAULT_CONFIDENCE, Looks, Prior, RatioEstimate, Warning, log_ratios, two_level, warning,
@@ -13,7 +12,7 @@ use super::{
 use crate::{behaviour::cost, estimate::Estimate, findings::RowIssue};
 use tare_bench::metric::Metric;
 
-/// The log ratios of the blocks in which both rows were measured.
+/// The log ratios of common blocks.
 struct Relation {
     logs: Vec<f64>,
     contrast: Contrast,
@@ -54,7 +53,7 @@ pub(crate) fn relate(
     relate_by(|block| Some(block.value(metric)), blocks, base, looks)
 }
 
-/// The same of any value of a block, in the blocks that have it.
+/// The same for any value of a block.
 pub(super) fn relate_by(
     value: impl Fn(&Block) -> Option<f64>,
     blocks: &Blocks,
@@ -64,7 +63,7 @@ pub(super) fn relate_by(
     Some(Estimate::from(&Relation::of(value, blocks, base)?.estimate(looks, None)?))
 }
 
-/// What each row is of the base in a metric; none of those without blocks. The noise of each is judged by that of all.
+/// Each row divided by the base in a metric; `None` without blocks. Their noise is estimated jointly.
 pub(super) fn related(
     rows: &[Option<&Blocks>],
     base: &Blocks,
@@ -78,7 +77,7 @@ pub(super) fn related(
     relations.into_iter().map(|relation| relation?.estimate(looks, prior.as_ref())).collect()
 }
 
-/// Fills in what each measured row is of the reference.
+/// Fills in the ratio of each measured row to the reference.
 pub(super) fn relate_to_reference(
     rows: &mut [(RowReport, Blocks)],
     label: &str,
@@ -92,7 +91,7 @@ pub(super) fn relate_to_reference(
         let ratios = related(&blocks, reference, metric, looks);
         for ((row, _), found) in rows.iter_mut().zip(ratios) {
             let warnings = found.iter().flat_map(|found| found.warnings.clone());
-            // That there are too few blocks is true of every row at once: one finding of the run covers it.
+            // Too few blocks affect all rows alike: one finding of the run covers it.
             let own = warnings.filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));
             row.add(
                 own.map(|warning| RowIssue::Sample { metric: Some(metric), warning }).collect::<Vec<_>>(),

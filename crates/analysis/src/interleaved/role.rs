@@ -1,25 +1,25 @@
-//! Which rows of a run are asked about, and which are there for the others to be related to.
+//! Which rows of a run are ranked, and which serve as references.
 
 use tare_bench::plan::Plan;
 use tare_service::catalogue::Style;
 
 use super::{RowReport, State, blocks::Blocks};
 
-/// What a row is in the question of a run.
+/// The role of a row in a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Role {
-    /// It is asked what it costs: it takes part in the ranking.
+    /// The run measures its cost: it takes part in the ranking.
     #[default]
     Ranked,
-    /// The others are related to it, or to one like it: it stands before them, without a rank.
+    /// Others are compared with it, or it is similar to such a row: it is listed first, without a rank.
     Reference,
 }
 
-/// The least number of rows that make a ranking.
+/// Fewest rows of a ranking.
 const RANKED_MIN: usize = 2;
 
-/// Sets the roles. Without two other rows that have figures there is nothing to rank but the references, which are then rows like all.
-/// Of versions of one service the first is what the others are related to, and asked about like them.
+/// Assigns the roles. Without two other rows with figures, references are ranked like all rows. With versions
+/// of one service, the first is both the reference and ranked.
 pub(super) fn assign(rows: &mut [(RowReport, Blocks)], plan: &Plan) {
     let is_asked_for = |row: &RowReport| plan.are_versions || row.is_asked_for(plan.reference());
     let measured = rows.iter().filter(|(row, _)| row.state == State::Measured);
@@ -32,13 +32,13 @@ pub(super) fn assign(rows: &mut [(RowReport, Blocks)], plan: &Plan) {
 }
 
 impl RowReport {
-    /// Whether a run wants to know what it costs: a raw socket and the run's reference are what that is related to, whatever their
-    /// roles are where nothing else can be ranked.
+    /// Whether the run measures this row's cost. Raw sockets and the reference are yardsticks, even if they
+    /// are ranked for lack of other rows.
     pub fn is_asked_for(&self, reference: &str) -> bool {
         self.style != Style::RawSocket && self.label != reference
     }
 
-    /// It takes part in the ranking if it has figures.
+    /// Whether it takes part in the ranking: it has figures and is no reference.
     pub(super) fn can_be_ranked(&self) -> bool {
         self.state == State::Measured && self.role == Role::Ranked
     }
@@ -109,7 +109,7 @@ mod tests {
         assert!(all(&versions));
     }
 
-    /// A reference that failed stands where all rows without figures do.
+    /// A reference that failed is listed last, with all rows without figures.
     #[test]
     fn a_reference_without_figures_stands_last() {
         let mut kept = run(&ROWS, &["raw-socket", "asio"]);

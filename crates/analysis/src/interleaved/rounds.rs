@@ -1,4 +1,4 @@
-//! Which slices of a run count: those of whole rounds, in which the machine did nothing else. And what their moments did to them.
+//! Which slices of a run count: those of complete, undisturbed rounds. And the effects of their moments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,17 +14,17 @@ pub(crate) struct Rounds {
     whole: BTreeMap<usize, usize>,
     without: BTreeMap<usize, Without>,
     moments: Moments,
-    /// Rounds, by block, in which a row has no figures since its agents were not valid.
+    /// Rounds, by block, in which a row has no figures because its agents were invalid.
     discarded: BTreeSet<(usize, usize)>,
     pub dropped: Dropped,
 }
 
-/// What was left out of a block because it was disturbed.
+/// The disturbed part of a block that is left out.
 #[derive(Debug)]
 enum Without {
-    /// Whole rounds. Of a few rows each is related to those of its round, and to nothing else.
+    /// Complete rounds. With few rows, each is compared with the others of its round only.
     Rounds(BTreeSet<usize>),
-    /// Slices alone, by round and row. Of many rows each is related to its [neighbours](Moments), whichever round they are of.
+    /// Single slices, by round and row. With many rows, [neighbours](Moments) of any round adjust each.
     Slices(BTreeSet<(usize, usize)>),
 }
 
@@ -36,7 +36,7 @@ impl Without {
         }
     }
 
-    /// Whether so much of the block is left out that all of it counts.
+    /// Whether the disturbed part is so large that the whole block counts.
     fn is_too_much(&self, rounds: usize) -> bool {
         let most = rounds as f64 * DROPPED_SHARE_MAX;
         match self {
@@ -69,7 +69,7 @@ impl Rounds {
         rounds
     }
 
-    /// Leaves out what was disturbed of a block, unless that is too much of it.
+    /// Leaves out the disturbed part of a block, unless it is too large.
     fn leave_out(&mut self, block: usize, rows: usize, disturbed: &[(&Sample, Disturbance)]) {
         let whole = self.whole[&block];
         let slices = disturbed.iter().map(|(slice, _)| slice);
@@ -93,7 +93,7 @@ impl Rounds {
         self.without.insert(block, without);
     }
 
-    /// The disturbed slices of whole rounds, by block.
+    /// The disturbed slices of complete rounds, by block.
     fn disturbed<'a>(
         &self,
         plan: &Plan,
@@ -110,7 +110,7 @@ impl Rounds {
         found
     }
 
-    /// Whether all others have their slice in its round too.
+    /// Whether all other rows have a slice in its round.
     pub(crate) fn is_whole(&self, slice: &Sample) -> bool {
         self.whole.get(&slice.block).is_some_and(|whole| slice.round < *whole)
     }
@@ -122,12 +122,12 @@ impl Rounds {
         self.is_whole(slice) && is_paired && without.is_none_or(|without| !without.has(slice))
     }
 
-    /// What the moment of a slice did to its figures.
+    /// The effect of a slice's moment on its figures.
     pub(crate) fn moment(&self, slice: &Sample) -> Moment {
         self.moments.at(slice)
     }
 
-    /// Rounds of a block that was not cut off. A run that chose their number says it by its blocks.
+    /// Rounds of a complete block. If the run chose the number, its blocks show it.
     pub(crate) fn planned(&self, plan: &Plan) -> usize {
         let most = self.whole.values().max().copied();
         most.filter(|_| plan.blocks().spread.is_some()).unwrap_or(plan.slices_per_block())
@@ -146,8 +146,8 @@ impl Rounds {
     }
 }
 
-/// How many slices each row has in each block, less those that have failed. The fewest are the whole rounds: a block that was cut off
-/// counts as far as that, since what cut it off had no regard for its figures.
+/// Slices of each row in each block, without failed rows. The minimum is the number of complete rounds. A
+/// block that was cut off counts that far, because the cause did not depend on its figures.
 fn rows(records: &[Record], failed: &BTreeSet<usize>) -> BTreeMap<usize, BTreeMap<usize, usize>> {
     let mut slices: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
     for record in records {
@@ -159,7 +159,7 @@ fn rows(records: &[Record], failed: &BTreeSet<usize>) -> BTreeMap<usize, BTreeMa
             Record::Sample(slice) if !slice.is_open() => {
                 *slices.entry(slice.block).or_default().entry(slice.row).or_default() += 1;
             }
-            // Its round came to its end.
+            // Its round took place.
             Record::Discarded(slice) if slice.is_closed => {
                 *slices.entry(slice.block).or_default().entry(slice.row).or_default() += 1;
             }
@@ -172,8 +172,8 @@ fn rows(records: &[Record], failed: &BTreeSet<usize>) -> BTreeMap<usize, BTreeMa
     slices
 }
 
-/// Of few rows each is related to those of its round: where one has no figures the others have nothing to be related to. Of many rows a
-/// slice is missed by its neighbours alone.
+/// With few rows, each is compared within its round: if one has no figures, the round is lost. With many
+/// rows, only the neighbours of the slice are affected.
 fn discarded(records: &[Record], rows: &BTreeMap<usize, BTreeMap<usize, usize>>) -> BTreeSet<(usize, usize)> {
     let is_one_of_few =
         |slice: &&DiscardedSlice| rows.get(&slice.block).is_some_and(|rows| rows.len() < ROWS_MIN);

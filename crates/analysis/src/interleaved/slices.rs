@@ -1,6 +1,5 @@
-//! What the figures of a report are made of, for the programs that draw it: slices in the order of time, what was left out of
-//! them and why, and the blocks, which are the unit that counts as independent. It decides nothing that the report has not
-//! decided.
+//! The data behind a report's figures, for programs that draw it: slices in chronological order, which of
+//! them are left out and why, and blocks, the independent unit. All decisions are the report's.
 
 use std::collections::BTreeMap;
 
@@ -13,38 +12,38 @@ use super::{
 use crate::validity::{self, Disturbance};
 use tare_bench::{folder::StoredRun, metric, record::Record, sample::Sample};
 
-/// What became of a slice.
+/// The treatment of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disposition {
-    /// It is among the figures.
+    /// It counts in the figures.
     Counts,
-    /// It was left out, or its round was, for all rows alike.
+    /// It, or its round for all rows, was left out.
     Dropped,
-    /// Others have no slice in its round, since the block was cut off.
+    /// Other rows have no slice in its round, because the block was cut off.
     Cut,
 }
 
-/// A slice, and whether it counts.
+/// A slice and its treatment.
 #[derive(Debug, Clone, Copy)]
 pub struct ClassifiedSlice<'a> {
     pub slice: &'a Sample,
-    /// Its round, counted from 0 over all blocks of the run. All rows of a round were measured side by side.
+    /// Its round, counted from 0 over all blocks. All rows of a round were measured side by side.
     pub round: usize,
-    /// Whether it counts. An open loop always does.
+    /// Open loops always count.
     pub disposition: Disposition,
-    /// What disturbed this very slice: reason enough to leave it out, and of a few rows its round too.
+    /// The disturbance of this slice, which excludes it; with few rows, also its round.
     pub disturbance: Option<Disturbance>,
-    /// Not all of the CPU time of its row is known.
+    /// Some of the row's CPU time is unknown.
     is_uncounted: bool,
 }
 
 impl ClassifiedSlice<'_> {
-    /// Answers a second within the window; absent if there was no window.
+    /// Answers per second within the window; absent without a window.
     pub fn requests_per_second(&self) -> Option<f64> {
         moments::requests_per_second(self.slice)
     }
 
-    /// CPU time of the service for each answer; absent if there was no answer, or not all CPU time was counted.
+    /// CPU time of the service per answer; absent without answers, or if CPU time is incomplete.
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
         moments::cpu_ns_per_request(self.slice).filter(|_| !self.is_uncounted)
     }
@@ -57,7 +56,7 @@ impl ClassifiedSlice<'_> {
     }
 }
 
-/// All slices of a run, in the order of time.
+/// All slices of a run in chronological order.
 pub fn slices(kept: &StoredRun) -> Vec<ClassifiedSlice<'_>> {
     let plan = &kept.header.plan;
     let rounds = Rounds::of(plan, &kept.records);
@@ -82,7 +81,7 @@ pub fn slices(kept: &StoredRun) -> Vec<ClassifiedSlice<'_>> {
     classified.collect()
 }
 
-/// How many rounds came before each block.
+/// The number of rounds before each block.
 fn begins(records: &[Record]) -> BTreeMap<usize, usize> {
     let mut rounds: BTreeMap<usize, usize> = BTreeMap::new();
     for record in records {
@@ -98,21 +97,21 @@ fn begins(records: &[Record]) -> BTreeMap<usize, usize> {
     rounds
 }
 
-/// What one row did in one block, of the rounds that count.
+/// The figures of one row in one block, over counted rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockFigures {
     pub block: usize,
     /// The block in which its process was started.
     pub process: usize,
     pub requests_per_second: f64,
-    /// CPU time of the service for each answer; absent if the kernel counted none.
+    /// CPU time of the service per answer; absent if the kernel counted none.
     pub cpu_ns_per_request: Option<f64>,
     pub rss_bytes_peak: Option<u64>,
-    /// From `exec` to the first right answer; absent if the process lasted from an earlier block.
+    /// From `exec` to the first correct answer; absent if the process started in an earlier block.
     pub start_up_ns: Option<u64>,
 }
 
-/// The blocks that are behind the figures of each row, by its label.
+/// The blocks behind the figures of each row, by label.
 pub fn blocks(kept: &StoredRun) -> BTreeMap<&str, Vec<BlockFigures>> {
     let rounds = Rounds::of(&kept.header.plan, &kept.records);
     let figures = |(number, block): (&usize, &Block)| BlockFigures {

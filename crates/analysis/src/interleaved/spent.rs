@@ -1,4 +1,4 @@
-//! Where the time of a run went that has no block: nothing failed, so that no row says it.
+//! Where the time of a run without blocks went. No row failed, so no row explains it.
 
 use tare_bench::{
     folder::StoredRun,
@@ -10,7 +10,7 @@ use crate::{
     status::Status,
 };
 
-/// Absent if the run is in progress, was cut off, or says of a row why it failed.
+/// Absent for runs in progress or cut off, and if a row has a failure as explanation.
 pub(crate) fn no_block(kept: &StoredRun, blocks: usize) -> Option<NoBlock> {
     let failed = |record: &Record| matches!(record, Record::Failed(_));
     let (ending, elapsed_ns) = ending(&kept.records)?;
@@ -53,7 +53,7 @@ mod tests {
     };
     use tare_bench::record::{Block, Ended, Ending, Failed, Started};
 
-    /// Two pilots, the second of which was silent for half of its load; then a block in which a process was started.
+    /// Two pilots, the second silent for half of its load, then a block with one start.
     fn kept(more: impl IntoIterator<Item = Record>) -> StoredRun {
         let mut kept = kept_with(&[("raw-socket", 1.0), ("shop", 0.5)], 1);
         let pilot = |row, answered: Vec<u64>| {

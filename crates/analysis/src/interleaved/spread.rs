@@ -1,4 +1,4 @@
-//! How much slices and starts of a stored run spread: what the next run of the same experiment is divided by.
+//! Spread of slices and starts in a stored run, by which the next run of the same experiment is divided.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use super::{
     rounds::Rounds,
 };
 
-/// With fewer blocks they hardly show how they differ.
+/// Fewer blocks hardly show their variation.
 const BLOCKS_MIN: usize = 4;
 
-/// Of CPU time per request related to the reference's, as means over the other rows; absent if no row has blocks enough.
+/// Spread of CPU time relative to the reference, averaged over rows; absent with too few blocks.
 pub fn spread(kept: &StoredRun) -> Option<Spread> {
     let plan = &kept.header.plan;
     let rounds = Rounds::of(plan, &kept.records);
@@ -28,17 +28,17 @@ pub fn spread(kept: &StoredRun) -> Option<Spread> {
     let mean = |of: fn(&Variances) -> f64| found.iter().map(of).sum::<f64>() / found.len() as f64;
     (!found.is_empty()).then(|| Spread {
         slice: mean(|row| row.slice).sqrt(),
-        // What is below 0 by chance in some rows is above it in others.
+        // Negative chance values in some rows compensate positive ones in others.
         start: mean(|row| row.block - row.slice / row.slices).max(0.0).sqrt(),
         blocks: reference.len(),
     })
 }
 
-/// Of one row.
+/// Variances of one row.
 struct Variances {
     slice: f64,
     block: f64,
-    /// Slices of a block, on average.
+    /// Mean number of slices per block.
     slices: f64,
 }
 
@@ -62,7 +62,7 @@ impl Variances {
     }
 }
 
-/// Of the slices of each round: logarithms of one by the other, at moments as good as their block's average.
+/// Log ratios of the slices of each round, adjusted to average moments of their block.
 fn ratios(own: &Block, base: &Block) -> Vec<f64> {
     let base: BTreeMap<usize, f64> = logs(base).collect();
     logs(own).filter_map(|(round, log)| Some(log - base.get(&round)?)).collect()
@@ -94,12 +94,12 @@ mod tests {
 
     use super::*;
 
-    /// A deviation with mean 0 and standard deviation 1.
+    /// A random value with mean 0 and standard deviation 1.
     fn draw(random: &mut ChaCha8Rng) -> f64 {
         (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0
     }
 
-    /// Four rows whose slices of 16 a block cost 10% more or less, and whose processes 4%; the first is the reference.
+    /// Four rows with 16 slices per block; costs vary by 10% between slices and 4% between processes.
     fn stored(blocks: usize) -> StoredRun {
         let mut random = ChaCha8Rng::seed_from_u64(7);
         let mut header = compared();
@@ -123,7 +123,7 @@ mod tests {
         StoredRun { header, records, damage: Vec::new(), in_progress: false }
     }
 
-    /// Of a ratio, whose variances are twice those of a row. 200 blocks: their standard deviation has an error of 5%.
+    /// A ratio has twice the variance of a row. With 200 blocks the deviation has an error of 5%.
     #[test]
     fn the_parts_of_the_variance_are_found() {
         let found = spread(&stored(200)).unwrap();

@@ -1,5 +1,4 @@
-//! How the services were started: how long each takes to be steady under load, whether it was warm when it was measured, and
-//! for how many blocks a process lasted.
+//! Starts: the time until services are steady, whether they were warm, and how many blocks a process lasted.
 
 use std::collections::BTreeMap;
 
@@ -26,11 +25,10 @@ pub(super) fn pilot(records: &[Record], row: usize) -> Option<&Pilot> {
     })
 }
 
-/// More than this share of a pilot's windows without neighbours says something about the service.
+/// A pilot is informative if more than this share of its windows was undisturbed.
 const SOUND_SHARE_MIN: f64 = 0.5;
 
-/// That a service never settles is a property of it, and a reader of its figures must know. It is not known of a pilot that was
-/// cut short, nor of one in which others took the CPUs for most of the time.
+/// A service that is never steady is a finding. A short or mostly disturbed pilot does not prove it.
 pub(super) fn unsteady(pilot: &Pilot) -> Option<RowIssue> {
     let seconds = |windows: usize| windows as f64 * pilot.window_ns as f64 / 1e9;
     let windows = pilot.answered.len();
@@ -43,7 +41,7 @@ pub(super) fn unsteady(pilot: &Pilot) -> Option<RowIssue> {
     })
 }
 
-/// Whose warm-up is not known, since a budget or the longest warm-up left their pilots less time than it takes to know it.
+/// Rows with an unknown warm-up, because their pilots were limited to less time than necessary.
 pub(super) fn cut_short(kept: &StoredRun) -> Option<RunIssue> {
     let pilots = kept.records.iter().filter_map(|record| match record {
         Record::Pilot(pilot) if pilot.was_cut_short() => Some(pilot),
@@ -55,7 +53,7 @@ pub(super) fn cut_short(kept: &StoredRun) -> Option<RunIssue> {
     Some(RunIssue::PilotsCutShort { rows, needed_seconds: needed_ns as f64 / 1e9 })
 }
 
-/// Requests of a row that failed while its processes were warmed up, the pilot's among them.
+/// Requests of a row that failed during warm-ups, including the pilot's.
 pub(super) fn failed_in_warm_up(records: &[Record], row: usize) -> Option<RowIssue> {
     let of = |record: &Record| match record {
         Record::Pilot(pilot) if pilot.row == row => Some(pilot.failed_in_warm_up),
@@ -71,11 +69,10 @@ pub(super) fn failed_in_warm_up(records: &[Record], row: usize) -> Option<RowIss
     (failed > 0).then_some(RowIssue::FailedInWarmUp { failed, by_class, processes: each.len() })
 }
 
-/// From so much more for the first slices of a fresh process than for its last, it was still warming up; the other way round, what
-/// it does grows.
+/// If the first slices of a process cost at least 5% more than its last, it was still warming up.
 const WARMING_SHARE_MIN: f64 = 0.05;
 
-/// A pilot can be wrong, and an experiment without one knows nothing: the blocks themselves show whether a service was warm.
+/// The blocks show whether a service was warm, even if a pilot was wrong or missing.
 pub(super) fn warming(blocks: &Blocks) -> Option<RowIssue> {
     let fresh = blocks.iter().filter(|(number, block)| block.process == **number);
     let falls: Vec<f64> = fresh.filter_map(|(_, block)| fall(block)).collect();
@@ -91,7 +88,7 @@ pub(super) fn warming(blocks: &Blocks) -> Option<RowIssue> {
     })
 }
 
-/// ln of how many times as much a request cost in the first half of a block's slices as in the second.
+/// Log ratio of the cost per request between the first and second half of a block's slices.
 fn fall(block: &Block) -> Option<f64> {
     let (first, second) = block.slices.split_at(block.slices.len() / 2);
     let cost = |slices: &[&Sample]| {
@@ -102,14 +99,14 @@ fn fall(block: &Block) -> Option<f64> {
     fall.is_finite().then_some(fall)
 }
 
-/// How many processes the blocks were measured on.
+/// Number of processes that the blocks were measured on.
 pub(super) fn count(blocks: &Blocks) -> usize {
     let mut processes: Vec<usize> = blocks.values().map(|block| block.process).collect();
     processes.dedup();
     processes.len()
 }
 
-/// Whose intervals count starts and not blocks.
+/// Rows whose intervals count starts, not blocks.
 pub(super) fn kept<'a>(rows: impl Iterator<Item = &'a RowReport>) -> Option<RunIssue> {
     let lasting = rows.filter(|row| row.state == State::Measured && row.starts < row.blocks);
     let kept =
@@ -118,7 +115,7 @@ pub(super) fn kept<'a>(rows: impl Iterator<Item = &'a RowReport>) -> Option<RunI
     (!rows.is_empty()).then_some(RunIssue::ProcessesKept { rows })
 }
 
-/// ln of what a request cost as a multiple of what it cost the reference in the same round: slice by slice, of each process.
+/// Log cost per request relative to the reference in the same round: slice by slice, per process.
 pub(super) fn courses(blocks: &Blocks, reference: &Blocks) -> Vec<Vec<f64>> {
     let mut courses: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for (number, block) in blocks {
@@ -180,7 +177,7 @@ mod tests {
         assert!(named.len() == 1 && named[0].to_string().contains(words), "{named:?}");
     }
 
-    /// What grows with the age of a process, such as a list that is searched.
+    /// A cost that grows with the age of a process, such as a list that is searched.
     #[test]
     fn a_service_whose_cost_rises_within_its_blocks_is_named() {
         let mut kept = kept_with(&[("raw-socket", 1.0), ("list", 0.5)], 8);
@@ -197,7 +194,7 @@ mod tests {
         assert_eq!(found(&kept, "raw-socket", "rising"), []);
     }
 
-    /// A process that lasts for three blocks of eight slices, and costs half as much from its 13th slice on.
+    /// A process of three blocks with eight slices each, whose cost halves from its 13th slice on.
     #[test]
     fn a_level_change_of_a_kept_process_is_a_finding_of_its_row_alone() {
         let mut kept = kept_with(&[("raw-socket", 1.0), ("jit", 0.5)], 3);

@@ -54,7 +54,7 @@ fn kept() -> StoredRun {
     StoredRun { header, records: records.collect(), damage: Vec::new(), in_progress: false }
 }
 
-/// Places of rows.
+/// Indices of rows.
 const HALF: usize = 1;
 const DYING: usize = 2;
 const WRONG: usize = 3;
@@ -195,7 +195,7 @@ fn a_block_that_was_cut_off_counts_as_far_as_its_rounds_are_whole() {
     assert_eq!(compute(&kept).blocks, 7, "no round is whole");
 }
 
-/// A line for each row: what a table of it shows.
+/// One line per row, with the figures of a table.
 fn figures(report: &Report) -> String {
     let ratio = |ratio: &Option<Estimate>| {
         ratio.as_ref().map(|ratio| format!("{:.4} {:?} {:?}", ratio.value, ratio.low, ratio.high))
@@ -297,7 +297,7 @@ fn a_block_is_never_dropped() {
     assert_eq!(find(&report, "half").ratio.as_ref().unwrap().n, 8);
 }
 
-/// All the time another program is on the CPUs: CPU per request stands, throughput does not.
+/// Another program constantly uses the CPUs: CPU per request stays valid, throughput does not.
 #[test]
 fn a_spinner_takes_throughput_and_leaves_cpu() {
     let mut kept = kept();
@@ -357,7 +357,7 @@ fn latency_that_is_the_generators_own_is_not_shown() {
     assert!(doubt.starts_with("latency at 500/s: late: in half of the slices"), "{doubt}");
 }
 
-/// Woken for each request both pay 5 µs more, which is more of what the cheaper one costs.
+/// Wake-ups cost both rows 5 µs more per request, a larger share of the cheaper one.
 #[test]
 fn the_cost_at_an_equal_rate_is_related_to_the_references() {
     let mut kept = kept();
@@ -406,7 +406,7 @@ fn a_service_that_was_not_warm_is_named() {
         matches!(issue, Some(RowIssue::StillWarming { more_share }) if (more_share - 0.25).abs() < 1e-3),
         "{found:?}"
     );
-    // Of a process that lasts, only the first block shows it.
+    // Only the first block shows the start-up of a process that lasts.
     for record in &mut kept.records {
         if let Record::Started(started) = record
             && started.row == HALF
@@ -417,7 +417,7 @@ fn a_service_that_was_not_warm_is_named() {
     assert_eq!(warnings(&kept), [], "one block is too few");
 }
 
-/// One in 165,600 answers, in a slice of a block that is cut off.
+/// One wrong answer in 165,600, in a slice of a block that was cut off.
 #[test]
 fn a_row_with_one_wrong_answer_has_no_figures() {
     let mut kept = kept();
@@ -440,7 +440,7 @@ fn a_row_with_one_wrong_answer_has_no_figures() {
     );
 }
 
-/// One reset in some ten thousand requests keeps the figures, and is named.
+/// One reset in some ten thousand requests keeps the figures valid, and is reported.
 #[test]
 fn a_reset_that_is_allowed_is_a_finding_with_its_sample() {
     let mut kept = kept();
@@ -458,7 +458,7 @@ fn a_reset_that_is_allowed_is_a_finding_with_its_sample() {
     assert!(find(&report, "raw-socket").findings.iter().all(|found| found.code() != "some-failed"));
 }
 
-/// What is stored has no verdict in it: a run that is read again is classified by the thresholds of today.
+/// Stored runs contain no verdict: a run is classified by today's thresholds when it is read.
 #[test]
 fn a_changed_threshold_changes_the_verdict_of_a_stored_run() {
     let mut kept = kept();

@@ -1,28 +1,28 @@
-//! A row under its second name: what a run finds between two rows that are the same program. It is no row of the table: it
-//! has no rank, and no part in the error of all pairs.
+//! The twin: the difference that a run finds between two rows of the same program. It is not a row of the
+//! table: it has no rank and no share of the pairs' error probability.
 
 use tare_bench::{metric::Metric, plan::Plan};
 
 use super::{RowReport, State, blocks::Blocks};
 use crate::{estimate::Estimate, findings::RunIssue};
 
-/// What was measured of it.
+/// The results of the twin.
 #[derive(Debug, Clone)]
 pub struct Twin {
     pub row: RowReport,
-    /// What the estimate is of: CPU time per request, or throughput if the kernel counted no CPU time.
+    /// The metric of the estimate: CPU time per request, or throughput if the kernel counted no CPU time.
     pub by: Metric,
-    /// The row that it is once more.
+    /// The row that it duplicates.
     pub original: String,
-    /// As a multiple of the reference's: 1, but for chance. Absent if one of the two has no figure, and in a comparison, where
-    /// it is the candidate's twin.
+    /// The twin divided by the reference: 1 except for chance. Absent if either has no figure, and in a
+    /// comparison, where it is the candidate's twin.
     pub estimate: Option<Estimate>,
-    /// Whether the interval excludes 1, alone at its own level: of two equal rows one run in twenty does so by chance.
+    /// Whether its interval alone excludes 1, which happens by chance in one of twenty runs.
     pub separated: bool,
 }
 
 impl Twin {
-    /// Takes it out of the rows that were measured.
+    /// Removes the twin from the measured rows.
     pub(super) fn take(plan: &Plan, rows: &mut Vec<(RowReport, Blocks)>) -> Option<Twin> {
         let place = rows.iter().position(|(row, _)| plan.is_twin(&row.label))?;
         let row = rows.remove(place).0;
@@ -37,14 +37,14 @@ impl Twin {
         Some(Twin { row, by, original, estimate, separated })
     }
 
-    /// The share by which two rows that are as noisy as the reference must at least differ to be separated, as a pair alone:
-    /// half of the interval. Absent with too few blocks.
+    /// The smallest difference that is separated between two rows as noisy as the reference, as a single
+    /// pair: half of the interval. Absent with too few blocks.
     pub fn resolution(&self) -> Option<f64> {
         let (low, high) = self.estimate?.interval()?;
         Some((high / low).sqrt() - 1.0)
     }
 
-    /// What a reader of the table must know of it.
+    /// The finding about the twin for readers of the table.
     pub(super) fn issue(&self) -> Option<RunIssue> {
         let (original, twin) = (self.original.clone(), self.row.label.clone());
         match (&self.row.state, self.estimate.filter(|_| self.separated)) {
@@ -69,7 +69,7 @@ mod tests {
 
     const TWIN: &str = "raw-socket@2";
 
-    /// The twin at this share of the reference's rate.
+    /// A run with a twin at this share of the reference's rate.
     fn twinned(share: f64) -> StoredRun {
         let mut kept = kept_with(&[("raw-socket", 1.0), ("half", 0.5), (TWIN, share)], 12);
         kept.header.plan.rows[2].service = "raw-socket".to_owned();

@@ -1,5 +1,5 @@
-//! Why a row has no CPU time although its slices have some: a part of it was taken where Tare did not count it. A part that is
-//! missing in one slice is missing in the row.
+//! Why a row has no CPU time although its slices have some: a part was used where Tare did not count it. A
+//! part missing in one slice invalidates the row.
 
 use std::collections::BTreeMap;
 
@@ -12,23 +12,23 @@ use tare_stats::Contrast;
 
 use crate::findings::RowIssue;
 
-/// Others work for a service if they surely take this share of what it takes itself, in addition to what they take while it rests.
+/// Others work for a service if they certainly take this share of its CPU time, beyond their use at rest.
 const OF_ITS_OWN_SHARE: f64 = 0.1;
 const CONFIDENCE: f64 = 0.998;
-/// With fewer slices nothing is sure.
+/// Fewest slices for certainty.
 const SLICES_MIN: usize = 6;
-/// A process is named if it takes this part of what others take in addition.
+/// A process is named if it takes this share of the additional use.
 const NAMED_SHARE: f64 = 0.5;
 
-/// Absent if all is counted.
+/// The reason for missing CPU time; absent if all of it is counted.
 pub(crate) fn why(records: &[Record], row: usize) -> Option<RowIssue> {
     let slices = || records.iter().filter_map(Record::sample).filter(|slice| slice.row == row);
     let unknown = slices().find_map(|slice| slice.host.cpu_unknown.clone());
     unknown.map(RowIssue::from).or_else(|| elsewhere(&slices().collect::<Vec<_>>()))
 }
 
-/// That others took what is about to be missing: more than before each load, slice by slice. All of them together show it where many
-/// small ones work for the service; one by itself shows it on a machine where the rest is busy with something else.
+/// Detects that others did uncounted work: more than before each load, slice by slice. The sum over all of
+/// them reveals several small helpers; a single process is detectable even on a busy machine.
 fn elsewhere(slices: &[&Sample]) -> Option<RowIssue> {
     let with_others: Vec<(&Sample, &Others)> =
         slices.iter().filter_map(|slice| Some((*slice, slice.host.others.as_ref()?))).collect();
@@ -53,7 +53,7 @@ fn elsewhere(slices: &[&Sample]) -> Option<RowIssue> {
     })
 }
 
-/// Whether what was taken in addition in each slice is surely a part of what the service takes.
+/// Whether the additional use per slice is certainly a part of the service's work.
 fn is_missing(more_ns: &[f64], own_ns: f64) -> bool {
     let interval = || Contrast::of_values(more_ns).ok()?.interval(CONFIDENCE).ok()?;
     let surely_ns = if more_ns.len() < SLICES_MIN { None } else { interval().map(|interval| interval.low) };
@@ -64,24 +64,24 @@ fn is_most(one: &[f64], all: &[f64]) -> bool {
     one.iter().sum::<f64>() > NAMED_SHARE * all.iter().sum::<f64>()
 }
 
-/// What others took in a load in addition to what they would have taken without it.
+/// Additional CPU time of others in a load, beyond their use at rest.
 fn more_ns(others: &Others) -> f64 {
     others.load.cpu_ns as f64 - without_load_ns(others, others.pause.cpu_ns as f64)
 }
 
-/// What would have been taken in the time of the load, at the rate of the pause.
+/// CPU time of others in the time of the load, at the rate of the pause.
 fn without_load_ns(Others { pause, load, .. }: &Others, cpu_ns: f64) -> f64 {
     cpu_ns * load.wall_ns as f64 / pause.wall_ns.max(1) as f64
 }
 
-/// The one that took most in addition, and what that was in each slice.
+/// The process with the largest additional use, and its use in each slice.
 fn busiest<'a>(others: &[&'a Others]) -> Option<(&'a Process, Vec<f64>)> {
     let mut by_pid: BTreeMap<u32, (&Process, Vec<f64>)> = BTreeMap::new();
     for (slice, others) in others.iter().enumerate() {
         for Other { process, cpu_ns, cpu_ns_before } in &others.busiest {
             let more_ns = *cpu_ns as f64 - without_load_ns(others, *cpu_ns_before as f64);
             let (_, all) = by_pid.entry(process.pid).or_insert((process, Vec::new()));
-            // Where it is not among the busiest it took nothing to speak of.
+            // A process outside of the busiest ones took a negligible amount.
             all.resize(slice, 0.0);
             all.push(more_ns);
         }
@@ -102,7 +102,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A slice of 100 ms in which the service took 20 ms, and others what is said, after a pause of 10 ms.
+    /// A slice of 100 ms with 20 ms of the service's CPU time and this use by others, after a pause of 10 ms.
     fn slice(pause_ns: i64, load_ns: i64, (cpu_ns_before, cpu_ns): (u64, u64)) -> Record {
         let busiest =
             vec![Other { process: Process { pid: 7, command: "php-fpm".to_owned() }, cpu_ns, cpu_ns_before }];
@@ -116,7 +116,7 @@ mod tests {
         Record::Sample(Box::new(Sample { load, host, ..Sample::default() }))
     }
 
-    /// `of` gives what others took in the pause before each load and in the load, and what one process took in both.
+    /// `of` gives the use by all others, and by one process, in the pause before each load and in the load.
     fn found(of: impl Fn(i64) -> (i64, i64, (u64, u64))) -> Option<RowIssue> {
         let slices: Vec<Record> = (0..20).map(|n| of(n % 5)).map(|(a, b, c)| slice(a, b, c)).collect();
         why(&slices, 0)
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn one_that_works_for_it_is_found_on_a_busy_machine() {
-        // Compilers take now more and now less by the way, and in that the sum of all others is lost.
+        // Compilers with varying use hide the effect in the sum of all others.
         let noise = |n: i64| (n - 2) * 40 * NS;
         let process = Process { pid: 7, command: "php-fpm".to_owned() };
         let expected = RowIssue::CpuElsewhere {

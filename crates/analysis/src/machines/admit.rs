@@ -1,4 +1,4 @@
-//! Which runs and machines have a part in the figures. One that disagrees with itself has none, and its reason is data.
+//! Which runs and machines count. Those that contradict themselves are left out, with a reason as data.
 
 use std::fmt;
 use tare_load::units::several;
@@ -11,40 +11,40 @@ use super::{
 };
 use crate::{estimate::Estimate, figures::percent, findings::RunIssue, status::Status};
 
-/// What has no part in any figure.
+/// A machine or run without influence on figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeftOut {
-    /// The place of the machine.
+    /// Index of the machine.
     pub machine: usize,
-    /// The place of the run; absent if all of the machine is out.
+    /// Index of the run; absent if the whole machine is left out.
     pub run: Option<usize>,
     pub reason: Reason,
 }
 
-/// Why it has none. The first that is found.
+/// The first reason found.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reason {
-    /// The run did not come to its end.
+    /// The run did not end.
     NotEnded(Status),
-    /// Not all of it could be read.
+    /// Parts of it could not be read.
     Damaged(Vec<String>),
-    /// The row that all are related to has no figures.
+    /// The reference has no figures.
     NoReference(String),
     /// Other programs took so much of the measured CPUs that all figures are doubtful.
     NoisyHost {
         share: f64,
     },
-    /// A row has no figures under its second name, so the machine was not checked against itself.
+    /// The twin has no figures, so the machine was not checked against itself.
     TwinFailed {
         twin: String,
         reason: String,
     },
-    /// One program, measured under two names, is two programs.
+    /// The twin is separated from its original, the same program.
     TwinSeparated {
         by: Metric,
         estimate: Estimate,
     },
-    /// The selftest did not see these faults here.
+    /// The selftest missed these faults on this machine.
     SelftestFailed(Vec<String>),
     SelftestOfAnotherMachine,
     SelftestUnreadable(String),
@@ -108,7 +108,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Says of each machine which of its runs count, and of the others why not.
+/// Determines which runs of each machine count, and returns the others with their reasons.
 pub(super) fn admit(machines: &mut [Machine], runs: &[MergedRun]) -> Vec<LeftOut> {
     let mut left_out = Vec::new();
     for (place, machine) in machines.iter_mut().enumerate() {
@@ -131,7 +131,7 @@ pub(super) fn admit(machines: &mut [Machine], runs: &[MergedRun]) -> Vec<LeftOut
     for machine in machines.iter_mut() {
         machine.blocks = machine.counted.iter().map(|run| runs[*run].run.report.blocks).sum();
     }
-    // What follows from others stands behind them.
+    // Consequences come after their causes.
     left_out.sort_by_key(|one| (one.machine, one.run.is_none(), one.run));
     left_out
 }
@@ -167,7 +167,7 @@ fn of_run(merged: &MergedRun) -> Option<Reason> {
     })
 }
 
-/// Takes machines out whose twins differ, over all of their runs. One machine in twenty does so by chance.
+/// Leaves out machines whose twins differ over all of their runs, which happens by chance in one of twenty.
 fn by_twins(machines: &mut [Machine], runs: &[MergedRun]) -> Vec<LeftOut> {
     let twin = runs.first().and_then(|run| run.run.plan().twin_of_reference()).map(str::to_owned);
     let Some(twin) = twin else { return Vec::new() };
@@ -198,7 +198,7 @@ fn by_twins(machines: &mut [Machine], runs: &[MergedRun]) -> Vec<LeftOut> {
     left_out
 }
 
-/// Of one run as the run itself says.
+/// A single run uses its own result.
 fn is_separated(runs: &[&MergedRun], found: &MachineRatio) -> bool {
     if let [run] = runs {
         return run.run.report.twin.as_ref().is_some_and(|twin| twin.separated);

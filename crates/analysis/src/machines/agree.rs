@@ -1,4 +1,4 @@
-//! Whether runs are of one experiment: all that is measured is the same, and the machine and the seed may differ.
+//! Whether runs belong to one experiment: only machine and seed may differ.
 
 use tare_bench::plan::PlannedRow;
 
@@ -8,14 +8,14 @@ use crate::history::{
     run::NamedRun,
 };
 
-/// What the runs have in common, and what differs and may.
+/// The common values of the runs, and the harmless differences.
 ///
 /// # Errors
-/// If something differs that makes them another experiment.
+/// If a difference makes them different experiments.
 pub(super) fn agreement(bundles: &[Bundle]) -> Result<Vec<Difference>, MergeError> {
     let runs: Vec<&NamedRun> = bundles.iter().map(|bundle| &bundle.run).collect();
     let mut all = comparable::compare_all(&runs);
-    // What two runs that are compared may differ in, and runs of one experiment may not.
+    // Two compared runs may differ in these, but runs of one experiment may not.
     for one in all.iter_mut().filter(|one| ["experiment", "ended by"].contains(&one.what)) {
         one.weight = Weight::Forbids;
     }
@@ -31,13 +31,13 @@ pub(super) fn agreement(bundles: &[Bundle]) -> Result<Vec<Difference>, MergeErro
     Err(MergeError::Differ { reasons })
 }
 
-/// Which value each run has, by the numbers that the error gives to runs.
+/// The value of each run, by the numbers in the error text.
 fn text(difference: &Difference, runs: &[&NamedRun]) -> String {
     let names: Vec<String> = (1..=runs.len()).map(|number| format!("#{number}")).collect();
     difference.text_with(&names)
 }
 
-/// What a comparison of two runs lets pass, and runs that are pooled may not differ in.
+/// Values that may differ between compared runs, but not between pooled runs.
 fn asked(runs: &[&NamedRun]) -> Vec<Difference> {
     let of = |what: &'static str, value: fn(&NamedRun) -> String| {
         Difference::new(what, Weight::Forbids, runs.iter().map(|run| value(run)).collect())
@@ -65,7 +65,7 @@ fn joined(labels: impl Iterator<Item = String>) -> String {
     labels.join(", ")
 }
 
-/// Rows that are another program in some run. The build may differ, since two machines have two compilers.
+/// Rows with different programs in some runs. Builds may differ, because machines have different compilers.
 fn rows(runs: &[&NamedRun]) -> Vec<Difference> {
     let mut labels: Vec<&str> =
         runs.iter().flat_map(|run| &run.plan().rows).map(|row| row.label.as_str()).collect();
@@ -89,7 +89,7 @@ fn rows(runs: &[&NamedRun]) -> Vec<Difference> {
     }
 }
 
-/// Of a row that took no part on a machine nothing is known.
+/// The program of a row; unknown if it took no part on a machine.
 fn program(row: Option<&PlannedRow>) -> String {
     let Some((row, version)) = row.and_then(|row| Some((row, row.version.as_ref()?))) else {
         return comparable::NOT_KNOWN.to_owned();

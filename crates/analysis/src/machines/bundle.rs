@@ -1,8 +1,8 @@
-//! What a machine hands over: a run folder, and beside it what is known of the job and of the instrument.
+//! The data of a machine: a run folder, with facts about the job and the selftest beside it.
 //!
-//! A bundle is a run folder by itself, or a folder with one in it. Beside `run.json`, or in the folder around it, may stand
-//! `certificate.json` of `tare selftest` (there or in `selftest/`), and what says where it ran: `bundle.json`, which a job of a cluster
-//! leaves, or `job.json`, of which two keys are read: `machine` and `class`, each a text.
+//! A bundle is a run folder, or a folder that contains one. In or around it may be `certificate.json` of
+//! `tare selftest` (also in `selftest/`), and a file about its origin. That is `bundle.json`, which a cluster
+//! job leaves, or `job.json`, with the text keys `machine` and `class`.
 
 use std::{
     fs,
@@ -15,10 +15,10 @@ use tare_host::{environment::Environment, foreign, seal};
 
 use crate::history::run::{NamedRun, ReadError};
 
-/// Folders of folders of bundles, and no deeper.
+/// Deepest nesting of folders that is searched for bundles.
 const DEPTH_MAX: usize = 4;
 
-/// A run with what lies beside it.
+/// A run with the files beside it.
 #[derive(Debug)]
 pub struct Bundle {
     pub run: NamedRun,
@@ -26,23 +26,23 @@ pub struct Bundle {
     pub certified: Certified,
 }
 
-/// What a job says of where it ran.
+/// Where a job ran.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(default)]
 pub struct JobLabel {
-    /// What the machine is called, such as the name of a node.
+    /// Name of the machine, such as that of a node.
     pub machine: Option<String>,
-    /// The class of machines that it stands for, such as `arm-6.1`.
+    /// The class of machines that it represents, such as `arm-6.1`.
     pub class: Option<String>,
-    /// The job of a cluster that it was. Two runs of one job are not two observations.
+    /// The cluster job. Two runs of one job are not independent.
     #[serde(skip)]
     pub job: Option<String>,
-    /// What of its CPUs was not its own, by the codes that the cluster gives.
+    /// Codes of CPU resources that it shared with others.
     #[serde(skip)]
     pub shared: Vec<String>,
 }
 
-/// What is read of `bundle.json`, whatever program wrote it.
+/// The part of `bundle.json` that is read, from any program.
 #[derive(Deserialize)]
 struct ClusterBundle {
     node: String,
@@ -74,22 +74,22 @@ impl From<ClusterBundle> for JobLabel {
     }
 }
 
-/// What the selftest found on the machine, the gravest last.
+/// Selftest results for the machine, the most severe last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Certified {
-    /// No certificate lies beside the run.
+    /// There is no certificate beside the run.
     #[default]
     Unknown,
     Passed,
-    /// It is of other hardware than the run.
+    /// It belongs to other hardware than the run.
     OfAnotherMachine,
     /// It cannot be read.
     Unreadable(String),
-    /// The instrument did not see these faults.
+    /// The selftest missed these faults.
     Failed(Vec<String>),
 }
 
-/// What is read of `certificate.json`, whatever program wrote it.
+/// The part of `certificate.json` that is read, from any program.
 #[derive(Deserialize)]
 struct Certificate {
     environment: Environment,
@@ -102,11 +102,11 @@ struct Trial {
     outcome: String,
 }
 
-/// Run folders in these places, and why a place has none.
+/// The run folders found, and why others were left out.
 #[derive(Debug, Default)]
 pub struct FoundBundles {
     pub bundles: Vec<Bundle>,
-    /// What is no run that could be merged, a sentence each.
+    /// Folders that cannot be merged, with a sentence each.
     pub left_out: Vec<String>,
 }
 
@@ -132,8 +132,8 @@ impl FoundBundles {
     }
 }
 
-/// The run folder that this is, or those below it, in the order of their names. What a selftest measured is no run of an experiment.
-/// Of a batch of a cluster they are its bundles alone: what came later, was rejected or is being written is not merged.
+/// This run folder, or the run folders below it, sorted by name. Runs of a selftest are excluded. In a
+/// cluster batch only its bundles count: late, rejected and partial ones are not merged.
 pub fn runs_in(place: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     collect(place, DEPTH_MAX, &mut found);
@@ -168,32 +168,32 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Why a run folder is no bundle that could be merged.
+/// Why a run folder cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
     #[error(transparent)]
     Run(#[from] ReadError),
-    /// Without it the run might be counted for another machine.
+    /// Without this file the run might be attributed to another machine.
     #[error("{}: {reason}", path.display())]
     Job { path: PathBuf, reason: String },
 }
 
 impl Bundle {
     /// # Errors
-    /// If the run or what its job says cannot be read, or it has nothing that could be compared.
+    /// If the run or its job file cannot be read, or it has nothing comparable.
     pub fn read(run: &Path) -> Result<Bundle, BundleError> {
         let read = NamedRun::read(run)?;
         let certified = certified(run, read.environment());
         Ok(Bundle { run: read, label: label(run)?, certified })
     }
 
-    /// A run that lies alone.
+    /// A run without further files.
     pub fn of(run: NamedRun) -> Bundle {
         Bundle { run, label: JobLabel::default(), certified: Certified::default() }
     }
 }
 
-/// What says where it ran; nothing does of a run that was made by hand.
+/// The origin of a run; empty for runs made by hand.
 fn label(run: &Path) -> Result<JobLabel, BundleError> {
     let wrong = |path: PathBuf| move |reason| BundleError::Job { path, reason };
     if let Some(path) = beside(run, &["bundle.json"]) {
@@ -205,7 +205,7 @@ fn label(run: &Path) -> Result<JobLabel, BundleError> {
     }
 }
 
-/// A file of one of these names in the run folder, or in the bundle around it. A folder of several runs is no bundle.
+/// A file with one of these names, in the run folder, or in a bundle that holds this run only.
 fn beside(run: &Path, names: &[&str]) -> Option<PathBuf> {
     let parent = run.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
     let is_bundle = |parent: &PathBuf| {
@@ -241,7 +241,7 @@ fn of_certificate(certificate: Certificate, here: &Environment) -> Certified {
     let not_seen: Vec<String> = not_seen.map(|trial| trial.name.clone()).collect();
     match not_seen.is_empty() {
         false => Certified::Failed(not_seen),
-        // One that tried nothing certifies nothing.
+        // A selftest without any trial certifies nothing.
         true if with("seen") == 0 => Certified::Unknown,
         true => Certified::Passed,
     }

@@ -1,4 +1,4 @@
-//! Runs of one experiment on machines that do not exist: arithmetic with noise, the same to the last bit each time.
+//! Runs of one experiment on simulated machines: deterministic arithmetic with noise.
 
 use std::{fs, io, path::Path};
 
@@ -17,25 +17,25 @@ use tare_service::catalogue::Style;
 use super::Bundle;
 use crate::history::run::NamedRun;
 
-/// The second name of the reference.
+/// Label of the reference's twin.
 pub const TWIN: &str = "raw-socket@2";
 
 /// A run on a machine.
 #[derive(Debug, Clone)]
 pub struct Simulated {
-    /// What the machine is called; its noise follows from that and from the seed.
+    /// Name of the machine; it and the seed determine the noise.
     pub machine: &'static str,
     pub architecture: &'static str,
     pub seed: u64,
     pub blocks: usize,
-    /// Label, and throughput as a multiple of the reference's. The reference and its twin are there anyway.
+    /// Label, and throughput divided by the reference's. The reference and its twin are added.
     pub rows: Vec<(&'static str, f64)>,
-    /// Throughput of the twin as a multiple of the reference's.
+    /// Throughput of the twin divided by the reference's.
     pub twin: f64,
 }
 
 impl Simulated {
-    /// Two services on a machine: one as fast as the reference, and one that is `axum` times as fast.
+    /// Two services on a machine: one equal to the reference, and one at `axum` times its rate.
     pub fn new(machine: &'static str, architecture: &'static str, seed: u64, axum: f64) -> Simulated {
         Simulated {
             machine,
@@ -84,7 +84,7 @@ impl Simulated {
         }
     }
 
-    /// What a measurement would have stored.
+    /// The run that a measurement would have stored.
     pub fn stored(&self) -> StoredRun {
         let began = format!(
             "2026-01-02T03:{:02}:00.{:09}Z",
@@ -98,7 +98,7 @@ impl Simulated {
         StoredRun { header, records, damage: Vec::new(), in_progress: false }
     }
 
-    /// Of each block and row its own.
+    /// A separate random generator per block and row.
     fn noise(&self, block: usize, row: usize) -> ChaCha8Rng {
         let machine =
             self.machine.bytes().fold(self.seed, |sum, byte| sum.wrapping_mul(131) + u64::from(byte));
@@ -116,7 +116,7 @@ impl Simulated {
             elapsed_ns,
             ..Block::default()
         })];
-        // What disturbs a block disturbs all of it.
+        // A disturbance affects the whole block.
         let speed = 20_000.0 * (1.0 + 0.1 * self.noise(block, 999).random::<f64>());
         for (row, (_, level)) in rows.iter().enumerate() {
             let mut random = self.noise(block, row + 1);
@@ -139,13 +139,13 @@ impl Simulated {
         records
     }
 
-    /// As it is when it lies alone in the folder of its machine.
+    /// A bundle with this run alone.
     pub fn bundle(&self) -> Bundle {
         bundle(&format!("{}/{}", self.machine, self.seed), self.stored())
     }
 }
 
-/// A run in this place, from memory.
+/// A bundle of a run in memory, with this place.
 pub fn bundle(place: &str, stored: StoredRun) -> Bundle {
     Bundle::of(NamedRun::of(place.to_owned(), stored))
 }
@@ -162,7 +162,7 @@ pub fn write(stored: &StoredRun, run: &Path) -> io::Result<()> {
     fs::write(run.join("journal.ndjson"), lines.map_err(|error: serde_json::Error| error)?.concat())
 }
 
-/// Five machines of two architectures, one run each; axum is dearer on arm.
+/// Five machines of two architectures, one run each; axum costs more on arm.
 pub fn five() -> Vec<Simulated> {
     vec![
         Simulated::new("a", "x86_64", 1, 0.66),

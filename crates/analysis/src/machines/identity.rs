@@ -1,4 +1,4 @@
-//! Which run is which, and which machine it was made on.
+//! The identity of runs and of the machines that they were made on.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -6,8 +6,7 @@ use tare_host::environment::Environment;
 
 use super::{Bundle, Certified, Machine, MergeError, MergedRun, bundle::JobLabel};
 
-/// What a run is known by, wherever its folder lies: two runs of one experiment do not begin in the same nanosecond with the same
-/// seed.
+/// Identifies a run independent of its folder, by the nanosecond of its beginning and the seed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunId {
     /// RFC 3339, UTC.
@@ -16,14 +15,14 @@ pub struct RunId {
     pub seed: u64,
 }
 
-/// What a machine is known by.
+/// Identifies a machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Identity {
-    /// Its job names it.
+    /// The name from its job.
     Named(String),
-    /// What Tare derives of the id that the machine has.
+    /// Derived from the machine's own id.
     Id(String),
-    /// CPU, number of CPUs and memory, which is all that is known: two machines alike count as one.
+    /// CPU model, number of CPUs and memory, if nothing else is known: identical machines count as one.
     Hardware(String),
 }
 
@@ -51,7 +50,7 @@ impl Identity {
         }
         let Environment { cpu, cpus, memory_bytes, .. } = environment;
         let architecture = class(&JobLabel::default(), environment);
-        // What the kernel keeps for itself is another amount with another kernel.
+        // The kernel reserves a varying amount of memory, so the size is rounded.
         let gib = (*memory_bytes as f64 / f64::from(1 << 30)).round();
         Identity::Hardware(format!("{architecture}, {cpu}, {cpus} CPUs, {gib} GiB"))
     }
@@ -65,20 +64,20 @@ impl Identity {
     }
 }
 
-/// The class of a run: what its job says, or the architecture.
+/// The class of a run: from its job, else the architecture.
 fn class(label: &JobLabel, environment: &Environment) -> String {
     let known = label.class.as_ref().or(environment.architecture.as_ref());
     known.cloned().unwrap_or_else(|| "architecture not known".to_owned())
 }
 
-/// Each run once, in the order of ids, and how many copies there were.
+/// The runs without copies, sorted by id, and the number of copies.
 ///
 /// # Errors
-/// If two contents have one id.
+/// If two different contents have one id.
 pub(super) fn without_copies(bundles: Vec<Bundle>) -> Result<(Vec<Bundle>, usize), MergeError> {
     let all = bundles.len();
     let mut known: BTreeMap<RunId, Bundle> = BTreeMap::new();
-    // By place, so that an error names the same two whatever the order in which they came.
+    // Sorted by place, so that an error names the same two in any order of arrival.
     let mut bundles = bundles;
     bundles.sort_by(|one, other| one.run.place.cmp(&other.run.place));
     for bundle in bundles {
@@ -92,7 +91,7 @@ pub(super) fn without_copies(bundles: Vec<Bundle>) -> Result<(Vec<Bundle>, usize
     Ok((known.into_values().collect(), copies))
 }
 
-/// Two runs of one job would count its seed twice.
+/// Refuses two runs of one job, which would count its seed twice.
 ///
 /// # Errors
 /// If there are two.
@@ -108,7 +107,7 @@ pub(super) fn refuse_a_job_twice(bundles: &[Bundle]) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// Takes what a copy knows and the first does not.
+/// Adds what the copy knows and the first does not.
 fn join(id: RunId, first: &mut Bundle, copy: Bundle) -> Result<(), MergeError> {
     let (one, other) = (first.run.place.clone(), copy.run.place.clone());
     let conflict =
@@ -140,11 +139,11 @@ fn join(id: RunId, first: &mut Bundle, copy: Bundle) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// The machines, and the runs with the places of theirs. Runs are in the order of their ids already.
+/// The machines, and the runs with the indices of their machines. Runs are sorted by id already.
 pub(super) fn by_machine(bundles: Vec<Bundle>) -> (Vec<Machine>, Vec<MergedRun>) {
     let identity = |bundle: &Bundle| Identity::of(&bundle.label, bundle.run.environment());
     let of_run = |bundle: &Bundle| class(&bundle.label, bundle.run.environment());
-    // A machine stands with the first of its classes.
+    // A machine is listed under its first class.
     let mut keys: BTreeMap<Identity, String> = BTreeMap::new();
     for bundle in &bundles {
         let first = keys.entry(identity(bundle)).or_insert_with(|| of_run(bundle));

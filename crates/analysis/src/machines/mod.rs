@@ -1,14 +1,14 @@
-//! Runs of one experiment on several machines: what each service is of the reference, over all of them.
+//! Runs of one experiment on several machines: the ratio of each service to the reference, over all machines.
 //!
-//! What crosses from one machine to another is a [`ratio::MachineRatio`], which only a run and its own reference make. There is no
-//! way from a rate, a time or a size to one, so no absolute figure of a machine is ever pooled with that of another:
+//! Only a [`ratio::MachineRatio`] is combined across machines, and only a run with its own reference can
+//! create one. A rate, a time or a size cannot become one, so absolute figures of machines are never pooled:
 //!
 //! ```compile_fail
 //! // The fields are private: a number is no ratio to a reference.
 //! let ratio = tare_analysis::machines::ratio::MachineRatio { finding: todo!(), blocks: 3, runs: 1 };
 //! ```
 //!
-//! Runs are sorted before anything is computed, so that the order in which they arrive changes no digit.
+//! Runs are sorted first, so that their order of arrival does not change any digit.
 
 pub mod admit;
 mod agree;
@@ -32,22 +32,22 @@ use crate::{
     history::{comparable::Difference, run::NamedRun},
 };
 
-/// What several machines say together.
+/// The combined results of several machines.
 #[derive(Debug)]
 pub struct Merged {
-    /// Each once, in the order of their ids; also those that are left out.
+    /// Without copies, sorted by id, including those left out.
     pub runs: Vec<MergedRun>,
-    /// In the order of their classes and names; also those that are left out.
+    /// Sorted by class and name, including those left out.
     pub machines: Vec<Machine>,
-    /// What has no part in any figure, and why.
+    /// Machines and runs without influence on figures, and why.
     pub left_out: Vec<LeftOut>,
-    /// One for each load of the experiment.
+    /// One entry per load of the experiment.
     pub loads: Vec<PooledLoad>,
-    /// What the runs have in common, and what differs and does no harm.
+    /// Common values of the runs, and harmless differences.
     pub agreement: Vec<Difference>,
-    /// Copies of runs that were there already.
+    /// Number of duplicate runs.
     pub copies: usize,
-    /// Some machines are known by a name that a job gave, others by what was read of them.
+    /// Some machines are identified by a job's name, others by their hardware or id.
     pub has_mixed_identities: bool,
 }
 
@@ -56,57 +56,57 @@ pub struct Merged {
 pub struct MergedRun {
     pub id: RunId,
     pub run: NamedRun,
-    /// Its place among the machines.
+    /// Index of its machine.
     pub machine: usize,
-    /// The class that its job gave, or the architecture.
+    /// The class from its job, or the architecture.
     pub class: String,
     pub certified: Certified,
-    /// What of its CPUs was not its own, by codes.
+    /// Codes of CPU resources that it shared with others.
     pub shared: Vec<String>,
 }
 
 /// A machine.
 #[derive(Debug, Clone)]
 pub struct Machine {
-    /// What it is called in tables: the name that its job gave, or a number.
+    /// Its name in tables: from its job, or a number.
     pub name: String,
     pub identity: Identity,
-    /// Those of its runs, without repetition: more than one if it was measured in several states, such as two kernels.
+    /// Classes of its runs without duplicates; several if it ran several kernels, for example.
     pub classes: Vec<String>,
-    /// As its first run found it.
+    /// From its first run.
     pub environment: Environment,
     /// Kernels of its runs, without repetition.
     pub kernels: Vec<String>,
-    /// Places of its runs.
+    /// Indices of its runs.
     pub runs: Vec<usize>,
-    /// Those of them that count; empty if it is left out.
+    /// Indices of its counted runs; empty if it is left out.
     pub counted: Vec<usize>,
-    /// Blocks of the runs that count.
+    /// Blocks of its counted runs.
     pub blocks: usize,
-    /// The reference under its second name, over the runs that could count; absent without twins.
+    /// The twin divided by the reference, over usable runs; absent without twins.
     pub twin: Option<Estimate>,
     pub certified: Certified,
 }
 
-/// Why runs are not merged.
+/// Reasons why runs cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     #[error("there is no run to merge{}", because(left_out))]
     Nothing {
-        /// Why those that were named are none, a sentence each.
+        /// Why the given folders have no run, with a sentence each.
         left_out: Vec<String>,
     },
-    /// Of two copies one was changed, or is not whole.
+    /// One of two copies was changed or is incomplete.
     #[error(
         "two contents of one run ({id}): {what} differ between \"{one}\" and \"{other}\"; remove the one that is not whole"
     )]
     Conflict { id: RunId, one: String, other: String, what: &'static str },
-    /// A job that was run again after its result had arrived.
+    /// A job that was repeated after its result had arrived.
     #[error("two runs of one job ({job}): \"{one}\" and \"{other}\"; name one of them")]
     JobTwice { job: String, one: String, other: String },
     #[error("not runs of one experiment: {}", reasons.join("; "))]
     Differ {
-        /// What differs, with the value of each run, and which run is which folder.
+        /// The differences, with the value of each run, and the folder of each run.
         reasons: Vec<String>,
     },
 }
@@ -116,10 +116,10 @@ fn because(left_out: &[String]) -> String {
 }
 
 impl Merged {
-    /// What these runs say together.
+    /// Merges these runs.
     ///
     /// # Errors
-    /// If there is none, two contents have one id, or they are not of one experiment.
+    /// If there are none, two contents have one id, or they are not of one experiment.
     pub fn of(bundles: Vec<Bundle>) -> Result<Merged, MergeError> {
         let (bundles, copies) = identity::without_copies(bundles)?;
         if bundles.is_empty() {
@@ -136,12 +136,12 @@ impl Merged {
         Ok(Merged { runs, machines, left_out, loads, agreement, copies, has_mixed_identities })
     }
 
-    /// Machines that count.
+    /// Counted machines.
     pub fn counted(&self) -> impl Iterator<Item = &Machine> {
         self.machines.iter().filter(|machine| !machine.counted.is_empty())
     }
 
-    /// The classes of the runs that count, in their order.
+    /// The classes of the counted runs, in order.
     pub fn classes(&self) -> Vec<String> {
         pooled::classes(&self.machines, &self.runs)
     }

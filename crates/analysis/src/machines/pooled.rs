@@ -1,4 +1,4 @@
-//! Each row over all machines, and within each class of them.
+//! Each row over all machines, and within each machine class.
 
 use std::borrow::Cow;
 
@@ -16,15 +16,15 @@ use crate::{
     },
 };
 
-/// That machines differ is reported if the p-value, adjusted for all rows and metrics, is at most this.
+/// A difference between machines is reported up to this p-value, adjusted for all rows and metrics.
 pub const ALPHA: f64 = 0.05;
 
-/// What is related to the reference under one load.
+/// The ratios to the reference under one load.
 #[derive(Debug)]
 pub struct PooledLoad {
-    /// What the load is called.
+    /// Name of the load.
     pub label: String,
-    /// The dearest last; rows that nothing is known of come last of all.
+    /// Sorted by increasing cost; rows without figures last.
     pub rows: Vec<PooledRow>,
 }
 
@@ -41,41 +41,41 @@ pub struct PooledRow {
 #[derive(Debug)]
 pub struct PooledRatio {
     pub metric: RatioMetric,
-    /// What each machine says, by its place, or why it says nothing. Machines that are left out are not among them.
+    /// Result or reason for each counted machine, by its index.
     pub each: Vec<(usize, Result<MachineRatio, String>)>,
     pub all: OverMachines,
     pub agreement: Agreement,
-    /// Within each class of machines that has this row.
+    /// Results within each machine class that has this row.
     pub classes: Vec<(String, OverMachines)>,
 }
 
-/// What machines say of a row together.
+/// The pooled result of a row.
 #[derive(Debug, Clone)]
 pub enum OverMachines {
-    /// Nothing, for a reason.
+    /// Nothing is pooled, for this reason.
     Nothing(String),
-    /// As many as there were.
+    /// A result over the machines below.
     Pooled {
-        /// By how many machines there are.
+        /// By the number of machines.
         pooled: Pooled,
-        /// Their places, in the order in which the mean is given without each.
+        /// Their indices, in the order of the leave-one-out means.
         machines: Vec<usize>,
     },
 }
 
-/// Whether machines differ in a row, beyond what their own errors explain.
+/// Whether machines differ in a row, beyond their own errors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Agreement {
-    /// There are not two machines.
+    /// There are fewer than two machines.
     NotKnown,
-    /// The data do not show it, which is no proof that they do not.
+    /// The data do not show a difference, which does not prove equality.
     NotShown { p: f64 },
-    /// They do. p is adjusted for all rows and metrics.
+    /// They differ. p is adjusted for all rows and metrics.
     Differ { p: f64 },
 }
 
 impl OverMachines {
-    /// The mean of machines with its interval, if there is one that speaks of more than one machine.
+    /// The mean of machines with its interval, if there are several machines.
     pub fn mean(&self) -> Option<Estimate> {
         match self {
             OverMachines::Nothing(_) | OverMachines::Pooled { pooled: Pooled::One(_), .. } => None,
@@ -83,7 +83,7 @@ impl OverMachines {
         }
     }
 
-    /// The same, and of a single machine what it says itself.
+    /// The mean, or the result of a single machine.
     pub fn figure(&self) -> Option<Estimate> {
         match self {
             OverMachines::Nothing(_) => None,
@@ -105,7 +105,7 @@ impl OverMachines {
         }
     }
 
-    /// Where another machine would lie; only of three and more.
+    /// Prediction interval for another machine; needs at least three.
     pub fn prediction(&self) -> Option<[f64; 2]> {
         match self.pooled()? {
             Pooled::Many(all) => Some([all.prediction.low.exp(), all.prediction.high.exp()]),
@@ -113,7 +113,7 @@ impl OverMachines {
         }
     }
 
-    /// The mean without each machine; only of three and more.
+    /// Leave-one-out means; need at least three machines.
     pub fn without(&self) -> Vec<(usize, Estimate)> {
         let OverMachines::Pooled { pooled: Pooled::Many(all), machines } = self else { return Vec::new() };
         let estimate = |mean: &tare_stats::meta::Mean| Estimate {
@@ -153,7 +153,7 @@ impl PooledRow {
     }
 }
 
-/// The classes of the runs that count, in their order.
+/// The classes of the counted runs, in order.
 pub(super) fn classes(machines: &[Machine], runs: &[MergedRun]) -> Vec<String> {
     let counted = machines.iter().flat_map(|machine| &machine.counted);
     let mut classes: Vec<String> = counted.map(|run| runs[*run].class.clone()).collect();
@@ -186,7 +186,7 @@ fn at_load(machines: &[Machine], runs: &[MergedRun], load: usize, label: String)
     PooledLoad { label, rows }
 }
 
-/// By cost, as a table of one run is; a row without one by its throughput.
+/// Sorts by cost, like the table of one run; rows without a cost by throughput.
 fn order(row: &PooledRow) -> f64 {
     let of = |ratio: &PooledRatio| ratio.all.figure().map(|found| found.value);
     of(&row.cpu).or_else(|| of(&row.throughput).map(f64::recip)).unwrap_or(f64::INFINITY)
@@ -224,7 +224,7 @@ impl RunsAtLoad<'_> {
         }
     }
 
-    /// What machines say by those of their runs that are asked for; those without such a run are not asked.
+    /// Results of machines from their selected runs; machines without such a run are skipped.
     fn each(
         &self,
         label: &str,
@@ -257,7 +257,7 @@ impl RunsAtLoad<'_> {
         }
     }
 
-    /// Why a metric of these machines is not the same thing: CPU time that is counted in two ways.
+    /// Why a metric is not comparable between these machines: CPU time was counted in two ways.
     fn not_comparable(
         &self,
         metric: RatioMetric,
@@ -278,7 +278,7 @@ fn why_not(each: &[(usize, Result<MachineRatio, String>)]) -> String {
     reason.cloned().unwrap_or_else(|| "no machine counts".to_owned())
 }
 
-/// A reader of many rows finds machines that differ in some: Holm's adjustment over all rows, metrics and loads.
+/// Holm's adjustment over all rows, metrics and loads, because many tests find some difference by chance.
 fn adjust(loads: &mut [PooledLoad]) {
     let mut all: Vec<&mut PooledRatio> = loads
         .iter_mut()

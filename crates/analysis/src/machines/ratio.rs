@@ -1,5 +1,4 @@
-//! What a row is of the reference on one machine. This is all that is known beyond a machine: nothing but a run, related to the
-//! reference of its own blocks, makes one.
+//! The ratio of a row to the reference on one machine, which only a run with its own reference can create.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +10,17 @@ use tare_stats::{
 
 use crate::{estimate::Estimate, history::run::NamedRun};
 
-/// What is related to the reference. Memory is not, and latency is that of one machine's clock and load.
+/// Metrics with a ratio to the reference. Memory has none; latency depends on the machine's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RatioMetric {
     Throughput,
     Cpu,
 }
 
-/// A row of one machine as a multiple of the reference there, over all runs of that machine that count.
+/// A row divided by the reference on the same machine, over all counted runs of that machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MachineRatio {
-    /// Of the logarithm.
+    /// On the logarithmic scale.
     finding: Finding,
     blocks: usize,
     runs: usize,
@@ -43,7 +42,7 @@ impl RatioMetric {
 }
 
 impl MachineRatio {
-    /// With its own interval.
+    /// The ratio with this machine's own interval.
     pub fn estimate(&self) -> Estimate {
         let alone = meta::pool(&[self.finding], DEFAULT_CONFIDENCE);
         alone.map_or_else(
@@ -74,20 +73,20 @@ pub(super) fn ratio(of: &Pooled) -> Estimate {
     }
 }
 
-/// Pools ratios of machines; nothing else can be pooled. `None` of none.
+/// Pools ratios of machines. `None` without any.
 pub(super) fn pool(ratios: &[&MachineRatio]) -> Option<Pooled> {
     let findings: Vec<Finding> = ratios.iter().map(|ratio| ratio.finding).collect();
     meta::pool(&findings, DEFAULT_CONFIDENCE).ok()
 }
 
-/// What the rows of a run are of its reference.
+/// The ratios of a run's rows to its reference.
 #[derive(Debug)]
 pub(super) struct RunRatios {
     throughput: Rows,
     cpu: Rows,
 }
 
-/// By label: a ratio, or why there is none.
+/// By label: the ratio, or why there is none.
 type Rows = BTreeMap<String, Result<RunRatio, String>>;
 
 /// A row of one run.
@@ -112,7 +111,7 @@ impl RunRatios {
     }
 }
 
-/// A row of each machine, by the runs that it is given of it: in words why there is none.
+/// A row on each machine, from the given runs, or the reason in words.
 pub(super) fn of_machines(
     machines: &[Vec<&RunRatios>],
     label: &str,
@@ -131,7 +130,7 @@ pub(super) fn of_machines(
     each.into_iter().map(joined).collect()
 }
 
-/// Of the runs that say something of the row; an error is the first reason of those that do not, if none does.
+/// The runs with a ratio for the row; if there is none, the first reason.
 fn of_machine(runs: &[&RunRatios], label: &str, metric: RatioMetric) -> Result<Vec<RunRatio>, String> {
     let each: Vec<Result<RunRatio, String>> = runs.iter().map(|run| run.row(label, metric)).collect();
     let reason = each.iter().find_map(|found| found.as_ref().err().cloned());
@@ -142,7 +141,7 @@ fn of_machine(runs: &[&RunRatios], label: &str, metric: RatioMetric) -> Result<V
     }
 }
 
-/// As the table of the run has them: the noise of each row is judged by that of all, but for a run with looks.
+/// Computed like the table of the run: noise is estimated jointly, except in a run with looks.
 fn rows(run: &NamedRun, metric: RatioMetric) -> Rows {
     let reference = run.plan().reference();
     let labels = run.plan().rows.iter().map(|row| row.label.as_str()).filter(|label| *label != reference);

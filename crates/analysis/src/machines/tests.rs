@@ -22,7 +22,7 @@ fn merged(runs: &[Simulated]) -> Merged {
     Merged::of(runs.iter().map(Simulated::bundle).collect()).unwrap()
 }
 
-/// One run for each, changed.
+/// One run per machine, each modified.
 fn changed(runs: &[Simulated], change: impl Fn(usize, &mut StoredRun)) -> Vec<Bundle> {
     let of = |(place, run): (usize, &Simulated)| {
         let mut stored = run.stored();
@@ -69,7 +69,7 @@ fn ratios_are_pooled_over_machines_and_within_each_class() {
     let [(arm, of_arm, 2), (x86, of_x86, 3)] = classes[..] else { panic!("{classes:?}") };
     assert_eq!((arm, x86), ("aarch64", "x86_64"));
     assert!((of_arm - 0.605).abs() < 0.005 && (of_x86 - 0.66).abs() < 0.005, "{classes:?}");
-    // CPU per request goes the other way.
+    // CPU per request is the inverse.
     let cpu = row(&merged, "axum").cpu.all.mean().unwrap();
     assert!((cpu.value * all.value - 1.0).abs() < 0.01, "{cpu:?}");
     let asio = &row(&merged, "asio").throughput;
@@ -142,7 +142,7 @@ fn several_seeds_of_a_machine_are_one_observation() {
     assert!(width(found.estimate()) < width(one), "three runs are surer of their machine than one");
 }
 
-/// All that is computed, as text, in which every digit stands.
+/// All results as text with full precision.
 fn digits(merged: &Merged) -> String {
     let runs: Vec<&RunId> = merged.runs.iter().map(|run| &run.id).collect();
     format!("{runs:?} {:?} {:?} {:?}", merged.machines, merged.left_out, merged.loads)
@@ -182,7 +182,7 @@ fn a_copy_counts_once_and_a_changed_copy_is_refused() {
     assert!(moved.contains("the heads (run.json) differ"), "{moved}");
 }
 
-/// A change of a run, and what the refusal says.
+/// A change of a run, and the text of the refusal.
 type Refused = (fn(&mut StoredRun), &'static str);
 
 #[test]
@@ -359,7 +359,7 @@ fn machines_are_known_by_job_id_or_hardware() {
 
 #[test]
 fn every_load_is_pooled_by_itself() {
-    // Under more connections axum has three quarters of what it had.
+    // With more connections axum has three quarters of its rate.
     let again = |sample: &Sample| {
         let share = if sample.row == 3 { 0.75 } else { 1.0 };
         let answered = (sample.load.answered as f64 * share) as u64;
@@ -396,7 +396,7 @@ fn bundles_are_found_in_folders_with_what_lies_beside_them() {
     fixture::write(&runs[1].stored(), &at("jobs/1/run")).unwrap();
     fixture::write(&runs[2].stored(), &at("plain/first")).unwrap();
     fixture::write(&runs[3].stored(), &at("plain/second")).unwrap();
-    // What the selftest measured is no run of the experiment, and neither is a folder that tare hides.
+    // Runs of a selftest do not count, and neither do hidden folders.
     fixture::write(&runs[4].stored(), &at("jobs/0/selftest/honest")).unwrap();
     fixture::write(&runs[4].stored(), &at("jobs/.partial/run")).unwrap();
     fs::write(at("jobs/0/job.json"), r#"{"machine": "node-1", "class": "metal", "attempt": 2}"#).unwrap();
@@ -468,7 +468,7 @@ fn a_batch_of_a_cluster_gives_its_bundles_and_each_job_once() {
     let names: Vec<&str> = merged.machines.iter().map(|machine| machine.name.as_str()).collect();
     assert_eq!((names, merged.classes()), (vec!["node-0", "node-1"], vec!["metal".to_owned()]));
     assert_eq!(merged.runs[0].shared, ["quota"]);
-    // Another attempt of a job, which is named beside the batch, is no second observation.
+    // Another attempt of a job, given beside the batch, is not independent.
     let found = FoundBundles::read(&[folder.path().to_owned(), at("later/metal-1.b")]);
     let text = refusal(found.bundles);
     assert!(text.starts_with("two runs of one job (0): ") && text.contains("later/metal-1.b/run"), "{text}");

@@ -1,9 +1,9 @@
-//! Claims of a published benchmark, and what a run finds of each. A claim is checked by comparisons of figures, which stand in
-//! the experiment's file; the verdict is computed and never written by hand.
+//! The claims of a published benchmark, and their results in a run. The experiment's file defines comparisons
+//! of figures for each claim; verdicts are always computed.
 //!
-//! A comparison is *confirmed* if the whole interval lies within what is claimed, *refuted* if all of it lies outside, and
-//! *inconclusive* otherwise. Intervals are of 95% each, and not adjusted for their number: a claim of many comparisons may have one
-//! that is wrong by chance, so the comparisons are listed.
+//! A comparison is *confirmed* if the whole interval is within the claimed range, *refuted* if all of it is
+//! outside, and *inconclusive* otherwise. Each interval has 95%, without adjustment for their number. A claim
+//! of many comparisons may have one that is wrong by chance, so all comparisons are listed.
 
 use super::{
     CellReport, PointReport, SequentialReport,
@@ -21,53 +21,53 @@ use tare_bench::{
     sample::Sample,
 };
 
-/// A claim and what was found.
+/// A claim and its result.
 #[derive(Debug, Clone)]
 pub struct ClaimReport {
     pub text: String,
-    /// With the factors and figures that were claimed.
+    /// The claim including its factors and figures.
     pub stated: Judgement,
-    /// Whether that is ahead which is claimed to be, by however much; absent if no comparison of it names a side.
+    /// The claimed order only, at any factor; absent if no comparison has a direction.
     pub direction: Option<Judgement>,
-    /// What it was measured for, if that is another time or number than the published one: `12 s instead of 600 s`. A
-    /// verdict says no more than that. None too where the run does not say.
+    /// The measured duration or number, if it differs from the published one: `12 s instead of 600 s`. The
+    /// verdict holds for that size only. Absent if the run does not record it.
     pub measured_for: Option<String>,
-    /// One after another; absent if nothing is asked of a run.
+    /// All comparisons; absent without any.
     pub checks: Vec<CheckReport>,
 }
 
-/// One comparison: what was asked of which row, and what was found.
+/// One comparison with its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckReport {
     pub row: String,
-    /// At which point, as tables name it.
+    /// The point, as tables name it.
     pub place: String,
-    /// That is the load that was published, which goes without saying.
+    /// The point is the published load, which needs no mention.
     pub is_as_published: bool,
-    /// The figure that is asked for; absent if it is whether the service hangs, or fails.
+    /// The compared figure; absent for checks of hangs and failures.
     pub metric: Option<Metric>,
-    /// What it is divided by; absent if it stands for itself.
+    /// The divisor; absent for a plain figure.
     pub divided_by: Option<Divisor>,
     pub found: Found,
-    /// The same figure as it was published; a ratio if that is compared.
+    /// The published value of the same figure or ratio.
     pub published: Option<f64>,
-    /// What is weak about what was found.
+    /// The weakness of the evidence.
     pub weak: Option<Weakness>,
-    /// The claim is that it is no less.
+    /// The claimed lower bound.
     pub claimed_at_least: Option<f64>,
-    /// The claim is that it is no more.
+    /// The claimed upper bound.
     pub claimed_at_most: Option<f64>,
-    /// Whether a ratio lies on the side of 1 that is claimed; absent if none is.
+    /// Whether a ratio lies on the claimed side of 1; absent without a claimed side.
     pub direction: Option<Verdict>,
     pub verdict: Verdict,
 }
 
-/// What a figure is divided by.
+/// The divisor of a figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Divisor {
     /// The same figure of this row, at the same point.
     Row(String),
-    /// The same figure of the same row, at the point that differs in this.
+    /// The same figure of the same row, at a point with this difference.
     Point(String),
 }
 
@@ -77,7 +77,7 @@ pub enum Found {
     Figure(Estimate),
     Nothing(Nothing),
     Hung(String),
-    /// It did not, in this number of rounds.
+    /// It did not hang in this number of rounds.
     Ended {
         rounds: usize,
     },
@@ -88,7 +88,7 @@ pub enum Found {
     },
 }
 
-/// Why a comparison found nothing.
+/// Why a comparison has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Nothing {
     LeftOut,
@@ -107,7 +107,7 @@ impl CheckReport {
         }
     }
 
-    /// On which side of 1 a ratio is claimed to lie; a range around 1 names none, and a figure has none.
+    /// The claimed side of 1; absent for a range around 1, and for figures.
     pub(super) fn side(&self) -> Option<ClaimedSide> {
         self.divided_by.as_ref().and(side(self.claimed_at_least, self.claimed_at_most))
     }
@@ -116,7 +116,7 @@ impl CheckReport {
         ClaimOutcome::of(self.verdict, self.direction, self.is_of_size())
     }
 
-    /// A time or a rate within a range is of the machine that it was published of; a ratio or a count is of the services.
+    /// Times and rates in a range depend on the machine; ratios and counts depend on the services.
     fn is_of_size(&self) -> bool {
         let is_range = self.claimed_at_least.is_some() && self.claimed_at_most.is_some();
         let is_measured =
@@ -133,7 +133,7 @@ impl CheckReport {
     }
 }
 
-/// What the run finds of each claim.
+/// The results of all claims.
 pub(crate) fn evaluate(report: &SequentialReport, checks: &[Check]) -> Vec<ClaimReport> {
     let claims = report.published.claims.iter().map(|claim| {
         let own: Vec<&Check> = checks.iter().filter(|check| check.claim == claim.id).collect();
@@ -157,7 +157,7 @@ impl ClaimReport {
     }
 }
 
-/// The verdict of all checks of a claim, and what it rests on.
+/// The verdict over all checks of a claim, with its weakness.
 fn judged(
     answers: &[(Quantifier, Vec<CheckReport>)],
     of: impl Fn(&CheckReport) -> Option<Verdict> + Copy,
@@ -167,7 +167,7 @@ fn judged(
     Some(Judgement::of(together(answers, of)?, evidence))
 }
 
-/// The verdict of all checks of a claim, of those that have one; absent if none has.
+/// The verdict over all checks of a claim that have one; absent without any.
 fn together(
     answers: &[(Quantifier, Vec<CheckReport>)],
     of: impl Fn(&CheckReport) -> Option<Verdict>,
@@ -183,7 +183,7 @@ fn together(
     (!of_checks.is_empty()).then(|| Verdict::of_all(of_checks))
 }
 
-/// What the loads that a claim is checked at were done for, as far as that is not what was published.
+/// The measured sizes of the checked loads, as far as they differ from the published ones.
 fn measured_for(report: &SequentialReport, checks: &[&Check]) -> Option<String> {
     let points = report.points.iter().map(|point| &point.point);
     let asked = points.filter(|point| checks.iter().any(|check| check.points.is(point)));
@@ -196,7 +196,7 @@ fn measured_for(report: &SequentialReport, checks: &[&Check]) -> Option<String> 
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// What a ratio says of two figures, by however much.
+/// A direction between two figures, at any factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClaimedSide {
     Less,
@@ -212,7 +212,7 @@ fn side(at_least: Option<f64>, at_most: Option<f64>) -> Option<ClaimedSide> {
 }
 
 impl ClaimedSide {
-    /// Of a ratio that lies within these bounds.
+    /// The verdict for a ratio within these bounds.
     fn verdict(self, (low, high): (f64, f64)) -> Verdict {
         let (is_less, is_more) = (high < 1.0, low > 1.0);
         match (self, is_less, is_more) {
@@ -223,7 +223,7 @@ impl ClaimedSide {
     }
 }
 
-/// A check that is answered by a run.
+/// A check to be evaluated against a run.
 struct Asked<'a>(&'a Check);
 
 impl std::ops::Deref for Asked<'_> {
@@ -235,14 +235,14 @@ impl std::ops::Deref for Asked<'_> {
 }
 
 impl Asked<'_> {
-    /// Every comparison that it stands for.
+    /// All comparisons of the check.
     fn answer(&self, report: &SequentialReport) -> Vec<CheckReport> {
         let points = report.points.iter().filter(|point| self.points.is(&point.point));
         let pairs = points.flat_map(|point| self.subjects(report, point).map(move |row| (point, row)));
         pairs.map(|(point, row)| self.compare(report, point, row)).collect()
     }
 
-    /// The rows that it is about.
+    /// The rows of the check.
     fn subjects<'r>(
         &'r self,
         report: &'r SequentialReport,
@@ -323,7 +323,7 @@ impl Asked<'_> {
             let why = cell.hung.clone().or(cell.failed.clone());
             return asked.unanswered(why.map_or(Nothing::NoFigures, Nothing::Failed));
         };
-        // A count has no noise, so one round is enough.
+        // Counts have no noise, so a single round is enough.
         let is_count = metric == Metric::RepliesPerConnection;
         let estimate = if is_count && estimate.interval().is_none() { estimate.exact() } else { estimate };
         let factor = single_round::factor(metric, &point.point.load).unwrap_or(f64::INFINITY);
@@ -333,7 +333,7 @@ impl Asked<'_> {
         CheckReport { direction, weak, ..asked }.answered(Found::Figure(estimate), self.verdict(reach))
     }
 
-    /// What was published of the same comparison.
+    /// The published value of the same comparison.
     fn published(
         &self,
         report: &SequentialReport,
@@ -352,7 +352,7 @@ impl Asked<'_> {
         Some(own / of(at, other).filter(|other| *other > 0.0)?)
     }
 
-    /// What the figure of a row is divided by, if the run has it.
+    /// The divisor of a row's figure, if the run has it.
     fn base<'r>(
         &self,
         report: &'r SequentialReport,
@@ -363,7 +363,7 @@ impl Asked<'_> {
         Some((point, point.cell(row)?))
     }
 
-    /// The point and the row of what a figure is divided by.
+    /// The point and row of the divisor.
     fn base_at<'r>(
         &self,
         report: &'r SequentialReport,
@@ -383,7 +383,7 @@ impl Asked<'_> {
         Some((point, row))
     }
 
-    /// Of a figure that lies within these bounds.
+    /// The verdict for a figure within these bounds.
     fn verdict(&self, (low, high): (f64, f64)) -> Verdict {
         let (least, most) = (self.at_least.unwrap_or(f64::MIN), self.at_most.unwrap_or(f64::MAX));
         if least <= low && high <= most {
@@ -403,7 +403,7 @@ fn hung(cell: &CellReport, claimed: bool, asked: CheckReport) -> CheckReport {
         (None, None, 0) => return asked.unanswered(Nothing::NotMeasured),
         (None, None, rounds) => Found::Ended { rounds },
     };
-    // One that hung once hangs; of one that did not, another round may have.
+    // One hang proves the claim; the absence of hangs may be chance.
     let (is_hung, rounds) = (matches!(found, Found::Hung(_)), cell.rounds);
     let weak = weakness([], rounds, is_hung);
     let verdict = if is_hung == claimed { Verdict::Pass } else { Verdict::Fail };
@@ -420,22 +420,22 @@ fn failures(cell: &CellReport, claimed: u64, asked: CheckReport) -> CheckReport 
         (_, true) => Verdict::Pass,
         (_, false) => Verdict::Fail,
     };
-    // What failed once fails; where nothing did, another round may have.
+    // One failure proves the claim; the absence of failures may be chance.
     let weak = weakness([], cell.rounds, failed > 0 || cell.rounds == 0);
     CheckReport { weak, ..asked }.answered(Found::Failures { failed, sent, elapsed_ns }, verdict)
 }
 
-/// The values of a metric of the published tables, one for each round of a cell that came to its end.
+/// The values of a metric of the published tables, one per finished round of a cell.
 fn series(metric: Metric, cell: &CellReport, point: &Point) -> Vec<(usize, f64)> {
     let of = |round: &Round| Some((round.sample.round, value(metric, &round.sample, point)?));
     match metric {
-        // What is counted is so however fast anybody was.
+        // Counts do not depend on speed, so all rounds are used.
         Metric::RepliesPerConnection => cell.by_round.iter().filter_map(of).collect(),
         _ => sound(&cell.by_round).into_iter().filter_map(of).collect(),
     }
 }
 
-/// Absent if there is none above 0.
+/// The value of the metric; absent unless positive.
 fn value(metric: Metric, sample: &Sample, point: &Point) -> Option<f64> {
     let load = &sample.load;
     let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);

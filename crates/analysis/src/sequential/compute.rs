@@ -1,4 +1,4 @@
-//! From the records of a sequential experiment to what is reported of it.
+//! From the records of a sequential experiment to its report.
 
 use super::{
     CellReport, PointReport, SequentialReport, check,
@@ -17,7 +17,7 @@ use tare_bench::{
 };
 use tare_host::process::CpuUnknown;
 
-/// Users that think are at their ceiling where they wait for less than this share of their time.
+/// Users with think times count as at their ceiling if they wait for less than this share of the time.
 const WAITING_SHARE_MAX: f64 = 0.1;
 
 /// The report of a run folder that was read.
@@ -50,7 +50,7 @@ pub fn compute(kept: &StoredRun) -> SequentialReport {
     report
 }
 
-/// Those that name what the plan has.
+/// Samples with valid indices.
 fn samples(kept: &StoredRun) -> impl Iterator<Item = &Sample> {
     let plan = &kept.header.plan;
     let samples = kept.records.iter().filter_map(Record::sample);
@@ -87,7 +87,7 @@ fn cell_report(plan: &Plan, point: &Point, row: usize, samples: &[&Sample]) -> C
         _ => None,
     });
     let ends_by_number = point.load.requests().is_some();
-    // Where no round counts the row's reason stands beside it, and what went wrong is worth showing.
+    // If no round counts, the row's reason is shown beside it, with the invalid rounds.
     let shown = if sound.is_empty() { &every } else { &sound };
     let times: Vec<f64> = shown.iter().map(|round| principal(&round.sample, ends_by_number)).collect();
     let is_whole = hung.is_none();
@@ -112,7 +112,7 @@ fn cell_report(plan: &Plan, point: &Point, row: usize, samples: &[&Sample]) -> C
     }
 }
 
-/// The first reason why rounds are no measurement of it, a wrong answer before all others, and the number of such rounds.
+/// The first reason why rounds are invalid, wrong answers before all others, and their number.
 fn invalid(by_round: &[Round]) -> Option<RowIssue> {
     let all = || by_round.iter().filter_map(|round| round.invalid.clone());
     let first = all().min_by_key(|issue| !matches!(issue, RowIssue::WrongAnswers { .. }))?;
@@ -122,7 +122,7 @@ fn invalid(by_round: &[Round]) -> Option<RowIssue> {
     })
 }
 
-/// Wrong and missing answers of all rounds.
+/// Wrong and missing answers over all rounds.
 fn failures(by_round: &[Round]) -> Option<RowIssue> {
     let loads = || by_round.iter().map(|round| &round.sample.load);
     let sum = |of: fn(&LoadResult) -> u64| loads().map(of).sum::<u64>();
@@ -131,12 +131,12 @@ fn failures(by_round: &[Round]) -> Option<RowIssue> {
     (failed > 0).then(|| RowIssue::SomeFailed { failed, sent, first: first() })
 }
 
-/// What the rounds of a cell are put in order by.
+/// The sort key for the rounds of a cell.
 fn principal(sample: &Sample, ends_by_number: bool) -> f64 {
     if ends_by_number { sample.load.elapsed_ns as f64 } else { sample.load.per_second() }
 }
 
-/// By Little's law N users who think for Z send N / (Z + R) requests a second: with a short R the service hardly matters.
+/// Little's law: N users with think time Z send N / (Z + R) requests per second; a short R hardly matters.
 fn load_bound(point: &Point, rounds: &[&Round]) -> Option<RowIssue> {
     let LoadSpec::Closed { connections, think_ns: Some((least, most)), .. } = point.load else {
         return None;
@@ -170,7 +170,7 @@ fn relate_to_reference(plan: &Plan, points: &mut [PointReport]) {
     }
 }
 
-/// What each slow link was, and what it cost.
+/// The slow links and their behaviour.
 fn slow_link(kept: &StoredRun) -> Option<RunIssue> {
     let measured = samples(kept).filter(|sample| sample.is_measured());
     let links: Vec<&LinkUsage> = measured.filter_map(|sample| sample.host.link.as_ref()).collect();
@@ -189,7 +189,7 @@ fn slow_link(kept: &StoredRun) -> Option<RunIssue> {
     }))
 }
 
-/// Each row once.
+/// One issue per row.
 fn served_by_others(kept: &StoredRun) -> Vec<RunIssue> {
     let of_row = |(place, row): (usize, &PlannedRow)| {
         let owner = samples(kept)
@@ -197,7 +197,7 @@ fn served_by_others(kept: &StoredRun) -> Vec<RunIssue> {
             .find_map(|sample| sample.host.cpu_unknown.clone());
         match owner? {
             CpuUnknown::ServedBy(owner) => Some(RunIssue::ServedByOther { row: row.label.clone(), owner }),
-            // A published experiment starts all of its services. What they lost of their time has no name of its own.
+            // Published experiments start all of their services, so other unknown CPU time has no issue here.
             CpuUnknown::Unseen(_) | CpuUnknown::Unwaited(_) => None,
         }
     };

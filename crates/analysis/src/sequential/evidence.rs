@@ -1,4 +1,4 @@
-//! What a comparison is worth, and what was published of the same figure.
+//! The strength of a comparison, and the published value of the same figure.
 
 use tare_bench::{
     experiment::PUBLISHED,
@@ -10,38 +10,38 @@ use tare_bench::{
 use super::{CellReport, SequentialReport};
 use crate::verdict::Verdict;
 
-/// Why a comparison says little of a service, the gravest first.
+/// Why the evidence of a comparison is weak, the most severe first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Weakness {
-    /// The load was at its own ceiling: what was found is of the load.
+    /// The load was at its own ceiling, so the result describes the load.
     LoadBound,
-    /// Nothing says how far another round would have been from it.
+    /// A single round does not show the variation between rounds.
     OneRound,
 }
 
-/// A verdict, and what is weak about all of the evidence that decided it.
+/// A verdict, and the weakness common to all of its evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Judgement {
     pub verdict: Verdict,
-    /// Absent too where nothing is decided.
+    /// Also absent if nothing is decided.
     pub weak: Option<Weakness>,
 }
 
-/// How a claim came out, its direction and its size together.
+/// The outcome of a claim, from its direction and size.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, strum::IntoStaticStr, strum::EnumString,
 )]
 #[strum(serialize_all = "kebab-case")]
 pub enum ClaimOutcome {
     Holds,
-    /// That is ahead which is claimed to be, and by another factor.
+    /// The order is as claimed, but by another factor.
     OtherSize,
     DoesNotHold,
     Inconclusive,
 }
 
 impl ClaimOutcome {
-    /// `is_of_size`: all that does not hold is of figures that another machine has otherwise.
+    /// `is_of_size`: everything refuted depends on the machine.
     pub(super) fn of(stated: Verdict, direction: Option<Verdict>, is_of_size: bool) -> ClaimOutcome {
         match (stated, direction) {
             (Verdict::Pass, _) => ClaimOutcome::Holds,
@@ -63,7 +63,7 @@ impl Weakness {
 }
 
 impl Judgement {
-    /// Of everything that has this verdict: weak only if all of that is.
+    /// Combines the evidence with this verdict: weak only if all of it is weak.
     pub(super) fn of(
         verdict: Verdict,
         evidence: impl Iterator<Item = (Verdict, Option<Weakness>)>,
@@ -77,7 +77,7 @@ impl Judgement {
     }
 }
 
-/// What is weak about a figure that these cells gave.
+/// The weakness of a figure from these cells.
 pub(super) fn weakness<'a>(
     cells: impl IntoIterator<Item = &'a CellReport>,
     rounds: usize,
@@ -90,7 +90,7 @@ pub(super) fn weakness<'a>(
 }
 
 impl SequentialReport {
-    /// What was published of a row at a point, in the unit that checks of this metric have.
+    /// The published value of a row at a point, in the unit of checks of this metric.
     pub(super) fn published_figure(&self, metric: Metric, point: &Point, row: &PlannedRow) -> Option<f64> {
         if point.is_batch() {
             let is_asked = metric == Metric::MsPerMessage;

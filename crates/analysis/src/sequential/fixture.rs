@@ -1,4 +1,4 @@
-//! Runs of published experiments made of arithmetic: what a bench would have written.
+//! Synthetic runs of published experiments.
 
 use tare_bench::{
     fixture::published::plan,
@@ -24,7 +24,7 @@ fn spread(mean_ms: f64, longest_ms: f64) -> Distribution {
     }
 }
 
-/// Row 0 is the quickest, each later one takes half as long again; rounds differ by a percent.
+/// Row 0 is the fastest, and each later one takes 50% longer; rounds differ by a percent.
 pub fn measured(plan: &Plan, cell: Slot) -> Sample {
     let slowness = 1.5f64.powi(cell.row as i32) * (1.0 + 0.01 * cell.round as f64);
     let point = &plan.points[cell.point];
@@ -76,7 +76,7 @@ pub fn measured(plan: &Plan, cell: Slot) -> Sample {
     Sample { round: cell.round, point: cell.point, row: cell.row, load, host, ..Sample::default() }
 }
 
-/// A run of all rows, some of which this machine does not have.
+/// A run of all rows, some of which are missing on this machine.
 pub fn kept(name: &str, scale: f64, sample: impl Fn(&Plan, Slot) -> Sample) -> StoredRun {
     let mut plan = plan(name, &Options { scale: Some(scale), ..Options::default() });
     for row in &mut plan.rows {

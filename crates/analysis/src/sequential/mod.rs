@@ -1,5 +1,5 @@
-//! The published benchmarks: what they printed and claimed, what a run of Tare finds of each, and their tables with both. Records
-//! in, figures out; pure but for the reading of `figures/`.
+//! Published benchmarks: their figures and claims, the results of a Tare run, and tables with both. Pure
+//! functions of records, except for reading `figures/`.
 
 mod check;
 mod compute;
@@ -32,7 +32,7 @@ pub use rounds::{Round, invalid};
 pub use tare_bench::experiment::{PUBLISHED, SWEEP};
 pub use tare_bench::plan::{messages_published, place, point_name};
 
-/// All that is reported of a sequential experiment.
+/// All results of a sequential experiment.
 #[derive(Debug, Clone)]
 pub struct SequentialReport {
     pub experiment: String,
@@ -41,19 +41,19 @@ pub struct SequentialReport {
     pub layout: tare_bench::experiment::Layout,
     pub published: Figures,
     pub began: String,
-    /// The part of the published time, messages and connections that was done.
+    /// The repeated part of the published time, messages and connections.
     pub scale: f64,
     /// Why it ended; absent if it was cut off.
     pub ending: Option<Ending>,
-    /// Time that its sessions took, as far as they ended of their own accord.
+    /// Time of all of its invocations that ended regularly.
     pub elapsed_ns: u64,
-    /// Cells that were measured, and all cells.
+    /// Measured cells, and all cells.
     pub cells: (usize, usize),
     /// In the order of the table.
     pub rows: Vec<PlannedRow>,
     /// In the order of the file.
     pub points: Vec<PointReport>,
-    /// In the order of the published ones.
+    /// In the published order.
     pub claims: Vec<ClaimReport>,
     pub findings: Vec<Finding>,
 }
@@ -71,27 +71,27 @@ pub struct PointReport {
 pub struct CellReport {
     pub row: usize,
     pub rounds: usize,
-    /// Right answers a second.
+    /// Correct answers per second.
     pub per_second: Option<Estimate>,
-    /// Relative to the reference, paired by round.
+    /// Divided by the reference, paired by round.
     pub of_reference: Option<Estimate>,
-    /// From the first request to the last answer, in nanoseconds; of loads that end by number.
+    /// From the first request to the last answer, in nanoseconds, for loads with a fixed number of requests.
     pub makespan_ns: Option<Estimate>,
-    /// CPU time of the service for each right answer, in nanoseconds.
+    /// CPU time of the service per correct answer, in nanoseconds.
     pub cpu_ns_per_request: Option<Estimate>,
-    /// The round that lies in the middle: what a table shows beside the estimates is all from this one.
+    /// The median round: table values beside the estimates are all from this one.
     pub typical: Option<Sample>,
-    /// What happened instead of an end, in any round.
+    /// Why some round did not finish.
     pub hung: Option<String>,
-    /// Why there is no figure, in any round.
+    /// Why some round has no figure.
     pub failed: Option<String>,
-    /// The load was at its own ceiling, not at the service's.
+    /// The load was at its own ceiling instead of the service's.
     pub load_bound: Option<RowIssue>,
-    /// Why rounds of it are no measurement of the service; with fewer than half of them left it has no rate and no makespan.
+    /// Why rounds are invalid; with fewer than half valid ones there is no rate and no makespan.
     pub invalid: Option<RowIssue>,
     /// Wrong and missing answers, in words.
     pub failures: Option<RowIssue>,
-    /// For checks: the figures of each round, those without an end left out.
+    /// Figures of each finished round, for checks.
     pub by_round: Vec<Round>,
 }
 
@@ -101,7 +101,7 @@ impl SequentialReport {
         self.ending == Some(Ending::Complete)
     }
 
-    /// What was published of a row at a point of a sequential experiment of batches.
+    /// The published duration of a row at a point of a batch experiment.
     pub fn published_seconds(&self, of: &Point, row: &PlannedRow) -> Option<&Seconds> {
         let link = of.link.as_ref().map_or(LOCAL, |link| link.name.as_str());
         let (name, messages) = row.published.as_deref().zip(messages_published(of))?;
@@ -111,8 +111,7 @@ impl SequentialReport {
         })
     }
 
-    /// Whether a cell was measured, and not validly. Of a service that is measured as it was published, though it is wrong,
-    /// nothing else was to be expected.
+    /// Whether a cell was measured but is invalid. Rows with a known failure are exempt.
     pub(crate) fn is_invalid(&self, cell: &CellReport) -> bool {
         self.rows[cell.row].known_failure.is_none() && cell.invalid.is_some() && cell.per_second.is_none()
     }
@@ -124,7 +123,7 @@ impl PointReport {
     }
 }
 
-/// Seconds in which some answer took more than ten times as long as the median one.
+/// Seconds with an answer slower than ten times the median.
 pub fn pauses(load: &LoadResult) -> usize {
     let median_ns = load.latency.ns_at(0.5).unwrap_or(u64::MAX);
     let is_pause = |ns: u64| ns > median_ns.saturating_mul(10);

@@ -1,10 +1,10 @@
-//! Which rounds of a cell count: for tables and for checks alike.
+//! Which rounds of a cell count, for tables and checks.
 
 use tare_bench::{plan::Plan, sample::Sample};
 
 use crate::findings::{RowIssue, detect};
 
-/// A round that came to its end.
+/// A finished round.
 #[derive(Debug, Clone)]
 pub struct Round {
     pub sample: Sample,
@@ -25,8 +25,8 @@ pub fn invalid(plan: &Plan, sample: &Sample) -> Option<RowIssue> {
     detect::of_whole_load(sample, &plan.pinning, threads, saturates)
 }
 
-/// The rounds that measure the service's speed; absent if that is fewer than half of them, or if answers were wrong in one: a
-/// service that was wrong once is not known to be right.
+/// The rounds that measure the service's speed. Empty if they are fewer than half, or if any round had wrong
+/// answers, because such a service is not known to be correct.
 pub(crate) fn sound(by_round: &[Round]) -> Vec<&Round> {
     let is_wrong = |round: &Round| matches!(round.invalid, Some(RowIssue::WrongAnswers { .. }));
     if by_round.iter().any(is_wrong) {

@@ -25,7 +25,7 @@ fn direction(judged: Option<Judgement>) -> String {
     judged.map_or(String::new(), |judged| format!("; direction: {}", judged.verdict.word(Question::Claim)))
 }
 
-/// A line for each claim, for each of its checks, and for each cell.
+/// One line for each claim, each of its checks, and each cell.
 fn words(report: &SequentialReport) -> String {
     let claims = report.claims.iter().flat_map(|claim| {
         let head = format!("{}{}: {}", verdict_text(claim), direction(claim.direction), claim.text);
@@ -63,7 +63,7 @@ fn each_claim_has_its_checks_and_each_cell_its_figures() {
     }
 }
 
-/// Services that hang, fail, err, and one that was measured though it fails its contract.
+/// Services that hang, fail or answer incorrectly, and one that is measured despite a known failure.
 #[test]
 fn what_has_no_figure_has_its_reason() {
     let hung = kept("rest-cpp-2020", 0.1, |plan, cell| {
@@ -142,7 +142,7 @@ fn a_rate_that_is_not_the_services_is_none() {
     assert!(noisy(4).cpu_ns_per_request.is_some(), "its CPU time is its own all the same");
 }
 
-/// Latencies come from a round that counts, wherever one does.
+/// Latencies come from a round that counts, if there is one.
 #[test]
 fn what_stands_beside_a_rate_is_of_a_round_that_counts() {
     let kept = kept("restinio-2017", 0.1, |plan, cell| {
@@ -178,7 +178,7 @@ fn a_request_that_was_never_answered_is_a_failure() {
     assert!(hung(1).contains(&Verdict::Fail) && !hung(1).contains(&Verdict::Pass));
 }
 
-/// That no request fails in ten minutes is not shown by twelve seconds.
+/// Twelve seconds do not show that no request fails in ten minutes.
 #[test]
 fn a_verdict_says_for_what_time_or_number_it_was_found() {
     let verdicts = |name: &str, scale: f64| {
@@ -196,7 +196,7 @@ fn a_verdict_says_for_what_time_or_number_it_was_found() {
     assert!(batches.iter().any(|verdict| verdict == "inconclusive"), "{batches:?}");
 }
 
-/// A service that answers half of what it is asked is done sooner, and must not be the fastest for that.
+/// A service that answers only half of its requests finishes earlier, and must not count as the fastest.
 #[test]
 fn a_service_that_fails_half_of_its_requests_has_no_makespan() {
     let kept = kept("rest-cpp-2020", 0.1, |plan, cell| {

@@ -1,4 +1,4 @@
-//! A comparison of a claim in words.
+//! The wording of a claim's comparison.
 
 use std::fmt;
 use tare_load::units::several;
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl CheckReport {
-    /// What is compared, at which point: `throughput of restinio / asio in "published"`.
+    /// The compared figure and point: `throughput of restinio / asio in "published"`.
     pub fn what(&self) -> String {
         match self.metric {
             Some(metric) => format!("{metric} of {}", self.subject(&self.place)),
@@ -21,7 +21,7 @@ impl CheckReport {
         }
     }
 
-    /// Which row, or which ratio of rows, at this place: `restinio / asio`.
+    /// The row, or the ratio of rows, at this place: `restinio / asio`.
     pub fn subject(&self, place: &str) -> String {
         let row = &self.row;
         match &self.divided_by {
@@ -31,7 +31,7 @@ impl CheckReport {
         }
     }
 
-    /// A ratio has no unit.
+    /// The metric, with its unit unless it is a ratio.
     pub fn metric_words(&self, metric: Metric) -> String {
         match (metric.unit(), &self.divided_by) {
             (Unit::Nanoseconds, None) => format!("{metric} in ms"),
@@ -39,8 +39,8 @@ impl CheckReport {
         }
     }
 
-    /// What was found, in direction and in size, beside what was published: `as published: slower; published 12.2x, here 6.63x
-    /// (5.15 .. 8.55x)`.
+    /// The result, in direction and size, with the published value: `as published: slower; published 12.2x,
+    /// here 6.63x (5.15 .. 8.55x)`.
     pub fn found(&self) -> String {
         match &self.found {
             Found::Figure(estimate) => self.figure(estimate),
@@ -69,7 +69,7 @@ impl CheckReport {
         }
     }
 
-    /// `published 12.2x, here 6.63x (5.15 .. 8.55x)`; where no figure was published, what was claimed.
+    /// `published 12.2x, here 6.63x (5.15 .. 8.55x)`; without a published figure, the claimed range.
     fn sizes(&self, found: &Estimate, reading: Reading) -> String {
         let (side, here_side) = match reading {
             Reading::AsItIs => (None, None),
@@ -84,7 +84,7 @@ impl CheckReport {
             .published
             .map(|published| format!("published {}{}", self.shown(turned(published, side)), named(side)));
         let here = format!("here {}{}", self.with_interval(found, here_side), named(here_side));
-        // A side that was published says what a bound would.
+        // A published direction makes the bound redundant.
         let is_said = published.is_some() && (side.is_some() || self.direction.is_some());
         let claimed = self.claimed(side).filter(|_| !is_said).map(|claimed| format!("claimed {claimed}"));
         [published, claimed, Some(here)].into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -107,7 +107,7 @@ impl CheckReport {
         joined(self.parts(value))
     }
 
-    /// A ratio in times; a figure in its unit, of which times are in milliseconds.
+    /// A ratio as a factor; a figure in its unit, with times in milliseconds.
     fn parts(&self, value: f64) -> Parts {
         match self.metric.filter(|_| self.divided_by.is_none()) {
             Some(Metric::Cpu) => parts::time(value),
@@ -122,7 +122,7 @@ impl CheckReport {
         }
     }
 
-    /// The range that was claimed; absent if that is a direction alone.
+    /// The claimed range; absent if only a direction is claimed.
     fn claimed(&self, side: Option<ClaimedSide>) -> Option<String> {
         let ends = (self.claimed_at_least, self.claimed_at_most);
         let (least, most) = match side {
@@ -140,17 +140,17 @@ impl CheckReport {
     }
 }
 
-/// Which way a ratio is read.
+/// How a ratio is worded.
 #[derive(Debug, Clone, Copy)]
 enum Reading {
     AsItIs,
-    /// How many times as slow, or as fast, as was claimed.
+    /// As a factor above 1 in the claimed direction.
     Times(ClaimedSide),
-    /// What was claimed, and its opposite here, each with its word.
+    /// The claimed direction and the opposite result, each with its word.
     Against(ClaimedSide),
 }
 
-/// A ratio as a factor that is above 1 on this side.
+/// The ratio, inverted if needed so that the claimed side is above 1.
 fn turned(ratio: f64, side: Option<ClaimedSide>) -> f64 {
     if side == Some(ClaimedSide::Less) { ratio.recip() } else { ratio }
 }

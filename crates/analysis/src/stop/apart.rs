@@ -1,4 +1,4 @@
-//! A run until a row is found above or below others.
+//! The stopping rule for a row that is to be found above or below others.
 
 use crate::apart::{self, PositionFound};
 use tare_bench::{
@@ -8,7 +8,7 @@ use tare_bench::{
     schedule::StopRule,
 };
 
-/// Ends a run at the first of its looks that separates, and once a row has failed: nothing can be related to it.
+/// Ends a run at the first look that separates, or when a row has failed.
 #[derive(Debug)]
 pub(super) struct ApartRule {
     kept: StoredRun,

@@ -1,4 +1,4 @@
-//! A comparison of two rows, until it is decided.
+//! The stopping rule for a comparison of two rows.
 
 use crate::{comparison, verdict::Verdict};
 use tare_bench::{
@@ -8,9 +8,8 @@ use tare_bench::{
     schedule::StopRule,
 };
 
-/// Ends a run at the first of its planned looks that passes or fails the candidate, and at the first wrong answer, which no
-/// later block makes right. One that is worse, by delta or not, is measured further. It decides by what
-/// [`comparison::compute`] makes of the records, which is what the report shows.
+/// Ends a run at the first planned look that passes or fails the candidate, or at the first wrong answer. A
+/// WORSE candidate is measured further. It uses [`comparison::compute`], like the report.
 #[derive(Debug)]
 pub(super) struct GateRule {
     kept: StoredRun,
@@ -28,7 +27,7 @@ impl GateRule {
         0..self.kept.header.plan.rows.len()
     }
 
-    /// Between two looks there is nothing to be learnt; a row that is out, or wrong, leaves nothing to compare.
+    /// Whether this is the time for a look. An excluded or wrong row ends the comparison at once.
     fn is_look(&self) -> bool {
         let Until::Gate(gate) = &self.kept.header.plan.until else { return false };
         if self.has_wrong_answers {
@@ -66,7 +65,7 @@ mod tests {
     use super::*;
     use tare_bench::{fixture, record::Failed, sample::LoadResult};
 
-    /// Blocks until it is decided.
+    /// Blocks until the decision.
     fn blocks_needed(ratio: f64) -> Option<usize> {
         let header = fixture::compared();
         let mut stop_rule = GateRule::new(&header);

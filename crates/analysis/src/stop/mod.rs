@@ -1,5 +1,5 @@
-//! When a run has the answer to its question. A stopping rule is a function of the records alone, and looks only after the
-//! blocks that the plan lists: a run that is resumed or replayed gets the same answer.
+//! Stopping rules: when a run has answered its question. A rule depends on the records only, and looks only
+//! after planned blocks, so that a resumed or replayed run gets the same answer.
 
 mod apart;
 mod gate;
@@ -32,7 +32,7 @@ impl PlannedRule<'_> {
             Until::Gate(_) => Box::new(GateRule::new(header)),
             Until::Apart(_) => Box::new(ApartRule::new(header)),
             Until::Ranks(ranks) => Box::new(RanksRule::new(header, ranks)),
-            // Its searches set the rates, and take as many windows as the plan has.
+            // Its searches set the rates, and take the planned number of windows.
             Until::Search(slo) => Box::new(Searches::new(slo)),
         })
     }

@@ -1,4 +1,4 @@
-//! A run until its figures are precise enough. It looks at how wide the intervals are, and at no figure.
+//! The stopping rule for precise figures. It looks at the width of intervals, not at figures.
 
 use tare_bench::{
     folder::{Header, StoredRun},
@@ -9,7 +9,7 @@ use tare_bench::{
 
 use crate::interleaved::{self, Report};
 
-/// Ends a run after the block in which the mean of the half intervals is small enough, once it has its fewest blocks.
+/// Ends a run after the first block with a sufficiently small mean half width, once it has its fewest blocks.
 #[derive(Debug)]
 pub(super) struct PrecisionRule {
     kept: StoredRun,
@@ -38,8 +38,8 @@ impl StopRule for PrecisionRule {
     }
 }
 
-/// Of CPU time per request related to the reference's: the mean over all rows that have it, as a share. Absent if one has no
-/// interval yet, or none has a figure.
+/// Mean half width of CPU time per request relative to the reference, as a share over all rows that have it.
+/// Absent if a row has no interval yet, or none has a figure.
 pub(crate) fn mean_half_width(report: &Report) -> Option<f64> {
     let estimates = report.rows.iter().filter_map(|row| row.cpu_ratio);
     let halves = estimates.map(|found| found.interval().map(|(low, high)| (high / low).sqrt() - 1.0));

@@ -1,4 +1,4 @@
-//! All ranked rows against each other, until every pair is separated or proved to be equal within delta.
+//! The stopping rule for all pairs of ranked rows: each is separated, or equivalent within delta.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use tare_bench::{
     schedule::StopRule,
 };
 
-/// Ends a run once every pair of rows is decided: of the rows that its table ranks, by what it ranks them.
+/// Ends a run once every pair of ranked rows is decided, by the metric of the table.
 #[derive(Debug)]
 pub(super) struct RanksRule {
     kept: StoredRun,
@@ -21,7 +21,7 @@ pub(super) struct RanksRule {
     blocks: usize,
 }
 
-/// How far the pairs are.
+/// The progress of the pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PairwiseStatus {
     /// Blocks of the latest look.
@@ -33,7 +33,7 @@ pub(crate) struct PairwiseStatus {
 }
 
 impl PairwiseStatus {
-    /// No pair is left; a single row has none.
+    /// Whether no pair is undecided; a single row has none.
     pub(crate) fn is_clear(&self) -> bool {
         self.open.is_empty()
     }
@@ -45,8 +45,8 @@ impl RanksRule {
         RanksRule { kept: StoredRun::beginning(header), ranks: ranks.clone(), blocks: 0 }
     }
 
-    /// The status of each pair at the looks that the records have reached. A pair that an earlier look has separated stays
-    /// separated: each look has its share of the error.
+    /// The status of each pair at the looks reached. Separations persist, because each look has its share of
+    /// the error probability.
     pub(crate) fn status(&self) -> PairwiseStatus {
         let (labels, by) = self.ranked();
         let values = self.values(&labels, by);
@@ -58,7 +58,7 @@ impl RanksRule {
         };
         let blocks = values.first().map_or(0, Vec::len);
         let separate = planned(&self.ranks.looks, self.ranks.alpha);
-        // Each pair has its share of the error, so that all statements hold together.
+        // Each pair has its share of the error probability, so that all statements hold simultaneously.
         let equal = planned(&self.ranks.looks, self.ranks.alpha / status.open.len().max(1) as f64);
         for look in separate.all().iter().filter(|look| look.n <= blocks) {
             status.look = Some(look.n);
@@ -79,7 +79,7 @@ impl RanksRule {
         status
     }
 
-    /// Both one-sided tests at once: the interval lies within delta.
+    /// Two one-sided tests at once: the interval lies within delta.
     fn is_equal_within_delta(&self, looks: &tare_stats::Looks, one: &[f64], other: &[f64]) -> bool {
         let found = log_ratios(one, other).and_then(|diffs| looks.estimate(&diffs));
         let bound = self.ranks.delta.ln_1p();
@@ -87,7 +87,7 @@ impl RanksRule {
         interval.is_some_and(|interval| -bound < interval.low && interval.high < bound)
     }
 
-    /// The rows that the table of the records so far ranks, in the order of the plan, and by what.
+    /// The rows ranked by the table of the records so far, in the order of the plan, and the metric.
     fn ranked(&self) -> (Vec<String>, Metric) {
         let Some(ranks) = interleaved::compute(&self.kept).ranks else {
             return (Vec::new(), self.ranks.metric);
@@ -97,7 +97,7 @@ impl RanksRule {
         (labels.filter(is_ranked).cloned().collect(), ranks.by)
     }
 
-    /// Of each row, in the blocks that all of them have.
+    /// Values of each row in common blocks.
     fn values(&self, labels: &[String], by: Metric) -> Vec<Vec<f64>> {
         let of = |label: &String| series::of(&self.kept.header.plan, &self.kept.records, label, by);
         let all: Vec<_> = labels.iter().map(of).collect();
@@ -139,7 +139,7 @@ mod tests {
         record::Failed,
     };
 
-    /// Of a reference, which is no pair of any, and three services.
+    /// The rule for a reference, which is in no pair, and three services.
     fn stop_rule(metric: Metric) -> RanksRule {
         let ranks = Ranks { metric, delta: 0.03, looks: looks(40), alpha: ALPHA };
         let mut header = fixture::compared();
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(count(&stop_rule.status()), 1);
     }
 
-    /// As long as two others are left; then it is one of the two that there are.
+    /// The reference is ranked only if fewer than two other rows are left.
     #[test]
     fn the_reference_is_no_pair() {
         let names = |stop_rule: &RanksRule| stop_rule.ranked().0;
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(names(&stop_rule), ["reference", "b"]);
     }
 
-    /// The last look of a run and the table that it leaves are of the same rows and the same metric, and separate the same pairs.
+    /// The last look of a run and its table have the same rows, metric and separated pairs.
     #[test]
     fn the_end_of_a_run_and_its_table_agree() {
         for levels in [[1.0, 0.96, 0.5], [1.0, 1.0, 1.0], [0.9, 0.8, 0.7]] {

@@ -35,10 +35,10 @@ fn what_is_stolen_of_both_sides_is_added_up() {
 fn a_slice_is_dropped_only_for_what_ticks_cannot_explain() {
     use Disturbance::{Stolen, Taken};
     let cases = [
-        // The length of the slice, what others took, what was stolen; two CPUs.
+        // Length of the slice, time taken by others, stolen time, in ms; two CPUs.
         ((100, 0, 0), None),
         ((100, -20, 0), None),
-        // Two CPUs, each a tick off: what a reading of 0 may look like.
+        // Each of the two CPUs is a tick off, so a reading of 0 is possible.
         ((100, 20, 0), None),
         ((100, 40, 0), None),
         ((100, 41, 0), Some(Taken)),
@@ -46,7 +46,7 @@ fn a_slice_is_dropped_only_for_what_ticks_cannot_explain() {
         ((50, 31, 0), Some(Taken)),
         ((500, 120, 0), None),
         ((500, 121, 0), Some(Taken)),
-        // One tick for each CPU may have been begun before the slice.
+        // One tick per CPU may have begun before the slice.
         ((100, 20, 20), None),
         ((100, 30, 30), None),
         ((100, 31, 31), Some(Stolen)),
@@ -60,7 +60,7 @@ fn a_slice_is_dropped_only_for_what_ticks_cannot_explain() {
     assert_eq!(disturbance(&old, &two()), None, "an older run, or a kernel without that count");
 }
 
-/// The kernel works for an idle CPU, and a tick misses short work: others took what both counts leave to them.
+/// The kernel works for an idle CPU, and ticks miss short work: the smaller count applies.
 #[test]
 fn others_took_what_both_counts_leave_to_them() {
     let taken = |by_idle_ms: i64, by_ticks_ms: Option<u64>| {

@@ -1,4 +1,4 @@
-//! Searches in queues whose capacity under an SLO is known: what each start finds.
+//! Searches in queues with a known capacity under an SLO, and the result of each start.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -18,14 +18,14 @@ pub struct Queue {
     pub window_s: f64,
 }
 
-/// The three of the methodology.
+/// The three queues of the methodology.
 pub const QUEUES: [Queue; 3] = [
     Queue { per_second: 10_000.0, limit_s: 0.05, window_s: 5.0 },
     Queue { per_second: 10_000.0, limit_s: 0.01, window_s: 1.0 },
     Queue { per_second: 10_000.0, limit_s: 0.001, window_s: 0.5 },
 ];
 
-/// What is found in starts alike, and the closed loop of each.
+/// Results of equal starts, and the closed-loop rate of each.
 pub type Starts = Vec<(Found, f64)>;
 
 impl Queue {
@@ -64,7 +64,7 @@ impl Queue {
         }
     }
 
-    /// This many searches of 14 windows each for p99, from a closed loop that is a few per cent off.
+    /// Searches with 14 windows each for p99, from a closed-loop rate that is a few per cent off.
     pub fn searches(&self, starts: usize, seed: u64) -> Starts {
         let slo = Slo::parse([format!("p99={}us", self.limit_s * 1e6).as_str()]).unwrap();
         let plan = SloPlan { slo, windows: 14, windows_expected: None, lag_ns_max: u64::MAX, at_least: None };
@@ -87,7 +87,7 @@ impl Queue {
         searches.of(0).filter_map(found).collect()
     }
 
-    /// What searches find, less the truth, as shares of the truth in rising order.
+    /// The errors of searches relative to the truth, sorted.
     pub fn errors(&self, starts: &Starts) -> Vec<f64> {
         let rates = starts.iter().filter_map(|(found, _)| found.per_second());
         let mut errors: Vec<f64> = rates.map(|rate| rate / self.truth() - 1.0).collect();
@@ -95,8 +95,8 @@ impl Queue {
         errors
     }
 
-    /// Experiments of `n` of these starts whose processes differ by a standard deviation: the share of intervals that hold
-    /// the capacity of the median process, and of those that lie above it as a whole.
+    /// Experiments with `n` of these starts and a standard deviation between processes. Returns the share of
+    /// intervals that contain the capacity of the median process, and of those that lie above it.
     pub fn covered(&self, starts: &Starts, n: usize, process_sd: f64, experiments: usize) -> (f64, f64) {
         let mut random = ChaCha8Rng::seed_from_u64(n as u64);
         let (mut held, mut above) = (0, 0);

@@ -1,11 +1,11 @@
-//! The rounds of the stored published benchmarks: how much the ratio of two services differs from round to round.
+//! The rounds of stored published benchmarks: variation of the ratio of two services between rounds.
 
 use std::path::Path;
 
 use tare_analysis::sequential::{self, CellReport, PointReport};
 use tare_bench::{folder, metric::Metric, plan::LoadSpec, sample::Sample};
 
-/// Those that one round may decide, and of which stored runs have several.
+/// Metrics that a single round may decide, with several rounds in stored runs.
 pub const METRICS: [Metric; 8] = [
     Metric::Throughput,
     Metric::Cpu,
@@ -17,22 +17,22 @@ pub const METRICS: [Metric; 8] = [
     Metric::Rss,
 ];
 
-/// A point whose services were measured in several rounds.
+/// A point with services measured in several rounds.
 pub struct Repeated {
     point: PointReport,
 }
 
-/// The log ratio of two services in each round that has both, by the round's number.
+/// The log ratio of two services in each common round, by round number.
 type Ratios = Vec<(usize, f64)>;
 
-/// What rounds differ by, and what is known of that.
+/// Variation between rounds, and its degrees of freedom.
 pub struct Spread {
     pub sd: f64,
     pub degrees: f64,
 }
 
 impl Repeated {
-    /// Those of a stored run.
+    /// The repeated points of a stored run.
     pub fn of(run: &str) -> Vec<Repeated> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../record").join(run);
         let stored = folder::read(&path).expect("a stored run can be read");
@@ -45,7 +45,7 @@ impl Repeated {
         &self.point.point.load
     }
 
-    /// Of all pairs of services.
+    /// Ratios of all pairs of services.
     pub fn ratios(&self, metric: Metric) -> Vec<Ratios> {
         let cells = &self.point.cells;
         let pairs = cells
@@ -55,7 +55,7 @@ impl Repeated {
         pairs.map(|(one, other)| ratios(metric, one, other)).filter(|ratios| ratios.len() > 1).collect()
     }
 
-    /// Services less one, for each round less one: pairs of one round are not independent.
+    /// Degrees of freedom: (services - 1) x (rounds - 1), because pairs of one round are dependent.
     fn degrees(&self, without: Option<usize>) -> f64 {
         let rounds = |cell: &CellReport| {
             let own = cell.by_round.iter().filter(|round| Some(round.sample.round) != without);
@@ -81,7 +81,7 @@ fn ratios(metric: Metric, one: &CellReport, other: &CellReport) -> Ratios {
 }
 
 fn value(metric: Metric, sample: &Sample) -> Option<f64> {
-    // The factors are of what was stored, of however few requests.
+    // The factors come from stored quantiles, even with few requests.
     let kept = |share| sample.load.latency.quantiles_ns.iter().find(move |(kept, _)| *kept == share);
     let latency = |share| kept(share).map(|(_, ns)| *ns as f64);
     match metric {
@@ -98,7 +98,7 @@ fn value(metric: Metric, sample: &Sample) -> Option<f64> {
     .filter(|value| *value > 0.0)
 }
 
-/// Of a metric, over all points; without one round, if it is to be left out.
+/// The spread of a metric over all points, optionally without one round.
 pub fn spread(points: &[Repeated], metric: Metric, without: Option<usize>) -> Spread {
     let (mut squares, mut free) = (0.0, 0.0);
     for pair in points.iter().flat_map(|point| point.ratios(metric)) {
@@ -119,8 +119,8 @@ fn mean(logs: &[f64]) -> f64 {
 }
 
 impl Spread {
-    /// Within this factor lie 95% of normal log ratios whose spread is no more than the upper 95% limit of this one: the spread is an
-    /// estimate too. The quantile of chi squared is Wilson and Hilferty's.
+    /// The factor that contains 95% of normal log ratios, for the upper 95% limit of the spread, which is an
+    /// estimate. The chi-squared quantile is Wilson and Hilferty's.
     pub fn factor(&self) -> f64 {
         let ninth = 2.0 / (9.0 * self.degrees);
         let least = self.degrees * (1.0 - ninth - 1.645 * ninth.sqrt()).powi(3);
@@ -128,8 +128,8 @@ impl Spread {
     }
 }
 
-/// How many left-out rounds lie within a factor of the mean of the others, and how many there are. That mean is not the truth: what it
-/// errs by itself is taken off. The factor may depend on the round that is left out.
+/// The number of left-out rounds within a factor of the mean of the others, and of all rounds. The error of
+/// that mean is subtracted. The factor may depend on the left-out round.
 pub fn covered(points: &[Repeated], metric: Metric, factor: impl Fn(usize) -> f64) -> (usize, usize) {
     let mut all = (0, 0);
     for pair in points.iter().flat_map(|point| point.ratios(metric)) {

@@ -1,4 +1,4 @@
-//! What `tare bisect` decides: which commits it measures, and which one it names, over repositories that are known.
+//! Decisions of `tare bisect`: which commits it measures and which one it names, in known repositories.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -22,13 +22,13 @@ use crate::{
     runs,
 };
 
-/// What there is at a commit.
+/// The content of a commit.
 #[derive(Debug, Clone, Copy)]
 enum Commit {
     Works(Service),
-    /// It has no such service, or its manifest is wrong.
+    /// The service is missing, or its manifest is wrong.
     Absent,
-    /// It is built, and does not come to answer.
+    /// It builds, but does not start to answer.
     DoesNotStart,
 }
 
@@ -38,19 +38,19 @@ fn dearer() -> Commit {
     Commit::Works(Service::USUAL.times(0.9))
 }
 
-/// `count` good commits, and then bad ones.
+/// Good commits up to `first_bad`, then bad ones.
 fn repository(first_bad: usize, count: usize) -> Vec<Commit> {
     (0..count).map(|place| if place < first_bad { GOOD } else { dearer() }).collect()
 }
 
-/// A bisection, with the run of each of its steps.
+/// A bisection with the run of each step.
 struct Bisected {
     search: BisectionSearch,
     steps: Vec<Subject>,
     runs: BTreeMap<String, StoredRun>,
 }
 
-/// Over these commits, within `budget`, with what is stored of an earlier one.
+/// Bisects these commits within `budget`; `stored` has the runs of an earlier part.
 fn bisect(
     commits: &[Commit],
     seed: u64,
@@ -121,7 +121,7 @@ fn the_first_bad_commit_is_named() {
         known += usize::from(answer == BisectionAnswer::Found(FirstBad::Known(first_bad)));
         assert_eq!(found.steps[0], Subject::Ends);
         assert!(known == 0 || found.steps.len() <= 1 + 4 + 2, "{:?}", found.steps);
-        // Each ends at one of its looks: the change is great.
+        // Each run ends at one of its looks, because the change is large.
         let ended = found.runs.values().filter(|run| {
             let blocks = apart::compute(run).unwrap().blocks;
             looks(20).contains(&blocks)
@@ -131,7 +131,7 @@ fn the_first_bad_commit_is_named() {
     assert!(known >= 15, "{known} of 16 are known");
 }
 
-/// One that became cheaper is searched for in the same way.
+/// A decrease of the cost is found in the same way.
 #[test]
 fn a_commit_that_made_it_cheaper_is_named_too() {
     for seed in 0..5 {
@@ -141,7 +141,7 @@ fn a_commit_that_made_it_cheaper_is_named_too() {
     }
 }
 
-/// In 95 of 100 bisections the ends do not differ, and nothing else is measured.
+/// In 95 of 100 bisections equal ends are not separated, and nothing else is measured.
 #[test]
 fn ends_that_are_the_same_are_not_distinguished() {
     let noisy = Commit::Works(Service { process_sd: 0.04, ..Service::USUAL });
@@ -152,12 +152,12 @@ fn ends_that_are_the_same_are_not_distinguished() {
         assert!(!is_alike || found.search.answer().verdict() == Verdict::Inconclusive);
         !is_alike
     });
-    // The ends err with a third of 5%.
+    // The ends are tested with a third of 5%.
     let wrong = wrong.count();
     assert!(wrong <= 3, "{wrong} of 40 found a change where there is none");
 }
 
-/// What does not start, or is not there, leaves itself and the commit after it. The others cost as many steps as before.
+/// A commit that cannot be measured leaves two candidates: itself and the next one.
 #[test]
 fn a_commit_that_cannot_be_measured_is_left_out() {
     for (kind, is_measured) in [(Commit::DoesNotStart, true), (Commit::Absent, false)] {
@@ -175,7 +175,7 @@ fn a_commit_that_cannot_be_measured_is_left_out() {
     let mut commits = repository(6, 9);
     commits[4] = Commit::DoesNotStart;
     assert_eq!(answer(&commits, 1), BisectionAnswer::Found(FirstBad::Known(6)), "it was far from the change");
-    // One that ends while it is measured is none that can be measured either.
+    // A service that ends during its measurement cannot be measured either.
     commits[5] = Commit::Works(Service::USUAL.failing(1, Fault::Crash));
     assert_eq!(answer(&commits, 1), BisectionAnswer::Found(FirstBad::OneOf(vec![4, 5, 6])));
 }
@@ -187,7 +187,7 @@ fn a_commit_that_answers_wrongly_is_left_out() {
     assert_eq!(answer(&commits, 1), BisectionAnswer::Found(FirstBad::OneOf(vec![1, 2])));
 }
 
-/// A commit between both ends is like neither, and the change is in two steps.
+/// A commit between both ends resembles neither, and the change has two steps.
 #[test]
 fn a_change_in_two_steps_leaves_what_is_between() {
     let between = Commit::Works(Service::USUAL.times(0.9_f64.sqrt()));
@@ -214,7 +214,7 @@ fn an_end_that_fails_leaves_nothing_to_relate_to() {
     }
 }
 
-/// Each step has its part of what is left, and all of them end in time.
+/// Each step has a share of the rest, and all of them finish in time.
 #[test]
 fn a_budget_is_divided_among_the_steps() {
     for seed in 0..3 {
@@ -226,7 +226,7 @@ fn a_budget_is_divided_among_the_steps() {
     assert_eq!(short.search.answer(), BisectionAnswer::Alike, "too short for a look");
 }
 
-/// Steps that are known count as they are, and the others err with their part of the same error probability.
+/// Stored steps are reused, and the others share the same error probability.
 #[test]
 fn one_that_was_cut_off_is_continued_to_the_same_answer() {
     let commits = repository(5, 9);

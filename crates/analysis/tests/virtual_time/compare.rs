@@ -1,4 +1,4 @@
-//! What `tare compare` decides: its plan, its stopping rule and its verdict, over candidates that are known.
+//! Decisions of `tare compare`: its plan, stopping rule and verdict, with known candidates.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -50,7 +50,7 @@ fn compared(run: &StoredRun) -> Comparison {
     found
 }
 
-/// How many of these seeds have each verdict.
+/// The number of seeds with each verdict.
 fn verdicts(seeds: u64, of: impl Fn(u64) -> (Plan, Service)) -> BTreeMap<Verdict, usize> {
     let mut counts = BTreeMap::new();
     for seed in 0..seeds {
@@ -91,8 +91,8 @@ fn a_candidate_gets_the_verdict_that_is_its_own() {
     }
 }
 
-/// Processes that differ by 4% and two slices a block: noise alone makes differences of delta. All intervals of all looks hold together
-/// in 95% of runs, so that at most one run in twenty separates the two, either way.
+/// With processes that differ by 4% and two slices per block, noise alone makes differences of delta. All
+/// intervals of all looks hold simultaneously in 95% of runs, so at most one run in twenty separates the two.
 #[test]
 fn a_service_is_seldom_said_to_differ_from_itself() {
     let noisy = Service { process_sd: 0.04, slice_sd: 0.05, ..BASELINE };
@@ -109,7 +109,7 @@ fn a_service_is_seldom_said_to_differ_from_itself() {
         let ended = if blocks < 12 { Ending::Decided } else { Ending::BlocksMax };
         assert_eq!(found.ending, Some(ended));
     }
-    // 5% of 300, and two standard errors.
+    // 5% of 300, plus two standard errors.
     assert!(separated <= 22, "{separated} of 300 separated a service from itself");
     assert!(worse <= 15 && open >= 100, "{worse} worse, {open} inconclusive of 300");
 }
@@ -122,12 +122,12 @@ fn a_real_difference_is_found() {
     assert_eq!(found[&Verdict::Pass], 100, "an improvement is no regression: {found:?}");
 }
 
-/// A regression of delta itself is neither excluded nor shown to be more.
+/// A regression of exactly delta is neither excluded nor exceeded.
 #[test]
 fn a_regression_of_delta_hardly_ever_passes_or_fails() {
     let found = verdicts(200, |seed| (short(DELTA, &DECIDE, seed), BASELINE.times(1.0 / (1.0 + DELTA))));
     let of = |verdict| found.get(&verdict).copied().unwrap_or(0);
-    // Each way 1.25% of 200, and three standard errors.
+    // 1.25% of 200 on either side, plus three standard errors.
     assert!(of(Verdict::Pass) <= 7 && of(Verdict::Fail) <= 7, "{found:?}");
     assert!(of(Verdict::Worse) >= 150, "{found:?}");
 }
@@ -140,11 +140,11 @@ fn delta_decides_what_matters() {
     assert_eq!(with(0.1), only(Verdict::Pass));
 }
 
-/// A candidate that is worse in one metric fails if that is among those that decide, and passes by the others.
+/// A candidate that is worse in one metric fails only if that metric decides.
 #[test]
 fn the_metrics_that_were_asked_for_decide() {
     let candidates = [
-        // Slower, and as much less of its CPU: an answer costs what it cost.
+        // Slower with equally less CPU use: the cost per answer is unchanged.
         (Metric::Throughput, Service { cpu_share: 0.96 * 0.93, ..BASELINE.times(0.93) }),
         (Metric::Cpu, Service { cpu_share: 1.03, ..BASELINE }),
         (Metric::P99, Service { p99_ns: BASELINE.p99_ns * 1.5, ..BASELINE }),
@@ -167,10 +167,10 @@ fn the_metrics_that_were_asked_for_decide() {
     }
 }
 
-/// A wrong answer leaves nothing to compare, and a service that ends leaves no service: neither is measured on.
+/// A wrong answer ends the comparison, and a crash ends the service: measurement stops for both.
 #[test]
 fn what_a_service_does_wrong_ends_the_run() {
-    // Without the candidate no row is left to relate to the baseline.
+    // Without the candidate the baseline has nothing to be compared with.
     for (fault, verdict, endings) in [
         (Fault::WrongAnswer, Verdict::Invalid, [Ending::Decided; 2]),
         (Fault::Crash, Verdict::ServiceFailed, [Ending::Decided, Ending::NothingLeft]),
@@ -188,7 +188,7 @@ fn what_a_service_does_wrong_ends_the_run() {
     }
 }
 
-/// It is not measured, whether it could not be built, has nothing to run it, or answers wrongly before anything is measured.
+/// The row is excluded: it could not be built, cannot run here, or failed verification.
 #[test]
 fn what_takes_no_part_cannot_be_compared() {
     for why in [Exclusion::NotBuilt, Exclusion::AgainstItsContract, Exclusion::NotOnThisMachine] {
@@ -211,7 +211,7 @@ fn too_few_blocks_are_inconclusive() {
     }
 }
 
-/// A budget has fewer blocks, with looks at as many as fit; what it cuts off has a look at its end.
+/// A budget allows fewer blocks, with looks for as many as fit, and a last look at its end.
 #[test]
 fn a_budget_bounds_the_run_and_its_looks() {
     for seconds in [20, 60] {
@@ -223,7 +223,7 @@ fn a_budget_bounds_the_run_and_its_looks() {
             let most = kept.header.plan.blocks().max;
             assert!((4..40).contains(&most) && blocks(&kept) <= most, "{} of {most}", blocks(&kept));
             assert!(found.elapsed_ns <= Some((seconds + 1) * 1_000_000_000), "{:?}", found.elapsed_ns);
-            // The candidate that costs as much is decided too, or it is said that it is not.
+            // A candidate with equal cost passes or is inconclusive.
             let same = compared(&run(&plan, BASELINE));
             assert!(matches!(same.verdict, Verdict::Pass | Verdict::Inconclusive), "{}", same.reason);
         }
@@ -233,8 +233,8 @@ fn a_budget_bounds_the_run_and_its_looks() {
     assert_eq!((found.verdict, found.ending), (Verdict::Inconclusive, Some(Ending::BudgetSpent)));
 }
 
-/// Killed between two blocks, it has the same later blocks, and so the same figures to the last digit. Killed within one it loses that
-/// block, and has the same verdict.
+/// A run killed between two blocks has the same later blocks, and so the same figures to the last digit. A
+/// run killed within a block loses that block, and has the same verdict.
 #[test]
 fn a_run_that_was_killed_is_resumed_to_its_verdict() {
     let figures = |found: &Comparison| format!("{:?} {:?} {:?}", found.verdict, found.look, found.figures);
@@ -249,7 +249,7 @@ fn a_run_that_was_killed_is_resumed_to_its_verdict() {
         let resumed = runs::resume(&killed, &mut still(&plan));
         assert_eq!(figures(&compared(&resumed)), figures(&compared(&whole)), "seed {seed} at {rate}");
 
-        // Of a service that costs as much, one block less may be one too few.
+        // With an equal candidate, one block less may be too few.
         if rate == 1.0 {
             continue;
         }
@@ -274,7 +274,7 @@ fn a_run_that_was_interrupted_is_unfinished_until_it_is_resumed() {
     }
 }
 
-/// What no figure is known of takes no side.
+/// Slices without figures do not favour any side.
 #[test]
 fn slices_that_were_discarded_change_no_verdict() {
     for (rate, verdict) in [(1.0, Verdict::Pass), (0.9, Verdict::Fail)] {
@@ -289,7 +289,7 @@ fn slices_that_were_discarded_change_no_verdict() {
     }
 }
 
-/// Two processes of one build that differ by more than delta: whatever the comparison found was made by the machine.
+/// Two processes of one build differ by more than delta, so any difference found comes from the machine.
 #[test]
 fn a_machine_that_separates_a_build_from_itself_has_no_verdict() {
     let rows = ["baseline", "candidate", "candidate@again"];

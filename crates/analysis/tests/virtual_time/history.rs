@@ -1,4 +1,4 @@
-//! What `tare history` finds: the cost of each version with its interval, and the versions at which it changed.
+//! Results of `tare history`: the cost of each version, and the versions at which it changed.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::{
 };
 
 const ROWS: [&str; 5] = ["v1", "v2", "v3", "v4", "v5"];
-/// Rates of five versions: the third is dearer, and so are those after it.
+/// Rates of five versions: the third and later ones cost more.
 const CHANGED: [f64; 5] = [1.0, 1.0, 0.9, 0.9, 0.9];
 
 fn plan(seed: u64) -> Plan {
@@ -55,7 +55,7 @@ fn the_change_is_marked_and_nothing_else() {
         held += usize::from(low < 1.0 / 0.9 && 1.0 / 0.9 < high);
         assert_eq!(Analysis::of(&run).verdict, Verdict::Pass, "every version has figures");
     }
-    // All marks of a run are right in 95% of runs, and so is an interval.
+    // All marks of a run are right in 95% of runs; intervals have the same coverage.
     assert!(right >= 91 && held >= 90, "{right} were right, {held} intervals of 100 hold the truth");
 }
 
@@ -66,7 +66,7 @@ fn versions_that_cost_the_same_are_seldom_marked() {
     assert!(marked <= 14, "{marked} of 150 mark a change where there is none");
 }
 
-/// One that does not start is a row with its reason; what came after it is related to what came before it.
+/// A version that does not start is a row with its reason; the next one is compared with the previous one.
 #[test]
 fn a_version_that_does_not_start_is_passed_over() {
     let right = (0..20).filter(|seed| {
@@ -103,7 +103,7 @@ fn a_version_that_was_not_built_is_left_out() {
     assert_eq!(changes(&found(&run)), ["v3"]);
 }
 
-/// As the command plans it where no other experiment is given.
+/// As the command plans it by default.
 #[test]
 fn a_budget_bounds_a_history() {
     for seconds in [30, 180] {

@@ -29,14 +29,13 @@ fn separates(ratio: &Estimate) -> bool {
     ratio.low.is_some_and(|low| low > 1.0) || ratio.high.is_some_and(|high| high < 1.0)
 }
 
-/// Of `runs`, how many separate the two.
+/// The number of `runs` that separate the two.
 fn separated(second: Service, drift_sd: f64, runs: u64) -> usize {
     let found = (0..runs).filter(|seed| separates(ratio(&report(&[SERVICE, second], drift_sd, *seed))));
     found.count()
 }
 
-/// Process effects that outweigh the noise of slices, and a machine that wanders by 2% from each slice to the next: over
-/// a run, by a third.
+/// Process effects outweigh slice noise, and the machine drifts by 2% from slice to slice.
 #[test]
 fn one_service_under_two_names_is_seldom_two() {
     let found = separated(SERVICE, 0.02, 1_000);
@@ -44,8 +43,8 @@ fn one_service_under_two_names_is_seldom_two() {
     assert!(found >= 20, "{found} of 1000: wider than 95% needs");
 }
 
-/// The second takes so long to warm up that each of its processes lasts for four blocks: what is drawn once per process is
-/// then the same in all four, and a count by blocks would call every second one of them another service.
+/// The second service warms up so slowly that each process lasts for four blocks. Effects per process are
+/// then the same in all four; counting blocks would declare a difference in every second run.
 #[test]
 fn a_process_that_lasts_makes_no_service_another() {
     let slow = |seed: u64| {

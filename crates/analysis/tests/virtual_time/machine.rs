@@ -1,7 +1,7 @@
-//! A machine without time: services that are numbers, and a run on them as on real ones.
+//! A simulated machine: services are numbers, and runs on them work as on real ones.
 //!
-//! What a slice has of chance is a function of the seed and its place in the plan, so that a run that was cut off finds in its later
-//! blocks what the uncut one finds there.
+//! The randomness of a slice depends on the seed and its place in the plan only, so that a run that was cut
+//! off has the same later blocks as an uninterrupted one.
 
 use std::{cell::Cell, collections::BTreeSet, time::Duration};
 
@@ -15,24 +15,24 @@ use tare_bench::{
     schedule::{Executor, ExecutorError, RowFailure, Slot},
 };
 
-/// A service, as far as a run can see one.
+/// A service as a run observes it.
 #[derive(Debug, Clone, Copy)]
 pub struct Service {
-    /// Answers a second, on average.
+    /// Mean answers per second.
     pub per_second: f64,
-    /// Standard deviation of the logarithm from process to process.
+    /// Standard deviation of the logarithm between processes.
     pub process_sd: f64,
-    /// The same from slice to slice.
+    /// The same between slices.
     pub slice_sd: f64,
-    /// The share of its CPU that it takes in a closed loop: its CPU time of an answer is this share of the time of an answer.
+    /// Share of its CPU used in a closed loop: the CPU time per answer divided by the time per answer.
     pub cpu_share: f64,
     pub p99_ns: f64,
     pub rss_bytes: f64,
-    /// What goes wrong with it, and from which block on.
+    /// Its fault, and the first block with it.
     pub fault: Option<(usize, Fault)>,
 }
 
-/// What goes wrong with a service.
+/// The kinds of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// One answer of each slice has another body.
@@ -42,7 +42,7 @@ pub enum Fault {
 }
 
 impl Service {
-    /// A service of about the noise that a virtual machine of a cloud shows.
+    /// A service with the typical noise of a cloud virtual machine.
     pub const USUAL: Service = Service {
         per_second: 20_000.0,
         process_sd: 0.01,
@@ -53,7 +53,7 @@ impl Service {
         fault: None,
     };
 
-    /// The same service at this multiple of its rate. Its CPU time of an answer becomes as much less.
+    /// The service at this multiple of its rate, with its CPU time per answer divided by it.
     pub fn times(self, rate: f64) -> Service {
         Service { per_second: self.per_second * rate, ..self }
     }
@@ -67,7 +67,7 @@ impl Service {
     }
 }
 
-/// A normal number is drawn for one of these.
+/// Purposes of random normal numbers.
 #[derive(Debug, Clone, Copy)]
 enum Draw {
     Process,
@@ -77,29 +77,29 @@ enum Draw {
     Memory,
 }
 
-/// Services and what else happens on the machine.
+/// Services, and disturbances of the machine.
 pub struct Machine {
     services: Vec<Service>,
-    /// How much the speed of the whole machine changes from one slice to the next, as a logarithm.
+    /// Change of the machine's speed from slice to slice, as a logarithm.
     drift_sd: f64,
     seed: u64,
     now_ns: Cell<u64>,
-    /// Of the machine, and of each process that runs.
+    /// Speed of the machine, and of each running process.
     speed: f64,
     processes: Vec<f64>,
     slice_ns: u64,
     window_ns: u64,
-    /// Time within which an answer counts in an open loop.
+    /// Latency limit for answers in an open loop.
     limit_ns: u64,
-    /// One of this number of open-loop slices finds the generator late.
+    /// One of this number of open-loop slices has a late generator.
     pub discarded_every: usize,
-    /// One of this number of slices has no figures: an agent was lost.
+    /// One of this number of slices has no figures, because an agent was lost.
     pub lost_every: usize,
-    /// How long each service takes to be steady.
+    /// Time until each service is steady.
     pub steady_after_ns: Vec<u64>,
-    /// When the user stops the run.
+    /// Time at which the user interrupts the run.
     pub interrupted_at_ns: u64,
-    /// Rows whose pilot left a process.
+    /// Rows with a process left by their pilot.
     piloted: BTreeSet<usize>,
     slices: usize,
 }
@@ -129,7 +129,7 @@ impl Machine {
         self.now_ns.set(self.now_ns.get() + ns);
     }
 
-    /// A standard normal number that belongs to this place in the plan.
+    /// A standard normal number for this place in the plan.
     fn normal(&self, draw: Draw, Slot { block, round, point, row }: Slot) -> f64 {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let place = [block, round, point, row].into_iter().fold(0, |place, part| place << 14 | part as u64);
@@ -157,8 +157,7 @@ impl Machine {
         Sample { load, host, ..Sample::default() }
     }
 
-    /// A queue with one server: P(late) = exp(-(capacity - rate) limit). No answer is later than a limit that is longer than the
-    /// window.
+    /// A queue with one server: P(late) = exp(-(capacity - rate) limit), 0 beyond the window.
     fn open(&self, per_second: f64, offered_per_second: f64) -> Sample {
         let due = (offered_per_second * self.window_ns as f64 / 1e9).round() as u64;
         let spare = (per_second - offered_per_second) * self.limit_ns as f64 / 1e9;

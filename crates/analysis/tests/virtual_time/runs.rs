@@ -1,4 +1,4 @@
-//! Whole runs on the machine without time, from a plan to what a folder would hold.
+//! Whole runs on the simulated machine, from a plan to the content of a run folder.
 
 use tare_analysis::stop::PlannedRule;
 use tare_bench::{
@@ -14,20 +14,21 @@ use tare_service::catalogue;
 
 use crate::machine::Machine;
 
-/// A plan of this number of blocks over `rows`, the first of which is the reference.
+/// A plan of this number of blocks over `rows`; the first is the reference.
 pub fn plan(rows: &[&str], blocks: usize, seed: u64) -> Plan {
     let plan = fixture::at_points(fixture::plan(rows), |point| point.rounds = 8);
     let plan = fixture::in_blocks(plan, |of| (of.min, of.max, of.budget_ns) = (blocks, blocks, 0));
     Plan { seed, ..plan }
 }
 
-/// The plan that `compare`, `bisect` and `history` make before they add their question: how versions are compared if no experiment
-/// says how, over rows of the simulation. The first is the reference, and `NAME@again` is `NAME` once more.
+/// The plan of `compare`, `bisect` and `history` before they add their question: the default comparison, over
+/// simulated rows. The first is the reference, and `NAME@again` is the twin of `NAME`.
 pub fn of_versions(rows: &[&str], seed: u64) -> Plan {
     of_experiment(Experiment::of_versions(), rows, seed)
 }
 
-/// The same with few slices in at most this number of blocks, for hundreds of runs: such as `--experiment` gives.
+/// The same with few slices and at most this number of blocks, for hundreds of runs; like a custom
+/// `--experiment`.
 pub fn of_short_versions(rows: &[&str], blocks: usize, seed: u64) -> Plan {
     let mut experiment = Experiment::of_versions();
     let schedule = &mut experiment.schedule;
@@ -50,20 +51,20 @@ fn of_experiment(mut experiment: Experiment, rows: &[&str], seed: u64) -> Plan {
     plan
 }
 
-/// As if the row could not take part, for this reason.
+/// The plan with a row excluded for this reason.
 pub fn without(mut plan: Plan, row: usize, why: Exclusion) -> Plan {
     plan.rows[row].excluded = Some(Excluded { why, reason: "it ended before it was ready".to_owned() });
     plan
 }
 
-/// A whole run, as its folder would give it back.
+/// A whole run, as read from its folder.
 pub fn run(plan: &Plan, machine: &mut Machine) -> StoredRun {
     let environment = Environment::default();
     let header = Header::new("0.1.0", "2026-01-01T00:00:00Z".to_owned(), plan.clone(), environment);
     resume(&StoredRun { header, records: Vec::new(), damage: Vec::new(), in_progress: false }, machine)
 }
 
-/// What was stored, and the rest of the run.
+/// Continues a stored run to its end.
 pub fn resume(stored: &StoredRun, machine: &mut Machine) -> StoredRun {
     let header = stored.header.clone();
     let mut journal = Memory(stored.records.clone());
@@ -79,7 +80,7 @@ pub fn resume(stored: &StoredRun, machine: &mut Machine) -> StoredRun {
     StoredRun { in_progress: false, ..kept }
 }
 
-/// The run as one leaves it that was killed before the first record for which `from` holds.
+/// The run as if killed before the first record for which `from` holds.
 pub fn cut(run: &StoredRun, from: impl Fn(&Record) -> bool) -> StoredRun {
     let end = run.records.iter().position(from).expect("it has such a record");
     StoredRun { records: run.records[..end].to_vec(), ..run.clone() }

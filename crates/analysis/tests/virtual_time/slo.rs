@@ -1,4 +1,4 @@
-//! Searches for capacity under an SLO, as a run executes them.
+//! Searches for capacity under an SLO, in whole runs.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ const LIMIT_NS: u64 = 10_000_000;
 const QUICK: Service = Service::USUAL;
 const SLOW: Service = Service { per_second: 2_000.0, ..QUICK };
 
-/// The plan that `tare slo` would make, over rows of the simulation.
+/// The plan of `tare slo`, over simulated rows.
 fn plans(rows: &[&str], starts: usize, seed: u64) -> (SloPlan, Plan) {
     let setting = SearchSetting {
         slo: Slo::parse(["p99=10ms"]).unwrap(),
@@ -100,7 +100,7 @@ fn two_services_are_searched_side_by_side() {
     }
 }
 
-/// The rate that the middle start holds is the truth; of intervals over six starts all but one in twenty hold it.
+/// The median start holds the true capacity; intervals over six starts contain it in 95% of cases.
 #[test]
 fn intervals_hold_the_truth() {
     let holds = |seed: &u64| {
@@ -144,7 +144,7 @@ fn windows_with_a_late_generator_are_tried_again() {
 
 #[test]
 fn a_service_that_holds_no_rate_has_none() {
-    // Its spare capacity is never enough: at most 20,000/s x 0.1 ms, where it takes 4.6.
+    // Its spare capacity is never enough: at most 20,000/s x 0.1 ms, and 4.6 are needed.
     let (slo, kept) = run_within(100_000, &[("hopeless", QUICK)], 6, 1, usize::MAX);
     let report = capacity::compute(&slo, &kept);
     let row = &report.rows[0];
@@ -162,7 +162,7 @@ fn windows_that_are_too_short_for_the_percentile_are_reported() {
     assert!(findings.iter().any(|found| found.code() == "short-window"), "{findings:?}");
 }
 
-/// What was cut off in the middle of a start counts up to the start before.
+/// A start that was cut off does not count.
 #[test]
 fn a_search_that_was_cut_off_is_no_observation() {
     let (slo, mut kept) = run(&[("quick", QUICK)], 3, 1, usize::MAX);
@@ -171,7 +171,7 @@ fn a_search_that_was_cut_off_is_no_observation() {
     assert_eq!(capacity::compute(&slo, &kept).rows[0].starts, 2);
 }
 
-/// A search over these services of `starts` starts that is asked for this rate, before it has run.
+/// A search over these services with `starts` starts and this required rate, before it runs.
 fn asked(services: &[Service], starts: usize, at_least: Option<f64>, limit_ns: u64) -> (Plan, Machine) {
     let labels = &["first", "second"][..services.len()];
     let (_, mut plan) = plans(labels, starts, 1);
@@ -187,21 +187,21 @@ fn verdict(services: &[Service], at_least: Option<f64>, limit_ns: u64) -> Verdic
     Analysis::of(&runs::run(&plan, &mut machine)).verdict
 }
 
-/// Shorter than an answer takes, so that no rate is low enough.
+/// Shorter than an answer takes, so no rate is low enough.
 const HARD_NS: u64 = 100_000;
-/// Longer than a window, so that none is too high.
+/// Longer than a window, so no rate is too high.
 const EASY_NS: u64 = u64::MAX;
 
-/// What the command ends with.
+/// The exit verdict of the command.
 #[test]
 fn a_search_gets_the_verdict_that_is_its_own() {
     let crashes = QUICK.failing(0, Fault::Crash);
     for (services, at_least, limit_ns, expected) in [
         (&[QUICK][..], None, LIMIT_NS, Verdict::Pass),
-        // That no rate holds is a figure too.
+        // "No rate holds" is a result too.
         (&[QUICK], None, HARD_NS, Verdict::Pass),
         (&[QUICK], Some(1.0), HARD_NS, Verdict::Fail),
-        // It held all that was tried, which is less.
+        // It held all tried rates, which are below the required one.
         (&[QUICK], None, EASY_NS, Verdict::Pass),
         (&[QUICK], Some(1e9), EASY_NS, Verdict::Inconclusive),
         (&[QUICK, crashes], None, LIMIT_NS, Verdict::ServiceFailed),
@@ -241,7 +241,7 @@ fn a_service_that_crashes_leaves_the_others_their_capacity() {
     }
 }
 
-/// What the budget cuts off does not count, and with nothing left there is no figure.
+/// Unfinished starts do not count, and without a finished one there is no figure.
 #[test]
 fn a_budget_ends_a_search() {
     for seconds in [20, 60, 120] {
@@ -263,7 +263,7 @@ fn a_budget_ends_a_search() {
     assert!(report.rows[0].reason().unwrap().starts_with("no search came to its end"));
 }
 
-/// Its finished starts count; the one that was cut off is lost, unless it was killed between two.
+/// Finished starts count; the unfinished one is lost, unless the run was killed between two.
 #[test]
 fn a_search_that_was_cut_off_is_resumed() {
     let starts = |kept: &StoredRun| capacity::compute(kept.header.plan.slo().unwrap(), kept).rows[0].starts;

@@ -9,7 +9,7 @@ use crate::{
 const CALLED_P999: Mislabelled =
     Mislabelled { called: 0.999, is: Statistic::Quantile(0.99), shown_by: "a file" };
 
-/// A row in which everything agrees: 10 ms at 6,400/s on 64 connections.
+/// A consistent row: 10 ms at 6,400/s on 64 connections.
 fn sound() -> Row {
     Row {
         name: "a".to_owned(),
@@ -35,7 +35,7 @@ fn sound() -> Row {
     }
 }
 
-/// How many succeeded, were refused and had no answer.
+/// The numbers of successes, error statuses and missing answers.
 fn counts(succeeded: f64, refused: f64, unanswered: f64) -> Option<Counts> {
     Some(Counts { succeeded, refused, unanswered, ..Counts::default() })
 }
@@ -264,7 +264,7 @@ fn every_rule_is_in_the_list_once_and_the_grave_ones_come_first() {
 }
 
 proptest! {
-    /// Closed loops that obey Little's law are never said to break it, whatever is printed with three digits.
+    /// Closed loops that obey Little's law are never reported, despite figures with three digits.
     #[test]
     fn rounding_breaks_no_law(connections in 1_u32..5000, mean_us in 1_u32..1_000_000) {
         let ns_mean = f64::from(mean_us) * 1e3;

@@ -8,23 +8,23 @@ use crate::published::{
     Counted, Counts, Latency, Load, Mislabelled, Published, Row, Source, Statistic, Timing,
 };
 
-/// Logical CPUs of a server, by its profile; `scripts/lib/profiles.sh` has the sets.
+/// The logical CPUs of a server; `scripts/lib/profiles.sh` has the CPU sets by profile.
 const CPUS: f64 = 64.0;
 const OF_PROFILES: [(&str, f64); 2] = [("api-4-", 4.0), ("api-16-", 16.0)];
-/// Profiles in which one connection carries many requests at once, of a number that no file states.
+/// Profiles with many concurrent requests per connection, whose number no file states.
 const MULTIPLEXED: [&str; 6] = ["h2", "h3", "grpc", "stream", "gateway", "production-stack"];
-/// Profiles with a rate that was asked for, so that most connections wait for their turn.
+/// Profiles with a limited rate, in which most connections wait.
 const PACED: [&str; 2] = ["latency-", "8gbit"];
-/// Profiles that wrk measures.
+/// Profiles measured by wrk.
 const OF_WRK: [&str; 3] = ["static", "static-tls", "json-tls"];
-/// Profiles whose p99 is the maximum if it is not the mean, as the script says that reads their output.
+/// Profiles whose p99 is the maximum unless it is the mean, according to the script that parses their output.
 const MAXIMUM_AS_P99: [(&str, Mislabelled); 4] = [
     ("static-tls", maximum_by("scripts/lib/tools/wrk.sh:70 at commit 01193b6")),
     ("json-tls", maximum_by("scripts/lib/tools/wrk.sh:70 at commit 01193b6")),
     ("stream-grpc", maximum_by("scripts/lib/tools/ghz.sh:103 at commit 28606ba")),
     ("stream-grpc-tls", maximum_by("scripts/lib/tools/ghz.sh:103 at commit 28606ba")),
 ];
-/// Answers that are no success.
+/// Statuses that are no success.
 const FAILURES: [&str; 3] = ["status_3xx", "status_4xx", "status_5xx"];
 
 const fn maximum_by(shown_by: &'static str) -> Mislabelled {

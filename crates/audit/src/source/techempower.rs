@@ -1,5 +1,5 @@
-//! `results.json` of TechEmpower's Framework Benchmarks: for each type of test and framework a list of what wrk printed, one for
-//! each number of connections. How many CPUs a server used is in other files.
+//! `results.json` of TechEmpower's Framework Benchmarks: for each type of test and framework a list of wrk
+//! results, one per number of connections. The CPU use of a server is in other files.
 
 use serde_json::Value;
 use tare_load::units::several;
@@ -7,11 +7,11 @@ use tare_load::units::several;
 use super::text::{at, printed, text_at, time_at_ns};
 use crate::published::{Counts, Latency, Load, Published, Row, Source, Timing};
 
-/// Requests that are sent at once on each connection in the test `plaintext`.
+/// Pipelined requests on each connection in the test `plaintext`.
 const PIPELINE: f64 = 16.0;
-/// Answers of 4xx and 5xx, in one figure.
+/// Statuses 4xx and 5xx, in one figure.
 const FAILURES: &str = "5xx";
-/// What had no answer is not among the requests.
+/// Errors without an answer, which are not counted as requests.
 const UNANSWERED: [&str; 3] = ["connect", "read", "write"];
 
 pub(super) fn read(_: &str, value: &Value) -> Option<Published> {
@@ -27,7 +27,7 @@ pub(super) fn read(_: &str, value: &Value) -> Option<Published> {
         let of_kind = if kind == "plaintext" && !pipelined.is_empty() { &pipelined } else { &levels };
         for (framework, loads) in frameworks {
             for (place, load) in loads.as_array().into_iter().flatten().enumerate() {
-                // Of the tests with several queries the list goes through these, at the most connections.
+                // Tests with several queries use the most connections; the list has the numbers of queries.
                 let connections = match kind.as_str() {
                     "query" | "update" | "cached-query" => levels.last(),
                     _ => of_kind.get(place),
@@ -42,7 +42,7 @@ pub(super) fn read(_: &str, value: &Value) -> Option<Published> {
     Some(read)
 }
 
-/// Tests with several queries have no other name for a load than its place.
+/// In tests with several queries only the position identifies a load.
 fn place_of(row: Row, kind: &str, place: usize) -> Row {
     match kind {
         "query" | "update" | "cached-query" => {
@@ -70,7 +70,7 @@ fn row(
         test: connections
             .map_or(kind.to_owned(), |connections| format!("{kind}, {}", several(connections, "connection"))),
         load: Load { slots: connections.map(|connections| connections * pipeline), ..Load::default() },
-        // What is ranked is this quotient: the file has no rate of its own.
+        // The ranking uses this quotient, because the file contains no rate.
         per_second: elapsed_s.map(|elapsed_s| requests / elapsed_s),
         counts: Some(Counts {
             succeeded: (requests - refused).max(0.0),

@@ -36,7 +36,7 @@ fn more_cpu_than_there_is_and_littles_law_are_found_in_http_arena() {
     assert_eq!(counts(&published), expected);
     let published = excerpt("http-arena/caddy.json");
     assert_eq!(published.tests().len(), 5);
-    // json-tls-4096: a mean that was corrected, beside a count that was not; pipelined-4096: 70% of the requests it allows.
+    // json-tls-4096: a corrected mean with an uncorrected count; pipelined-4096: 70% of the allowed requests.
     let expected = [(Rule::LittleAbove, 1), (Rule::Label, 1), (Rule::LittleBelow, 1)];
     assert_eq!(counts(&published), expected);
     assert_eq!(audit(&published).weight(), Some(Weight::NotShown), "wrk measured that profile");
@@ -72,7 +72,7 @@ fn a_p95_under_the_name_of_p99_is_found_in_web_frameworks() {
     assert_eq!((quantile(3), agoo.latency.quantiles_ns.len()), ((0.95, 0.028_035_373 * 1e9), 4));
     assert_eq!((agoo.latency.ns_mean, agoo.counts), (None, None), "-1 is no figure");
     assert!(agoo.elapsed_s.is_some_and(|elapsed_s| (elapsed_s - 15.035_906).abs() < 1e-6));
-    // One row has no quantile: none of its requests was answered.
+    // One row has no quantile, because none of its requests was answered.
     let expected = [(Rule::Label, 11), (Rule::Ceiling, 1), (Rule::Spread, 1)];
     assert_eq!(counts(&published), expected);
     let label = Mislabelled {

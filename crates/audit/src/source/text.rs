@@ -1,4 +1,4 @@
-//! Numbers and lines as tools print them.
+//! Numbers and lines in the form that tools print.
 
 use std::borrow::Cow;
 
@@ -6,25 +6,25 @@ use serde_json::Value;
 use tare_host::foreign;
 use tare_load::units::parse_duration;
 
-/// A time, and how far apart two of them are that are not printed alike.
+/// A time, with the resolution of its printed form.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Printed {
     pub(super) ns: f64,
     pub(super) step_ns: f64,
 }
 
-/// Names of units beside the usual ones. `msec` and `usec` end like the first.
+/// Other spellings of units. `msec` and `usec` end like the first.
 const UNITS: [(&str, &str); 6] =
     [("sec", "s"), ("secs", "s"), ("seconds", "s"), ("min", "m"), ("minutes", "m"), ("hr", "h")];
 
-/// `23.22ms`, `665us`, `1.12 s`, `1m2.5s`. A number without a unit is in seconds.
+/// Parses `23.22ms`, `665us`, `1.12 s`, `1m2.5s`. A number without a unit is in seconds.
 pub(super) fn printed(text: &str) -> Option<Printed> {
-    // The sign of a code page that is not UTF-8 was replaced.
+    // A micro sign in another encoding was replaced.
     let text = text.trim().replace(['µ', 'μ', char::REPLACEMENT_CHARACTER], "u");
     if !text.is_ascii() {
         return None;
     }
-    // oha has a unit of ten seconds and one of ten minutes: `0.3004 10 sec` is 3 s.
+    // oha has units of ten seconds and ten minutes: `0.3004 10 sec` is 3 s.
     let (text, scale) = match text.split_once(" 10 ") {
         Some((number, unit)) => (format!("{number} {unit}"), 10.0),
         None => (text, 1.0),
@@ -36,18 +36,18 @@ pub(super) fn printed(text: &str) -> Option<Printed> {
     let last =
         text[..unit_from].rfind(|c: char| !c.is_ascii_digit() && c != '.').map_or(0, |place| place + 1);
     let digits = text[last..unit_from].split_once('.').map_or(0, |(_, fraction)| fraction.len());
-    // The last unit, such as the seconds of `1m2.5s`, says how much the last digit is.
+    // The last unit, such as the seconds in `1m2.5s`, determines the resolution.
     let unit_ns = ns(&format!("1{}", &text[unit_from..]))?;
     let step_ns = unit_ns / 10_f64.powi(i32::try_from(digits).ok()?);
     Some(Printed { ns: ns(&text)?, step_ns })
 }
 
-/// The time alone, in nanoseconds.
+/// The time in nanoseconds, without its resolution.
 pub(super) fn time_ns(text: &str) -> Option<f64> {
     printed(text).map(|printed| printed.ns)
 }
 
-/// What a terminal shows of this text: without colours and the like, and a line for each state of a bar of progress.
+/// The text as a terminal shows it: without colours, and with a line for each state of a progress bar.
 pub(super) fn shown(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut parts = text.split('\u{1b}');
@@ -64,12 +64,12 @@ pub(super) fn shown(text: &str) -> String {
     }
 }
 
-/// What follows `label` on its line.
+/// The text after `label` on its line.
 pub(super) fn after<'a>(lines: &[&'a str], label: &str) -> Option<&'a str> {
     lines.iter().find_map(|line| line.strip_prefix(label)).map(str::trim)
 }
 
-/// The words of the line that begins with `label`, those of the label left out.
+/// The words after `label`, on the line that begins with it.
 pub(super) fn words<'a>(lines: &[&'a str], label: &str) -> Vec<&'a str> {
     after(lines, label).map(|rest| rest.split_whitespace().collect()).unwrap_or_default()
 }
@@ -89,24 +89,25 @@ pub(super) fn behind(line: &str, word: &str) -> Option<f64> {
     number(words.get(place + 1)?.trim_end_matches(')'))
 }
 
-/// Lines such as `99%    5.80ms` and `99.00% in 0.0053 secs`. What hey could not fill has the name `0%`.
+/// Parses lines such as `99%    5.80ms` and `99.00% in 0.0053 secs`. Rows that hey cannot fill are named
+/// `0%`.
 pub(super) fn quantiles(lines: &[&str]) -> Vec<(f64, f64)> {
     let quantile = |line: &&str| {
         let (share, time) = line.split_once('%')?;
-        // hey prints the sign twice.
+        // hey prints the percent sign twice.
         let time = time.trim_start_matches('%').trim().trim_start_matches("in ");
         Some((number(share).filter(|share| *share > 0.0)? / 100.0, time_ns(time)?))
     };
     lines.iter().filter_map(quantile).collect()
 }
 
-/// A number that is alone, or a number with `%` or `,` behind it.
+/// A number, optionally followed by `%` or `,`.
 pub(super) fn number(text: &str) -> Option<f64> {
     let text = text.trim().trim_end_matches(['%', ',']);
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// `120.5k`, as wrk and bombardier print a rate.
+/// A rate as wrk and bombardier print it: `120.5k`.
 pub(super) fn rate(text: &str) -> Option<f64> {
     let scales = [("k", 1e3), ("M", 1e6), ("G", 1e9)];
     let scaled =
@@ -114,7 +115,7 @@ pub(super) fn rate(text: &str) -> Option<f64> {
     scaled.or_else(|| number(text))
 }
 
-/// The number under this key, which may be written as text.
+/// The number under this key, which may be a string.
 pub(super) fn at(value: &Value, key: &str) -> Option<f64> {
     match value.get(key)? {
         Value::Number(number) => number.as_f64(),
@@ -123,12 +124,11 @@ pub(super) fn at(value: &Value, key: &str) -> Option<f64> {
     }
 }
 
-/// The text under this key.
 pub(super) fn text_at<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key)?.as_str()
 }
 
-/// The time under this key, written with its unit.
+/// The time with its unit under this key.
 pub(super) fn time_at_ns(value: &Value, key: &str) -> Option<f64> {
     time_ns(text_at(value, key)?)
 }

@@ -1,5 +1,5 @@
-//! What tools print for people, and their JSON: a module for each of them. A file may have the output of several runs of one tool,
-//! one after the other.
+//! The text output of tools, and their JSON, with a module for each. A file may contain several runs of one
+//! tool in sequence.
 
 mod ab;
 mod autocannon;
@@ -16,24 +16,24 @@ use serde_json::Value;
 use super::text::shown;
 use crate::published::{Counted, Published, Row, Source, Timing};
 
-/// A tool, and how a run of it is read.
+/// A tool, and the parsers for its runs.
 struct Tool {
     source: Source,
-    /// How its latencies and its rate are made.
+    /// How its latencies and its rate are computed.
     timing: Timing,
-    /// Which requests its rate counts.
+    /// The requests that its rate counts.
     counted: Counted,
-    /// Whether it printed these lines.
+    /// Whether these lines are its output.
     printed: fn(&[&str]) -> bool,
-    /// The line that a run of it begins with.
+    /// Whether a line is the first of a run.
     begins: fn(&str) -> bool,
-    /// What a run of it says.
+    /// Parses the text of a run.
     run: fn(&[&str]) -> Row,
-    /// What its JSON says, if it has one.
+    /// Parses its JSON, if it has any.
     json: fn(&Value) -> Option<Row>,
 }
 
-/// Where the outputs of two begin alike, the one with more marks of its own comes first.
+/// If the outputs of two tools begin alike, the one with more specific marks comes first.
 const TOOLS: [Tool; 11] = [
     autocannon::TOOL,
     wrk::WRK2,
@@ -62,7 +62,7 @@ pub(super) fn json(name: &str, value: &Value) -> Option<Published> {
     })
 }
 
-/// No JSON of a tool that has none.
+/// For tools without JSON.
 fn none(_: &Value) -> Option<Row> {
     None
 }
@@ -76,14 +76,14 @@ pub(super) fn text(name: &str, text: &str) -> Option<Published> {
     let runs: Vec<(&Tool, &[&str])> =
         runs.filter_map(|run| Some((TOOLS.iter().find(|tool| (tool.printed)(run))?, run))).collect();
     let source = runs.first()?.0.source;
-    // Figures of two tools say nothing about each other.
+    // Figures of different tools are not comparable.
     let of_source = runs.iter().filter(|(tool, _)| tool.source == source);
     let rows = of_source.map(|(tool, run)| tool.row(name, (tool.run)(run)));
     let rows: Vec<Row> = rows.filter(|row| row.per_second.is_some() || row.counts.is_some()).collect();
     Some(Published { source, unread: runs.len() - rows.len(), rows })
 }
 
-/// Whether a line begins with this.
+/// Whether any line begins with `start`.
 fn has(lines: &[&str], start: &str) -> bool {
     lines.iter().any(|line| line.starts_with(start))
 }

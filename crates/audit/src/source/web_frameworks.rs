@@ -1,6 +1,7 @@
-//! `data.json` and `data.min.json` of the-benchmarker/web-frameworks: a list of figures, each with its framework, its number of
-//! connections and a label. Until August 2025 they came from wrk: its times are in microseconds, also where the label says `ms`.
-//! Since then they come from oha, whose latencies are in seconds, and what oha does not state is -1.
+//! `data.json` and `data.min.json` of the-benchmarker/web-frameworks: a list of figures, each with its
+//! framework, its number of connections and a label. Until August 2025 they came from wrk, with times in
+//! microseconds even if the label says `ms`. Since then they come from oha, with latencies in seconds, and -1
+//! for values that oha does not state.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +11,9 @@ use super::text::{at, text_at};
 use crate::published::{Counts, Latency, Load, Mislabelled, Published, Row, Source, Statistic, Timing};
 
 const FAILURES: &str = "http_errors";
-/// What had no answer is not among the requests.
+/// Errors without an answer, which are not counted as requests.
 const UNANSWERED: [&str; 3] = ["socket_connection_errors", "socket_read_errors", "socket_write_errors"];
-/// As wrk's and oha's quantiles are called. The first files of oha have the labels of wrk.
+/// The labels of wrk's and oha's quantiles. The first files of oha have the labels of wrk.
 const QUANTILES: [([&str; 2], f64); 5] = [
     (["percentile_50", "percentile50"], 0.5),
     (["percentile_75", "percentile75"], 0.75),
@@ -20,9 +21,10 @@ const QUANTILES: [([&str; 2], f64); 5] = [
     (["percentile_99", "percentile99"], 0.99),
     (["percentile_99.999", "percentile99999"], 0.99999),
 ];
-/// Written by the collector for what oha does not state.
+/// The collector's value for what oha does not state.
 const NOT_STATED: f64 = -1.0;
-/// `percentile99: data.dig(:latencyPercentiles, :p95)`: so since the first data of oha (3c20cebf7, 3 September 2025).
+/// `percentile99: data.dig(:latencyPercentiles, :p95)`: since the first data of oha (3c20cebf7, 3 September
+/// 2025).
 const P95_AS_P99: Mislabelled = Mislabelled {
     called: 0.99,
     is: Statistic::Quantile(0.95),
@@ -32,12 +34,12 @@ const P95_AS_P99: Mislabelled = Mislabelled {
 /// The figures of one framework at one number of connections.
 type Figures<'a> = BTreeMap<&'a str, f64>;
 
-/// Whose output was collected, and in which units.
+/// The tool whose output was collected, and its units.
 #[derive(Clone, Copy)]
 struct Collected {
     latency_ns: f64,
     elapsed_s: f64,
-    /// A connection for each request.
+    /// Whether each request uses a connection of its own.
     reconnects: bool,
     not_stated: Option<f64>,
     mislabelled: Option<Mislabelled>,
@@ -62,7 +64,7 @@ const OF_OHA: Collected = Collected {
 };
 
 impl Collected {
-    /// wrk counts requests, and no count of it is below zero.
+    /// wrk counts requests, and its counts are never negative.
     fn of(figures: &Figures) -> Collected {
         if figures.get("total_requests") == Some(&NOT_STATED) { OF_OHA } else { OF_WRK }
     }
@@ -71,7 +73,7 @@ impl Collected {
         self.not_stated != Some(figure)
     }
 
-    /// The probability of what is called this.
+    /// The true probability of the quantile with this name.
     fn probability(self, called: f64) -> f64 {
         match self.mislabelled {
             Some(Mislabelled { called: label, is: Statistic::Quantile(is), .. }) if label == called => is,
@@ -101,7 +103,7 @@ pub(super) fn read(_: &str, value: &Value) -> Option<Published> {
     Some(Published { source: Source::WebFrameworks, rows: rows.collect(), unread })
 }
 
-/// Level, framework, label and figure; the last may be null, where no request was answered.
+/// Level, framework, label and figure; the last may be null, if no request was answered.
 fn figure(metric: &Value) -> Option<(u64, u64, &str, Option<f64>)> {
     let level = metric.get("level")?.as_u64()?;
     let figure = at(metric, "value");
@@ -110,7 +112,7 @@ fn figure(metric: &Value) -> Option<(u64, u64, &str, Option<f64>)> {
     is_read.then_some((level, framework, text_at(metric, "label")?, figure))
 }
 
-/// Those of two languages that are called the same have their language with them: they are not runs of one server.
+/// The names of frameworks. Equal names in two languages include the language: they are different servers.
 fn names(value: &Value) -> BTreeMap<u64, String> {
     let frameworks = value.get("frameworks").and_then(Value::as_array).into_iter().flatten();
     let label =
@@ -128,7 +130,7 @@ fn names(value: &Value) -> BTreeMap<u64, String> {
     labels.iter().map(name).collect()
 }
 
-/// A framework that was not reached has zeros.
+/// The row of a framework; one that was not reached has zeros.
 fn row(name: String, level: u64, figures: &Figures) -> Option<Row> {
     let collected = Collected::of(figures);
     let is_stated = |figure: &f64| collected.states(*figure);

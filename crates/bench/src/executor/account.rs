@@ -1,9 +1,8 @@
-//! What a service was asked since its start takes of what it works with, and what was counted there.
+//! Compares the queries that requests must cause at the backing with those counted there.
 //!
-//! Both are sums over the life of a process, and not of one slice. PostgreSQL counts a statement that reads when its cursor is closed.
-//! Some services close it after the answer is sent, when they give the connection back, and are frozen before they come to it: up to
-//! one statement for each connection is counted in the next slice. Over many slices such a difference does not grow. That of a service
-//! that caches does.
+//! Both are sums over the life of a process. PostgreSQL counts a reading statement when its cursor is closed.
+//! Some services close it after the answer and may be frozen before, so up to one statement per connection
+//! counts in the next slice. This difference does not grow over slices; that of a caching service does.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -12,10 +11,10 @@ use tare_service::{
     contract::{Contract, Request},
 };
 
-/// Answers by the names of their requests.
+/// Answers by request name.
 type Answered = BTreeMap<String, u64>;
 
-/// What is counted.
+/// The counted kinds of use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Reads,
@@ -26,21 +25,21 @@ enum Kind {
 
 const KINDS: [Kind; 4] = [Kind::Reads, Kind::RowsRead, Kind::RowsWritten, Kind::Upstream];
 
-/// What the requests of one kind take.
+/// Expected use by the requests, of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Taken {
     by_answers: u64,
-    /// At most by requests that had no right answer: whether they came so far is not known.
+    /// Upper bound for requests without a correct answer, which may or may not have reached the backing.
     by_others_max: u64,
-    /// At most by what one connection has open.
+    /// Upper bound for what one connection has open.
     open_max: u64,
 }
 
-/// Of a process since its start.
+/// Backing usage of a process since its start, expected and counted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Account {
     answers: u64,
-    /// In the order of the kinds. Absent once a request was answered of which the contract does not say it.
+    /// In the order of [`KINDS`]. `None` once an answered request declares no counts.
     taken: [Option<Taken>; KINDS.len()],
     counted: BackingCounts,
 }
@@ -55,7 +54,7 @@ impl Kind {
         }
     }
 
-    /// What an answer takes, if the contract says it.
+    /// Expected use per answer, if the contract declares it.
     fn each(self, contract: &Contract, request: &Request) -> Option<u64> {
         let of = match self {
             Kind::Upstream => return contract.backing.upstream.as_ref().map(|_| 1),
@@ -66,7 +65,7 @@ impl Kind {
         Some(u64::from(of.unwrap_or(0)))
     }
 
-    /// What a connection can have open of these: the rows of a cursor are counted with it, what writes is counted at once.
+    /// Most uses that a connection can have open. Rows count when their cursor closes, writes at once.
     fn open_max(self, each_max: u64) -> u64 {
         match self {
             Kind::Reads => each_max.min(1),
@@ -97,7 +96,7 @@ impl Kind {
 }
 
 impl Default for Account {
-    /// Of a process of which nothing was asked.
+    /// The account of a process before its first request.
     fn default() -> Account {
         let taken = [Some(Taken::default()); KINDS.len()];
         Account { answers: 0, taken, counted: BackingCounts::default() }
@@ -105,7 +104,7 @@ impl Default for Account {
 }
 
 impl Account {
-    /// A load ended, of which `others` had no right answer.
+    /// Adds a load in which `others` requests had no correct answer.
     pub(super) fn asked(&mut self, contract: &Contract, answered: &Answered, others: u64) {
         self.answers += answered.values().sum::<u64>();
         for (kind, taken) in KINDS.into_iter().zip(&mut self.taken) {
@@ -113,17 +112,17 @@ impl Account {
         }
     }
 
-    /// It is not known what was asked.
+    /// Stops the comparison, because the requests of a load are unknown.
     pub(super) fn forget(&mut self) {
         self.taken = [None; KINDS.len()];
     }
 
-    /// This was counted since the last time.
+    /// Adds counts since the last call.
     pub(super) fn counted(&mut self, counts: &BackingCounts) {
         self.counted += *counts;
     }
 
-    /// What does not agree, where a service has this many connections.
+    /// The discrepancies, for a service with this many database connections.
     pub(super) fn wrong(&self, connections: u32) -> Vec<String> {
         let each = |(kind, taken): (Kind, Option<Taken>)| {
             let (taken, got) = (taken?, kind.counted(&self.counted)?);
@@ -148,12 +147,12 @@ impl Taken {
         }
     }
 
-    /// How what was counted lies to what was taken: equal within what may be open.
+    /// Compares the count with the expectation: equal within what may be open.
     fn against(self, got: u64, connections: u64) -> Ordering {
         let open = self.open_max * connections;
         match got {
             _ if got + open < self.by_answers => Ordering::Less,
-            // What was asked to see whether the service is ready may have been open when counting began.
+            // A readiness request may have been open when counting began.
             _ if got > self.by_answers + self.by_others_max + open => Ordering::Greater,
             _ => Ordering::Equal,
         }

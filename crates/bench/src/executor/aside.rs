@@ -1,5 +1,4 @@
-//! Loads on a warm process of which nothing is measured but how long the service was silent. A service stalls when it is its
-//! time, and not only within a slice.
+//! Unmeasured loads on a warm process; only silences are recorded, because stalls occur there too.
 
 use tare_host::cpus;
 use tare_load::{Load, RunReport};
@@ -11,7 +10,7 @@ use super::{
 use crate::{sample::Aside, schedule::ExecutorError};
 
 impl Bench<'_> {
-    /// The service is thawed, before and after.
+    /// The service is thawed before and after.
     pub(super) fn load_aside(&self, running: &mut Running, load: &Load) -> Result<RunReport, ExecutorError> {
         let before = self.cpu_before(running);
         let report = running.generator.run(load, &self.interrupt)?;
@@ -47,7 +46,7 @@ impl Bench<'_> {
 }
 
 impl Aside {
-    /// Of two loads, one after the other. What others took of either may explain the silence of both.
+    /// Combines two successive loads. CPU time that others took during either may explain a silence.
     fn and(self, later: Aside) -> Aside {
         Aside {
             elapsed_ns: self.elapsed_ns + later.elapsed_ns,

@@ -1,5 +1,5 @@
-//! What a service works with, around a load: what was asked of it is counted, and what was said to be stored is looked for. It is frozen
-//! with the service; its own connection is used while the service stands still, so that neither is measured.
+//! The backing of a service around a load: its counters are read, and claimed writes are looked up. It is
+//! frozen with the service. Tare's own queries run while the service is frozen, so neither is measured.
 
 use tare_load::RunReport;
 use tare_service::backing::{BackingCounts, BackingError};
@@ -11,7 +11,7 @@ use super::{
 use crate::schedule::{ExecutorError, RowFailure};
 
 impl Bench<'_> {
-    /// What was counted until now is not of the load that follows. Service and database are frozen before and after.
+    /// Discards earlier counts. Service and database are frozen before and after.
     pub(super) fn begin_counting(&self, running: &mut Running, point: usize) -> Result<(), ExecutorError> {
         let contract = &self.contracts[point];
         if running.ready.backing.is_none() {
@@ -24,14 +24,14 @@ impl Bench<'_> {
         Ok(ready.backing.freeze()?)
     }
 
-    /// Whether what the service works with has CPUs of its own.
+    /// Whether the backing has its own CPUs.
     pub(super) fn backing_is_apart(&self, running: &Running) -> bool {
         let own = &self.plan.points[running.slot.point].service_settings.backing_cpus;
         let shared = self.pinning(running).all();
         !own.is_empty() && !own.iter().any(|cpu| shared.contains(cpu))
     }
 
-    /// What was counted since then. Absent if there is nothing to count.
+    /// The counts since [`begin_counting`](Self::begin_counting). Absent without a backing.
     pub(super) fn end_counting(
         &self,
         running: &mut Running,
@@ -50,7 +50,7 @@ impl Bench<'_> {
         ready.backing.thaw()?;
         let counts = network.at_the_service(|| ready.backing.take_counts())?.map_err(of_backing)?;
         account.counted(&counts);
-        // A change that had no answer, of this load or the one before, may have been made after one that had.
+        // An unanswered change, of this load or the previous one, may have overwritten an answered one.
         let stored = if without_right_answer(report) == 0 && !had_work_left {
             ready.backing.not_stored_of_load(contract).map_err(of_backing)?
         } else {

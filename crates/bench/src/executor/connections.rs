@@ -1,9 +1,8 @@
-//! Connections before a window: new ones where a load must not have another's, and one request over those that were left alone
-//! for long.
+//! Connections before a window: new ones for each of several loads, and a request over each idle one.
 //!
-//! A frozen service sends nothing and closes nothing, but time goes on: once it is thawed it closes the connections on which
-//! nothing came for as long as its idle time-out, some of them under the first requests. That is no error of the service (RFC
-//! 9112, 9.3.1 and 9.5), so the first request after a long pause is not measured, and what was closed is opened again.
+//! A frozen service sends and closes nothing, but time passes. After the thaw it closes connections that
+//! exceeded its idle time-out, some of them under the first requests. That is correct (RFC 9112, 9.3.1 and
+//! 9.5). So the first request after a long pause is not measured, and closed connections are opened again.
 
 use std::time::Duration;
 
@@ -13,15 +12,15 @@ use tare_service::drive::RESPONSE_TIMEOUT;
 use super::{Bench, process::Running};
 use crate::schedule::ExecutorError;
 
-/// Connections that were left alone for longer are primed. Of the servers that were looked at, gunicorn has the shortest idle
-/// time-out (2 s); most have 5 s or more. Priming takes a freeze more and a request for each connection, about 2 ms of a fast
-/// service: no noticeable part of the second that has gone by.
+/// Connections that were idle for longer are primed. Of the servers examined, gunicorn has the shortest idle
+/// time-out (2 s); most have 5 s or more. Priming takes one more freeze and one request per connection, about
+/// 2 ms for a fast service, which is negligible after a second.
 const IDLE_MAX: Duration = Duration::from_secs(1);
-/// Connections that are closed under the request are replaced, and asked again. One time should be enough.
+/// Connections that are closed under the request are replaced, and primed again. One pass is usually enough.
 const PASSES_MAX: usize = 3;
 
 impl Bench<'_> {
-    /// Before a slice of an interleaved experiment; the service is frozen, before and after.
+    /// Prepares connections before an interleaved slice. The service is frozen before and after.
     pub(super) fn connect(
         &self,
         running: &mut Running,
@@ -43,21 +42,20 @@ impl Bench<'_> {
         Ok(running.ready.freeze()?)
     }
 
-    /// If a plan has several loads, each slice begins with connections of its own: a service must not hold connections of
-    /// another load, each of which may have a thread there. Always, and not only if the load is another one, so that the slices
-    /// of all loads begin alike.
+    /// With several loads, each slice opens its own connections: a service may have a thread per connection,
+    /// and must not hold those of another load. All slices do this, so that they begin alike.
     fn open_anew(&self, running: &mut Running, point: usize, draw: u64) -> Result<(), ExecutorError> {
         running.generator.close();
         running.handshakes.begin_anew();
         running.generator =
             self.generator(&running.ready, &running.network, running.slot.row, point, draw)?;
         let connections = self.plan.points[point].load.connections().total;
-        // What cannot be opened is tried again in the window, and counted there.
+        // Connections that fail here are retried in the window, and counted there.
         let _not_all_are_open = running.generator.open(connections, RESPONSE_TIMEOUT);
         Ok(())
     }
 
-    /// One request over each connection. An answer that is missing here counts for nothing, a wrong one does.
+    /// Sends one request over each connection. Missing answers are ignored here; wrong ones are recorded.
     fn prime(&self, running: &mut Running) -> Result<(), ExecutorError> {
         let stop = Stop::count(Quota::RequestsEach(1), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
         let once = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);

@@ -1,9 +1,8 @@
-//! Agents that send the measured load of a service, which runs on this machine.
+//! Agents that send the measured load of a service on this machine.
 //!
-//! A slice has connections of its own: an agent opens them, asks once over each, and closes them when its load is over. So the service
-//! is thawed twice, as with several loads of the local generator: to be connected to, which is not measured, and for the load. Its
-//! second thaw is a moment before the start that all agents have in common, and not when that start is agreed on: what a service does
-//! while nothing is asked would be a part of the cost of its answers.
+//! A slice has its own connections: an agent opens them, sends one request over each, and closes them after
+//! its load. So the service is thawed twice, once for unmeasured connecting and once for the load. The second
+//! thaw comes shortly before the common start, so that idle time before it adds no cost to answers.
 
 use std::time::{Duration, Instant};
 
@@ -25,29 +24,29 @@ use crate::{
     schedule::{Executor, ExecutorError, InstrumentFailure, RowFailure},
 };
 
-/// How long before the start a service is thawed. Its threads must be on their way before the first request is.
+/// Lead of the thaw over the start, so that the service's threads run before the first request.
 const THAW_AHEAD_NS: u64 = 20_000_000;
-/// How long agents that were lost are looked for before a slice: a supervisor starts them again.
+/// How long a slice waits for lost agents to come back, because a supervisor restarts them.
 const CONNECT_AGAIN: Duration = Duration::from_secs(2);
-/// Between two attempts.
+/// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(250);
-/// After this number of slices without agents, one after the other, the run is cut off. It can be resumed.
+/// The run is cut off after this number of consecutive slices without agents. It can be resumed.
 const LOST_MAX: usize = 3;
 
 /// The agents of a run.
 #[derive(Debug)]
 pub struct Fleet {
     setting: FleetSetting,
-    /// What each said that it is when the run began.
+    /// What each agent reported about itself when the run began.
     agents: Vec<(String, About)>,
     state: State,
-    /// Slices since the last one of which all agents reported.
+    /// Consecutive slices in which an agent was lost.
     lost: usize,
 }
 
 #[derive(Debug)]
 enum State {
-    /// None of them is connected.
+    /// No agent is connected.
     Away,
     Resting(Resting),
 }
@@ -56,7 +55,7 @@ impl Fleet {
     /// Connects to all agents.
     ///
     /// # Errors
-    /// One cannot be reached, or refuses.
+    /// If an agent cannot be reached, or refuses.
     pub fn connect_to(setting: FleetSetting) -> Result<Fleet, ControlError> {
         let control = control(&setting)?;
         let agents = control.agents().map(|(address, about)| (address.to_owned(), about.clone())).collect();
@@ -68,15 +67,15 @@ impl Fleet {
         &self.setting
     }
 
-    /// What each agent is, in the order of the plan.
+    /// Each agent's report about itself, in the order of the plan.
     pub fn agents(&self) -> impl Iterator<Item = (&str, &About)> {
         self.agents.iter().map(|(address, about)| (address.as_str(), about))
     }
 
-    /// The controller, connected anew if an agent was lost.
+    /// The controller; reconnects if an agent was lost.
     fn wake(&mut self, bench: &Bench) -> Result<Control, ControlError> {
         match std::mem::replace(&mut self.state, State::Away) {
-            // What is lost between two slices costs no slice, if it is back.
+            // An agent that was lost between two slices, and is back, costs no slice.
             State::Resting(resting) => match resting.wake() {
                 Ok(control) => Ok(control),
                 Err(_) => self.connect_again(bench),
@@ -97,7 +96,7 @@ impl Fleet {
         }
     }
 
-    /// Connections and requests of all agents for a slice. The service is frozen, before and after.
+    /// Opens connections and sends first requests from all agents. The service is frozen before and after.
     pub(super) fn connect(
         &mut self,
         bench: &Bench,
@@ -126,7 +125,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Thaws the service and loads it. It is left thawed, but where this is an error of the slice alone.
+    /// Thaws the service and loads it. The service stays thawed, except after an error of this slice alone.
     pub(super) fn load(
         &mut self,
         bench: &Bench,
@@ -145,11 +144,11 @@ impl Fleet {
         let ended = bench.reading(running);
         thawed?;
         let report = match report {
-            // The window of all agents is not what was asked for, and the block is cut off here anyway.
+            // An interrupted window is shorter than planned, and the block ends here anyway.
             Ok(report) if !report.total.interrupted => report,
             Ok(_) => return Err(RowFailure("interrupted".to_owned()).into()),
             Err(error) => {
-                // The other agents end their load when the connection is closed.
+                // Closing the connection ends the load of the other agents.
                 drop(control);
                 running.asked_unknown();
                 bench.alive(running, "during the load")?;
@@ -161,14 +160,14 @@ impl Fleet {
         let here = time_here(&report, &control, &self.setting);
         self.state = match control.release() {
             Ok(()) => State::Resting(Resting::of(control)),
-            // The slice is whole. The next one connects again.
+            // The slice is complete. The next one reconnects.
             Err(_) => State::Away,
         };
         let by = Some((FleetSample::of(&report), DiscardedSlice::of(&report)));
         Ok(Loaded { report: report.total, begun, ended, here, by })
     }
 
-    /// A slice without a report. Several, one after the other, end the run.
+    /// A slice without a report. Several in a row end the run.
     fn lost(&mut self, bench: &Bench, error: &ControlError) -> ExecutorError {
         self.state = State::Away;
         if bench.interrupted() {
@@ -201,7 +200,7 @@ fn run_plan(due: &Due) -> RunPlan {
     }
 }
 
-/// What was asked before the load, in the order of the agents.
+/// Reports of the requests before the load, in the order of the agents.
 fn reports(control: &Control, prepared: Vec<Prepared>) -> Result<Vec<RunReport>, ControlError> {
     let all = control.agents().zip(prepared).filter_map(|((address, _), one)| Some((address, one.primed?)));
     let read = |(address, parts): (&str, Box<tare_agent::report::ReportParts>)| {

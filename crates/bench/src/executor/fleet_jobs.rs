@@ -1,4 +1,4 @@
-//! What agents are to do in a slice, out of what the plan and a running service say.
+//! The jobs of agents in a slice, from the plan and the running service.
 
 use std::collections::BTreeMap;
 
@@ -13,36 +13,36 @@ use tare_service::drive::{EXCHANGES, EXCHANGES_OF_ROWS};
 
 use super::{Bench, loaded::Due, process::Running};
 
-/// How often agents report within a slice. That the slow answers are one agent's is no chance if they are in most of the
-/// intervals, and five are too few to say so.
+/// Reports per slice of each agent. If slow answers concentrate on one agent in most intervals, that is no
+/// coincidence; five intervals would not show it.
 const INTERVALS: u32 = 10;
-/// What a run knows of its agents.
+/// What a run needs to know about its agents.
 #[derive(Debug)]
 pub struct FleetSetting {
-    /// Each HOST:PORT.
+    /// Each as HOST:PORT.
     pub addresses: Vec<String>,
     pub token: Token,
     /// The version of Tare.
     pub tare: String,
-    /// What names this machine and its network namespace, as an agent says it of its own.
+    /// Identity of this machine and its network namespace, in the form that agents report.
     pub machine: String,
-    /// The hosts that the user has permitted to load although they are another machine for an agent.
+    /// Hosts that the user permits as targets, although they are a different machine for an agent.
     pub may_load: Vec<String>,
-    /// Of each contract of the plan its text; absent if it is built in.
+    /// Text of each contract of the plan; absent if it is built in.
     pub contracts: BTreeMap<String, Option<String>>,
 }
 
 impl FleetSetting {
-    /// Whether an agent runs on this machine, in whichever network.
+    /// Whether an agent runs on this machine, in any network namespace.
     #[must_use]
     pub fn is_here(&self, agent: &About) -> bool {
         let boot = |machine: &str| machine.split(' ').next().map(str::to_owned);
         boot(&agent.machine) == boot(&self.machine)
     }
 
-    /// The parts of a slice, in the order of the agents.
+    /// The jobs of a slice, in the order of the agents.
     pub(super) fn jobs(&self, bench: &Bench, running: &Running, due: &Due, agents: usize) -> Vec<Job> {
-        // A plan with agents has no Unix sockets.
+        // Plans with agents have no Unix sockets.
         let Endpoint::Tcp(address) = running.ready.address else { return Vec::new() };
         let point = &bench.plan.points[due.point];
         let channel = bench.services[running.slot.row].channel();
@@ -79,7 +79,7 @@ impl FleetSetting {
         (0..agents).map(part).collect()
     }
 
-    /// With the rows that services have, and as many exchanges as the local generator has ahead.
+    /// The requests of a point, with the services' data rows and as many prepared exchanges as locally.
     fn requests(&self, bench: &Bench, point: usize) -> Requests {
         let name = bench.contracts[point].name.clone();
         Requests::Contract(ContractPart {
@@ -95,7 +95,7 @@ impl FleetSetting {
     }
 }
 
-/// As each agent waits best by itself: it does not wake the service's CPUs, and may share its own.
+/// Each agent chooses how it waits: it wakes no CPU of the service, and may share its own CPUs.
 fn spec(load: &Load) -> LoadSpec {
     let window = load.stop.window();
     let window_ns = u64::try_from(window.as_nanos()).unwrap_or(u64::MAX);

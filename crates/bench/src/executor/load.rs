@@ -1,4 +1,4 @@
-//! One load on a running service, and what service, generator and machine spent meanwhile.
+//! One load on a running service, and the resources used by service, generator and machine.
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
@@ -28,17 +28,17 @@ use crate::{
 
 /// Length of the intervals in which a load is watched.
 const SECOND: Duration = Duration::from_secs(1);
-/// How long a service that no longer answers is observed, to see whether it does anything.
+/// How long a hung service is observed for activity.
 const OBSERVATION: Duration = Duration::from_millis(300);
 
-/// When a process ends that gave no answer since it was thawed: Tare may have had a part in it, and its author must know.
+/// Added when a process ends without an answer since its thaw, which may be the cause.
 const AT_THAW: &str = "when Tare thawed it, after which epoll_wait, and recv and accept with a time limit, fail with EINTR: a server \
                        must try again";
 
-/// What the machine had spent before a load.
+/// Counters before a load.
 struct Before {
     server_cpu: Counted,
-    /// Of what it works with; absent if that is nothing.
+    /// CPU time of the backing; absent without one.
     backing_cpu_ns: Option<u64>,
     modes: Modes,
     throttled_ns: Option<u64>,
@@ -48,10 +48,9 @@ struct Before {
 }
 
 impl Bench<'_> {
-    /// A service pays for what it was asked from its thaw to its freeze, and so its CPU time is divided by all answers that came in that
-    /// time, whoever sent the load. Throughput is what came in the window, divided by it: of agents, that is the part in which surely
-    /// all of them loaded, and the answers outside of it are only missing in the rate. Neither mixes the time of one with the answers
-    /// of the other.
+    /// CPU time from thaw to freeze is divided by all answers in that time, from all generators. Throughput
+    /// is the answers in the window divided by its length. With agents the window is the time in which all of
+    /// them certainly loaded. So neither figure mixes the time of one span with the answers of another.
     pub(super) fn measure(
         &self,
         loader: &mut Loader,
@@ -102,8 +101,8 @@ impl Bench<'_> {
         Load { interval, waiting: self.waiting(running), ..point.for_generator(per_second) }
     }
 
-    /// The generator polls if it has CPUs of its own. One that sleeps is woken by the service, which pays for it: more often the
-    /// slower the service is, so that a small difference between services would look larger than it is.
+    /// A generator with its own CPUs polls. A sleeping generator is woken by the service, at the service's
+    /// cost. A slower service wakes it more often, which would exaggerate small differences between services.
     pub(super) fn waiting(&self, running: &Running) -> Waiting {
         let is_alone = self.pinning(running).apart() && running.network.link().is_none();
         if is_alone { Waiting::Poll } else { Waiting::Sleep }
@@ -149,7 +148,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Since then; the service is frozen.
+    /// Resources used since `before`; the service is frozen.
     fn spent(&self, running: &Running, before: &Before, loaded: &Loaded) -> Result<HostUsage, ExecutorError> {
         let (process, pinning) = (&running.ready.process, self.pinning(running));
         let readings = loaded.ended.as_ref().zip(loaded.begun.as_ref());
@@ -163,7 +162,7 @@ impl Bench<'_> {
         let mut host = HostUsage {
             server_cpu_ns: *server_cpu_ns.as_ref().unwrap_or(&0),
             cpu_unknown: server_cpu_ns.as_ref().err().cloned(),
-            // Its ticks of 10 ms say nothing of one slice; added up over all slices of a row they do.
+            // Ticks of 10 ms are too coarse for one slice; sums over all slices of a row are exact enough.
             server_cpu_by_mode: Some(CpuByMode {
                 user_ns: modes.user.saturating_sub(before.modes.user).as_nanos() as u64,
                 system_ns: modes.system.saturating_sub(before.modes.system).as_nanos() as u64,
@@ -181,14 +180,14 @@ impl Bench<'_> {
             link: running.network.link().map(LinkUsage::of).transpose()?,
             ..HostUsage::default()
         };
-        // What the service took cannot be separated from what others took.
+        // Without the service's CPU time, that of other processes is unknown too.
         let known = accounting.filter(|_| server_cpu_ns.is_ok());
         host.foreign_cpu_ns = known.map(|accounting| accounting.foreign_ns(pinning, host.own_cpu_ns()));
         Ok(host)
     }
 }
 
-/// A connection that the generator had no descriptor for says nothing of the service.
+/// A connection that failed because the generator had no descriptors is no fault of the service.
 pub(super) fn has_descriptors(report: &RunReport) -> Result<(), InstrumentFailure> {
     match without_descriptor(&report.total.tally) {
         0 => Ok(()),
@@ -198,12 +197,12 @@ pub(super) fn has_descriptors(report: &RunReport) -> Result<(), InstrumentFailur
     }
 }
 
-/// Connections, whether or not a request waited for them.
+/// Connections without a descriptor, whether or not a request waited for them.
 fn without_descriptor(tally: &Tally) -> u64 {
     [tally.failed, tally.connection_failed].map(|failures| failures.get(Failure::NoDescriptors)).iter().sum()
 }
 
-/// With what the service does that no longer answers.
+/// Adds the activity of a service that no longer answers.
 fn observe(process: &Service, hung: Hung) -> Hung {
     let cpu_ns = || process.cpu_ns().ok().flatten().unwrap_or(0);
     let before = cpu_ns();

@@ -1,11 +1,11 @@
-//! A slice that is to be loaded, and the load that came of it, whoever sent it. Values only.
+//! A slice before and after its load, from any generator. Values only.
 
 use tare_host::cpus;
 use tare_load::{Load, RunReport};
 
 use crate::sample_agents::{DiscardedSlice, FleetSample};
 
-/// A slice that is due.
+/// A slice that is to be loaded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Due<'a> {
     pub point: usize,
@@ -14,18 +14,18 @@ pub(super) struct Due<'a> {
     pub load: &'a Load,
 }
 
-/// A load that is over.
+/// A finished load.
 #[derive(Debug)]
 pub(super) struct Loaded {
-    /// Of all generators as if they were one.
+    /// The sum over all generators.
     pub report: RunReport,
-    /// What the CPUs of this machine had done when the service was thawed.
+    /// CPU counters of this machine when the service was thawed.
     pub begun: Option<cpus::Reading>,
-    /// The same when the load was over.
+    /// The same at the end of the load.
     pub ended: Option<cpus::Reading>,
-    /// What generators spent on this machine.
+    /// CPU time of the generators on this machine.
     pub here: GeneratorTime,
-    /// Of agents, what each of them did.
+    /// With agents: the report of each, and the reason if the slice is discarded.
     pub by: Option<(FleetSample, Option<DiscardedSlice>)>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Loaded {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct GeneratorTime {
     pub cpu_ns: u64,
-    /// The part of it in which they polled and nothing had come.
+    /// The part of it spent polling without result.
     pub polled_ns: u64,
 }
 
@@ -48,7 +48,7 @@ impl GeneratorTime {
 }
 
 impl Loaded {
-    /// Why it has no figures; absent if it has.
+    /// Why the slice has no figures; absent if it has figures.
     pub(super) fn discarded(&self) -> Option<DiscardedSlice> {
         self.by.as_ref()?.1.clone()
     }

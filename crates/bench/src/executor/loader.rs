@@ -1,9 +1,9 @@
-//! What sends the measured load of a service that runs: the generator of this machine, or agents.
+//! The sender of the measured load: the generator of this machine, or agents.
 //!
-//! Everything around it is the same for both: the service is launched, proved, warmed up, frozen and accounted for here, and a pilot
-//! and a warm-up are always loads of the local generator. Nothing of them is reported but where the cost of a service becomes flat,
-//! which is a property of the service; and a window of a pilot lasts a tenth of a second, while a start that agents have in common
-//! takes half a second.
+//! Everything else is the same for both: services are launched, verified, warmed up, frozen and accounted for
+//! here. Pilots and warm-ups always use the local generator. They only find where the cost of a service
+//! becomes flat, which does not depend on the generator; and a pilot's window takes 0.1 s, a common start of
+//! agents 0.5 s.
 
 use tare_service::drive;
 
@@ -16,17 +16,17 @@ use super::{
 };
 use crate::schedule::ExecutorError;
 
-/// What sends the measured load.
+/// The sender of the measured load.
 #[derive(Debug, Default)]
 pub(super) enum Loader {
-    /// The generator that each service has here.
+    /// The local generator of each service.
     #[default]
     Local,
     Fleet(Box<Fleet>),
 }
 
 impl Loader {
-    /// Connections and requests for a slice. The service is frozen, before and after.
+    /// Prepares connections and requests for a slice. The service is frozen before and after.
     pub(super) fn connect(
         &mut self,
         bench: &Bench,
@@ -44,7 +44,7 @@ impl Loader {
         }
     }
 
-    /// Thaws the service and loads it. It is left thawed, but where this is an error of the slice alone.
+    /// Thaws the service and loads it. The service stays thawed, except after an error of this slice alone.
     pub(super) fn load(
         &mut self,
         bench: &Bench,

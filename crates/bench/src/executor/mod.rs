@@ -1,4 +1,4 @@
-//! The executor that is real: processes, sockets and the clock of this machine.
+//! The real executor: processes, sockets and the clock of this machine.
 
 mod account;
 mod aside;
@@ -56,31 +56,31 @@ pub struct Bench<'a> {
     sandbox: Sandbox,
     interrupt: Arc<AtomicBool>,
     running: BTreeMap<usize, Running>,
-    /// Of rows whose first block is still to come.
+    /// Processes that pilots left for the first block of their row.
     piloted: BTreeMap<usize, Piloted>,
-    /// Measured beside the others in their pilots, until the first block.
+    /// The reference, measured beside the pilots of others until the first block.
     beside: Option<Running>,
-    /// What sends the measured load.
+    /// The sender of the measured load.
     loader: Loader,
-    /// What is asked of each sample of a search.
+    /// Each sample counts correct answers within these limits.
     asked: AskedOfLoad,
 }
 
-/// Why a bench cannot be made of a plan.
+/// Reasons why a plan cannot be executed.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     #[error("there is no contract \"{0}\"")]
     NoContract(String),
-    /// The plan asks for a request that its contract does not have, or no longer.
+    /// The plan has a request that its contract no longer has.
     #[error("contract \"{contract}\" has lost a request of \"{part}\"")]
     LostRequest { contract: String, part: String },
 }
 
 impl<'a> Bench<'a> {
-    /// A bench for the rows of `plan`, whose services are `services` in the same order; files go to the run folder `run`.
+    /// A bench for the rows of `plan`, with `services` in the same order; files go to the run folder `run`.
     ///
     /// # Errors
-    /// If a contract of the plan is not among `contracts`, or has lost one of its requests.
+    /// If `contracts` lacks a contract of the plan, or one of its requests.
     pub fn new(
         plan: &'a Plan,
         services: Vec<catalogue::Service>,
@@ -105,25 +105,25 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// The same with services that do not see everything.
+    /// The bench with services in a sandbox.
     #[must_use]
     pub fn with(self, sandbox: Sandbox) -> Bench<'a> {
         Bench { sandbox, ..self }
     }
 
-    /// The same with agents that send the measured load.
+    /// The bench with agents that send the measured load.
     #[must_use]
     pub fn loaded_by(self, fleet: Fleet) -> Bench<'a> {
         Bench { loader: Loader::Fleet(Box::new(fleet)), ..self }
     }
 
-    /// Other requests for every process.
+    /// A different request seed for every process.
     fn seed(&self, Slot { block, round, point, row }: Slot) -> u64 {
         let place = (block as u64 + 1) << 40 | (round as u64) << 32 | (point as u64) << 16 | row as u64;
         self.plan.seed ^ place
     }
 
-    /// On failure the service is dropped by whoever took it, which kills it.
+    /// Takes the service of a row. If the caller fails, it drops the service, which kills it.
     fn taken(&mut self, row: usize) -> Result<Running, ExecutorError> {
         let label = &self.plan.rows[row].label;
         let unknown = || ExecutorError::of_instrument(format!("{label} was asked for, and does not run"));
@@ -131,7 +131,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// In the order of the plan's points.
+/// Contracts in the order of the plan's points.
 fn of_points(plan: &Plan, contracts: &BTreeMap<String, Contract>) -> Result<Vec<Contract>, BenchError> {
     let of = |point: &crate::plan::Point| {
         let name = &point.contract;
@@ -146,7 +146,7 @@ impl Executor for Bench<'_> {
     fn pilot(&mut self, row: usize, beside: Option<usize>) -> Result<Pilot, ExecutorError> {
         let mut reference = match (beside, self.beside.take()) {
             (Some(row), Some(running)) if running.slot.row == row => Some(running),
-            // A pilot without it is one alone.
+            // Without a reference beside it, a pilot runs alone.
             (Some(row), _) => self.launch_beside(row).ok(),
             (None, _) => None,
         };

@@ -1,4 +1,4 @@
-//! The network in which a service runs, and how its clients come to it.
+//! The network of a service, and how clients reach it.
 
 use std::{os::fd::OwnedFd, sync::Arc};
 
@@ -11,17 +11,17 @@ use crate::{
 
 #[derive(Debug)]
 pub(super) enum Network {
-    /// That of the machine, as every other program on it.
+    /// The machine's network, shared with all programs.
     Machine,
-    /// A loopback of its own. Its clients are in it too, and nothing else.
+    /// A network namespace with its own loopback, for the service and its clients only.
     Own(Namespace),
-    /// Behind a slow link.
+    /// A namespace behind a slow link.
     Behind(Box<Link>),
 }
 
 impl Network {
     /// # Errors
-    /// The kernel refuses a namespace or a device.
+    /// If the kernel refuses a namespace or a device.
     pub(super) fn create(plan: &Plan, slot: Slot, seed: u64) -> Result<Network, LinkError> {
         let point: &Point = &plan.points[slot.point];
         let is_started_here = plan.rows[slot.row].running.is_none();
@@ -41,7 +41,7 @@ impl Network {
         }
     }
 
-    /// Where sockets of clients are made, if not in the network of the machine.
+    /// The namespace of client sockets; absent for the network of the machine.
     pub(super) fn of_clients(&self) -> Option<Arc<OwnedFd>> {
         match self {
             Network::Machine => None,
@@ -50,7 +50,7 @@ impl Network {
         }
     }
 
-    /// Does what must be done where the service is.
+    /// Runs `act` in the network of the service.
     pub(super) fn at_the_service<T: Send>(&self, act: impl FnOnce() -> T + Send) -> Result<T, ExecutorError> {
         match self {
             Network::Machine => Ok(act()),

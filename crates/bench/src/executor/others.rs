@@ -1,5 +1,4 @@
-//! What other processes do before a server that ran already is loaded, and meanwhile. Whether some of them work for it is for the
-//! analysis to say.
+//! CPU use of other processes, before and during the load of a running server.
 
 use std::{thread, time::Duration};
 
@@ -17,33 +16,33 @@ use crate::{
     schedule::ExecutorError,
 };
 
-/// How long nothing is asked before a load: a tenth of a slice.
+/// Pause without requests before a load: a tenth of a slice.
 const PAUSE: Duration = Duration::from_millis(10);
-/// How many processes are named.
+/// Most processes that are named.
 const NAMED_MAX: usize = 5;
 
-/// What service, others and CPUs had done at an instant.
+/// Counters of the service, other processes and CPUs at one instant.
 struct Look {
     server: Counted,
     bystanders: Bystanders,
     reading: cpus::Reading,
 }
 
-/// From its begin to its end the service was asked nothing.
+/// A span without requests to the service.
 pub(super) struct Pause {
     begin: Look,
     end: Look,
 }
 
 impl Pause {
-    /// When it ended.
+    /// CPU time of the service at the end of the pause.
     pub(super) fn server_cpu(&self) -> Counted {
         self.end.server.clone()
     }
 }
 
 impl Bench<'_> {
-    /// Absent of a service whose processes are known for certain. Agents on this machine would look like others.
+    /// Absent if the service's processes are known, and with agents, which would count as others.
     pub(super) fn pause(&self, running: &Running) -> Result<Option<Pause>, ExecutorError> {
         if self.plan.agents.is_some() {
             return Ok(None);
@@ -53,7 +52,7 @@ impl Bench<'_> {
         Ok(self.look(running)?.map(|end| Pause { begin, end }))
     }
 
-    /// After the load. Absent if it cannot be known.
+    /// Use by others after the load. Absent if it is unknown.
     pub(super) fn others(&self, running: &Running, pause: &Pause) -> Result<Option<Others>, ExecutorError> {
         let Some(now) = self.look(running)? else { return Ok(None) };
         let of = |begin: &Look, end: &Look| {
@@ -90,8 +89,8 @@ impl Bench<'_> {
     }
 }
 
-/// Those that took most in addition to what they took in the pause, which is `as_long` times shorter: what is busy anyway works for
-/// something else.
+/// The processes with the largest increase over the pause, which is `as_long` times shorter than the load. A
+/// process that was equally busy before the load works for something else.
 fn busiest(used: BystandersUsed, before: &BystandersUsed, as_long: f64) -> Vec<Other> {
     let earlier_ns =
         |pid: u32| before.by.iter().find(|used| used.process.pid == pid).map_or(0, |used| used.cpu_ns);

@@ -1,8 +1,8 @@
 //! The pilot: how a fresh process of a service warms up under load, in windows, until its cost is steady.
 //!
-//! What else the machine does changes the cost as warming up does, so two things are done about it. A window in which others
-//! took the CPUs is discarded, and the pilot goes on for longer. And the reference is loaded in turns with the service: what
-//! makes both dearer, such as a neighbour on the same core, cancels in the ratio of their costs.
+//! Other programs change the cost as a warm-up does. Two measures separate the two. A window in which others
+//! took the CPUs is discarded, and the pilot lasts longer. And the reference is loaded in turns with the
+//! service: an influence on both, such as a neighbour on the same core, cancels in the ratio of their costs.
 
 use tare_load::{Clock, Monotonic};
 use tare_service::prove::GRACE;
@@ -20,27 +20,27 @@ use crate::{
 
 /// Length of a window of a warm-up curve.
 const WINDOW_NS: u64 = 100_000_000;
-/// Length of a window of the reference beside it.
+/// Length of a window of the reference in between.
 const BESIDE_NS: u64 = 20_000_000;
-/// A pilot whose windows are discarded goes on for this multiple of the longest time.
+/// A pilot with discarded windows may take this multiple of the longest time.
 const LONGEST_TIMES: u64 = 2;
-/// Requests of their own: no block has this number.
+/// Seeds the pilots' own requests; no block has this number.
 const BLOCK: usize = usize::MAX >> 48;
 
-/// What was counted in one window.
+/// Counts of one window.
 struct Counts {
     answered: u64,
-    /// Absent if it is not known.
+    /// Absent if unknown.
     server_cpu_ns: Option<u64>,
-    /// What its requests cost: CPU time, or else the time that it took.
+    /// Cost of its requests: CPU time, or elapsed time if that is unknown.
     cost_ns: u64,
     taken_ns: u64,
     is_taken: bool,
 }
 
 impl Bench<'_> {
-    /// Loads a fresh process window by window until its cost is steady, or it had the longest time; in turns with `reference`, if
-    /// there is one. The process is left frozen.
+    /// Loads a fresh process window by window until its cost is steady or the longest time is over. With a
+    /// `reference`, both take turns. The process is left frozen.
     pub(super) fn warm_up_curve(
         &self,
         row: usize,
@@ -67,7 +67,7 @@ impl Bench<'_> {
                     window.set_beside(counts.answered, counts.cost_ns);
                     pilot.beside.add(&counts);
                 }
-                // Whatever is wrong with the reference is no failure of this service: it goes on alone.
+                // An error of the reference is not a failure of this service: the pilot continues alone.
                 Some(Err(_)) => *reference = None,
                 None => {}
             }
@@ -83,14 +83,14 @@ impl Bench<'_> {
         Ok((pilot, Piloted { running, loaded_ns: windows.len() as u64 * WINDOW_NS }))
     }
 
-    /// A process that is warm at once, for all pilots.
+    /// A process of the reference, which warms up quickly, for all pilots.
     pub(super) fn launch_beside(&self, row: usize) -> Result<Running, ExecutorError> {
         let mut running = self.launch(Slot { block: BLOCK, round: 0, point: 0, row }, "pilot-beside")?;
         self.settle(&mut running, WINDOW_NS)?;
         Ok(running)
     }
 
-    /// The process is thawed for it, and frozen before its CPU time is read.
+    /// One window. The process is thawed for it, and frozen before its CPU time is read.
     fn window(&self, running: &mut Running, window_ns: u64) -> Result<Counts, ExecutorError> {
         let cpu_time = running.cpu_time()?;
         running.ready.thaw()?;
@@ -102,7 +102,7 @@ impl Bench<'_> {
         let server_cpu_ns = running.cpu_ns_since(&cpu_time)?.ok();
         let accounting = after.zip(before).map(|(after, before)| after.since(&before)).unwrap_or_default();
         let pinning = self.pinning(running);
-        // Without counters nothing is known of others.
+        // Without CPU counters the use by others is unknown.
         let foreign_ns = server_cpu_ns.map_or(0, |server_cpu_ns| {
             accounting.foreign_ns(pinning, server_cpu_ns + report.generator_cpu_ns).max(0)
         });
@@ -116,7 +116,7 @@ impl Bench<'_> {
     }
 }
 
-/// Whether a pilot had so much time, without what others took of it, or a multiple of that with it.
+/// Whether a pilot had `ns` of undisturbed windows, or a multiple of that with disturbed ones.
 fn is_past(windows: &[PilotWindow], ns: u64) -> bool {
     let sound = windows.iter().filter(|window| !window.is_taken).count() as u64;
     sound * WINDOW_NS >= ns || windows.len() as u64 * WINDOW_NS >= ns.saturating_mul(LONGEST_TIMES)

@@ -30,51 +30,52 @@ use crate::{
     schedule::{Executor, ExecutorError, RowFailure, Slot},
 };
 
-/// How long connections may take to open before the load, without a link.
+/// Time limit for opening connections before the load, without a link.
 const OPENING: Duration = Duration::from_secs(10);
-/// What is asked again after the load of a sequential experiment. Whether `Date` moves was asked before: it takes seconds, of which
-/// such a sample may have few.
+/// The check that is repeated after the load of a sequential experiment. Checks of a moving `Date` take
+/// seconds, which are too long for a short sample.
 const CHECK_OF_ONE_SAMPLE: [CheckId; 1] = [CheckId::Response];
 
-/// CPU time of a service up to now, or why it is not known.
+/// CPU time of a service up to now, or why it is unknown.
 pub(super) type Counted = Result<CpuTime, CpuUnknown>;
 
-/// A service that runs, and what loads it.
+/// A running service, and its generator.
 #[derive(Debug)]
 pub(super) struct Running {
     pub slot: Slot,
-    /// Of the names of its files.
+    /// Stem of its file names.
     pub stem: String,
     pub network: Network,
     pub ready: Ready,
     pub throttle: Throttle,
     pub ballast: Option<BallastCount>,
-    /// With the connections of one load.
+    /// Has the connections of one load.
     pub generator: Generator,
-    /// When a load over them ended last.
+    /// End of the last load over these connections.
     pub asked_ns: u64,
     /// In the order of the plan's points.
     pub latency: Vec<Measures>,
-    /// It no longer answers: nothing is asked of it any more.
+    /// It no longer answers and receives no more requests.
     pub is_hung: bool,
-    /// Of what it works with, with what its answers take of that.
+    /// Backing usage, expected and counted.
     pub account: Account,
-    /// The load before left requests without an answer: it may still work on them, and change its database.
+    /// The previous load left requests without an answer: the service may still work on them, and change its
+    /// database.
     pub has_work_left: bool,
-    /// The first load outside of its samples that was answered wrongly.
+    /// The first load outside of its samples with wrong answers.
     pub wrong_aside: Option<Box<LoadResult>>,
-    /// Requests that failed while it was warmed up.
+    /// Requests that failed during the warm-up.
     pub failed_in_warm_up: Failures,
-    /// Why its CPU time is not known, if it is not.
+    /// Why its CPU time is unknown, if so.
     pub cpu_unknown: Option<CpuUnknown>,
-    /// It had its first warm-up, in which a silence is no stall: it may still load what it needs.
+    /// It had its first warm-up. A silence before is no stall, because it may still be loading code.
     pub is_warm: bool,
-    /// Since its last slice.
+    /// Unmeasured loads since its last slice.
     pub aside: Option<Aside>,
     pub handshakes: HandshakeCount,
 }
 
-/// The handshakes with a service over all generators that it had, each of which counts its own.
+/// The handshakes with a service, summed over its generators, each of which counts its own.
 #[derive(Debug, Default)]
 pub(super) struct HandshakeCount {
     earlier: KeptHandshakes,
@@ -88,7 +89,7 @@ impl HandshakeCount {
         }
     }
 
-    /// Another generator follows.
+    /// Keeps the counts of the generator before another one replaces it.
     pub(super) fn begin_anew(&mut self) {
         if let Some(current) = self.current.take() {
             self.earlier.add(&current);
@@ -102,7 +103,7 @@ impl HandshakeCount {
     }
 }
 
-/// What a pilot leaves: a process that has been under load, and is frozen.
+/// The result of a pilot: a loaded and frozen process.
 #[derive(Debug)]
 pub(super) struct Piloted {
     pub running: Running,
@@ -110,7 +111,7 @@ pub(super) struct Piloted {
 }
 
 impl Running {
-    /// CPU time of the service so far, or why it is not known.
+    /// CPU time of the service so far, or why it is unknown.
     pub(super) fn cpu_time(&self) -> Result<Counted, ExecutorError> {
         match &self.cpu_unknown {
             Some(why) => Ok(Err(why.clone())),
@@ -118,7 +119,7 @@ impl Running {
         }
     }
 
-    /// CPU time of the service since it had taken so much, or why it is not known.
+    /// CPU time of the service since `before`, or why it is unknown.
     pub(super) fn cpu_ns_since(&self, before: &Counted) -> Result<Result<u64, CpuUnknown>, ExecutorError> {
         let before = match before {
             Ok(before) => before,
@@ -127,27 +128,26 @@ impl Running {
         Ok(self.cpu_time()?.and_then(|now| now.since(before)))
     }
 
-    /// After each load. Returns whether the load before had left work.
+    /// Records each finished load. Returns whether the previous load left work.
     pub(super) fn asked(&mut self, contract: &Contract, report: &RunReport) -> bool {
         let others = without_right_answer(report);
         self.account.asked(contract, &report.answered_by_name, others);
         std::mem::replace(&mut self.has_work_left, others > 0)
     }
 
-    /// Takes a load of which nothing is measured. What is missing in it counts for nothing, but what is wrong is wrong.
+    /// Records an unmeasured load: missing answers are ignored, wrong ones are kept.
     pub(super) fn not_measured(&mut self, contract: &Contract, report: &RunReport) {
         self.asked(contract, report);
         self.note_wrong(report);
     }
 
-    /// A load was ended of which no count is known: what it took of a database cannot be compared any more, for as long as this
-    /// process lasts.
+    /// Records a load with unknown counts, which ends the comparison of database use.
     pub(super) fn asked_unknown(&mut self) {
         self.account.forget();
         self.has_work_left = true;
     }
 
-    /// Keeps the first load outside of the samples that was answered wrongly.
+    /// Keeps the first load outside of the samples with wrong answers.
     pub(super) fn note_wrong(&mut self, report: &RunReport) {
         if self.wrong_aside.is_none() {
             let load = LoadResult::of(report, &AskedOfLoad::default());
@@ -156,14 +156,14 @@ impl Running {
     }
 }
 
-/// Requests of which it is not known what they changed in a database.
+/// Requests whose effect on a database is unknown.
 pub(super) fn without_right_answer(report: &RunReport) -> u64 {
     let tally = &report.total.tally;
     tally.failed.total() + tally.in_flight
 }
 
 impl Bench<'_> {
-    /// For the names of its files.
+    /// Stem of its file names.
     pub(super) fn stem(&self, slot: Slot) -> String {
         match self.plan.is_sequential() {
             true => format!("round-{:02}-point-{:03}", slot.round, slot.point),
@@ -171,7 +171,7 @@ impl Bench<'_> {
         }
     }
 
-    /// A fresh process, and no load yet.
+    /// A fresh process without any load.
     pub(super) fn launch(&self, slot: Slot, stem: &str) -> Result<Running, ExecutorError> {
         let (plan, seed) = (self.plan, self.seed(slot));
         let row = &plan.rows[slot.row];
@@ -181,7 +181,7 @@ impl Bench<'_> {
             service_settings: &plan.service_settings(slot.row, slot.point),
             cpus: &plan.pinning_of(slot.row).server,
             seed,
-            // Of what is known to be wrong no right answer is waited for.
+            // A known-failing row need not answer correctly.
             readiness: match row.known_failure {
                 None => Readiness::AnswersRightly,
                 Some(_) => Readiness::Speaks,
@@ -195,7 +195,7 @@ impl Bench<'_> {
         let service = carried_by(&self.services[slot.row], ballast.as_ref());
         let mut ready = network
             .at_the_service(|| launch::launch(&service, &settings, self.supervisor, &folder, stem))??;
-        // What was asked until it was ready is of no load.
+        // Requests until readiness belong to no load.
         network
             .at_the_service(|| ready.backing.take_counts())?
             .map_err(|error| RowFailure(error.to_string()))?;
@@ -224,13 +224,13 @@ impl Bench<'_> {
             aside: None,
             handshakes: HandshakeCount::default(),
         };
-        // What a server that ran already starts from now on is followed from its warm-up on.
+        // Processes that a running server starts are counted from the warm-up on.
         running.cpu_time()?.ok();
         self.open(&mut running, slot.point)?;
         Ok(running)
     }
 
-    /// Without open connections.
+    /// A generator without open connections.
     pub(super) fn generator(
         &self,
         ready: &Ready,
@@ -251,7 +251,7 @@ impl Bench<'_> {
         Ok(drive::generator_in(contract, &way, route, connections, cpus, seed)?)
     }
 
-    /// In a sequential experiment a load begins with all its connections open, unless opening them is part of what is measured.
+    /// Opens all connections before a sequential load, unless opening is measured.
     fn open(&self, running: &mut Running, point: usize) -> Result<(), ExecutorError> {
         let point = &self.plan.points[point];
         if !self.plan.is_sequential() || !point.load.opens_before() {
@@ -299,7 +299,7 @@ impl Bench<'_> {
         }
     }
 
-    /// A service that was right before the load and is wrong after it has no figures.
+    /// A service that answers incorrectly after the load has no figures.
     fn still_right(&self, running: &Running) -> Result<(), ExecutorError> {
         let Slot { row, point, .. } = running.slot;
         if self.interrupted() || running.is_hung || self.plan.rows[row].known_failure.is_some() {
@@ -320,7 +320,7 @@ impl Bench<'_> {
         }
     }
 
-    /// One file for each point.
+    /// One histogram file per point.
     fn keep_histograms(&self, running: &Running, block: usize) -> Result<(), ExecutorError> {
         for (point, measures) in self.plan.point_labels().into_iter().zip(&running.latency) {
             let label = &self.plan.rows[running.slot.row].label;
@@ -333,13 +333,13 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Hundreds of processes leave hundreds of files that say nothing.
+    /// Removes empty logs, which hundreds of processes leave.
     fn drop_silent_logs(&self, row: usize, stem: &str) {
         let folder = folder::service_folder(&self.run, &self.plan.rows[row].label);
         for kind in ["stdout", "stderr"] {
             let path = folder.join(format!("{stem}.{kind}"));
             if fs::metadata(&path).is_ok_and(|file| file.len() == 0) {
-                // One that stays does no harm.
+                // A leftover file is harmless.
                 let _gone = fs::remove_file(path);
             }
         }

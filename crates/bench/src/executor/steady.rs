@@ -1,38 +1,37 @@
-//! Where the warm-up curve of a service becomes flat: pure, from the cost of a request in one window after the other.
+//! Finds where the warm-up curve of a service becomes flat, from the cost per request in windows. Pure.
 //!
-//! The cost is CPU time a request and not throughput: what else runs on the machine moves it less, and what warming up
-//! changes (compiled code, filled caches) changes it as well.
+//! The cost is CPU time per request, not throughput. Other programs on the machine affect it less, and
+//! warming up (compiled code, filled caches) changes it too.
 //!
-//! What else runs on the machine only adds to it, for seconds at a time and by half of it. So what is looked at is the
-//! *floor* of the curve, which warming up lowers and neighbours leave where it is. Two floors are the same within a share that
-//! is as large as the noise of the curve, up to a limit: noise would make pilots of services that are warm at once four times
-//! as long. It is estimated by how much neighbouring windows differ, since a JVM that is warming up has the widest spread of all, and
-//! would be called steady for it.
+//! Other programs only add to the cost, by up to half and for seconds at a time. So the decision uses the
+//! *floor* of the curve, which a warm-up lowers and neighbours do not change. Two floors are equal within the
+//! noise of the curve, up to a limit; otherwise pilots of quick services would last four times as long. Noise
+//! is estimated from differences of neighbouring windows, because a warming JVM has a large total spread.
 //!
-//! A service that goes to and fro above its floor is warm; how much it does is in the spread of its slices.
+//! A service that alternates above its floor is warm; the alternation shows in the spread of its slices.
 
 use tare_stats::{EstimateError, summary};
 
 use crate::record::Pilot;
 
-/// The floor of some windows is the quantile below which this share of them lies.
+/// The floor of windows is this quantile.
 const FLOOR: f64 = 0.2;
-/// Two floors are the same within this share, or within the noise, which is at most the second.
+/// Two floors are equal within this share or the noise, which is capped at the second value.
 const TOLERANCE: f64 = 0.05;
 const TOLERANCE_MAX: f64 = 0.1;
-/// The cost of the reference is the median of its windows up to this far away.
+/// The reference cost is the median of its windows within this distance.
 const BESIDE_WINDOWS: usize = 2;
-/// The standard deviation of a normal distribution is this multiple of the median of its absolute values.
+/// Ratio of a normal distribution's standard deviation to the median of its absolute values.
 const OF_NORMAL: f64 = 1.4826;
-/// It must have been steady for as long as it took to become so, and for this many windows.
+/// The steady part must be as long as the part before it, and at least this many windows.
 const STEADY_WINDOWS_MIN: usize = Pilot::WINDOWS_MIN;
-/// A service whose first window cost this multiple of its floor is one that compiles, and such a one rests on plateaus on its way
-/// (code of the first compiler, until the second has its turn).
+/// A service whose first window costs this multiple of its floor compiles code. Such a service may rest on
+/// plateaus (code of the first compiler, until the second one runs).
 const COMPILES_FROM: f64 = 2.0;
-/// A floor that lies so far below the one before, and as far below the first window, has not been reached by noise.
+/// A later floor below this share of the earlier one, and far below the first window, is not noise.
 const FALLS_BELOW: f64 = 0.8;
 const FALLS_FROM: f64 = 4.0;
-/// So it must have been steady for this multiple of the time, and for this many windows, if there is time for it.
+/// A compiling service must be steady for this multiple of the time and this many windows, if time allows.
 const PLATEAU_TIMES: usize = 3;
 const PLATEAU_WINDOWS_MIN: usize = 30;
 /// If others took more than three quarters of this many windows, they will take the next ones too.
@@ -41,11 +40,11 @@ const HOPELESS_WINDOWS: usize = 24;
 /// A window of a pilot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PilotWindow {
-    /// CPU time of a request.
+    /// CPU time per request.
     cost: f64,
-    /// That of the reference, just after.
+    /// The same of the reference, shortly after.
     beside: Option<f64>,
-    /// Others took the CPUs: it is left out.
+    /// Others took the CPUs, so the window is left out.
     pub is_taken: bool,
 }
 
@@ -59,22 +58,22 @@ impl PilotWindow {
     }
 }
 
-/// Whether a pilot may go on.
+/// Whether the pilot has time left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Patience {
-    /// What rests may rest on a plateau.
+    /// A flat curve may be a plateau.
     Left,
-    /// What rests now is taken to be steady.
+    /// A flat curve counts as steady.
     Over,
 }
 
-/// The number of windows after which a service is steady, by those that count.
+/// The number of windows after which a service is steady, from the undisturbed windows.
 pub(super) fn steady_after(windows: &[PilotWindow], patience: Patience) -> Option<usize> {
     let (places, costs) = sound_costs(windows);
     steady_from(&costs, patience).map(|from| places[from])
 }
 
-/// Whether a service that compiles is still on its way: the floor of its second half lies well below that of the first.
+/// Whether a compiling service still warms up: the floor of its second half is much lower.
 pub(super) fn still_falls(windows: &[PilotWindow]) -> bool {
     let (_, costs) = sound_costs(windows);
     let (first, second) = costs.split_at(costs.len() / 2);
@@ -84,7 +83,7 @@ pub(super) fn still_falls(windows: &[PilotWindow]) -> bool {
     }
 }
 
-/// Of the windows that count, their places and costs.
+/// Places and costs of the undisturbed windows.
 fn sound_costs(windows: &[PilotWindow]) -> (Vec<usize>, Vec<f64>) {
     let mut sound: Vec<usize> = (0..windows.len()).filter(|place| !windows[*place].is_taken).collect();
     if is_hopeless(windows, sound.len()) {
@@ -94,14 +93,14 @@ fn sound_costs(windows: &[PilotWindow]) -> (Vec<usize>, Vec<f64>) {
     (sound, costs)
 }
 
-/// On a machine that is never left alone all windows count: what makes both dearer cancels in the cost relative to the reference,
-/// and to wait for a sound one would take the time of the run.
+/// On a constantly disturbed machine all windows count. Common influences cancel in the relative cost, and
+/// waiting for quiet would use up the run.
 fn is_hopeless(windows: &[PilotWindow], sound: usize) -> bool {
     windows.len() >= HOPELESS_WINDOWS && 4 * sound < windows.len()
 }
 
-/// Divided by what the reference costs at that time, by the median of its neighbouring windows, since one window of it is short.
-/// Where those have none, by that of all: costs that are divided and costs that are not cannot be compared.
+/// Cost relative to the reference, by the median of neighbouring windows, since a single one is short. If
+/// these are missing, the median of all windows applies: absolute costs would not be comparable.
 fn relative_cost(windows: &[PilotWindow], place: usize) -> f64 {
     let near = place.saturating_sub(BESIDE_WINDOWS)..(place + BESIDE_WINDOWS + 1).min(windows.len());
     let of = |windows: &[PilotWindow]| {
@@ -111,8 +110,8 @@ fn relative_cost(windows: &[PilotWindow], place: usize) -> f64 {
     windows[place].cost / of(&windows[near]).or_else(|_| of(windows)).unwrap_or(1.0)
 }
 
-/// The first window that is as cheap as the floor of the curve's end. Absent if the curve has not stayed there for as
-/// long as it took to come there, or its floor has moved since: the end may itself be on the way.
+/// The first window as cheap as the floor of the curve's end. Absent if the steady part is shorter than the
+/// part before it, or if its floor still moves.
 fn steady_from(costs: &[f64], patience: Patience) -> Option<usize> {
     let end = &costs[costs.len() / 2..];
     let level = floor(end).ok()?;
@@ -132,8 +131,8 @@ fn steady_from(costs: &[f64], patience: Patience) -> Option<usize> {
     (moved.abs() <= tolerance).then_some(from)
 }
 
-/// Standard deviation of the windows as a share, by how much neighbours differ: a trend has no part in it (von Neumann 1941), and
-/// single bad windows have little (by the median).
+/// Standard deviation of windows as a share, from differences of neighbours. Trends have no influence (von
+/// Neumann 1941), and single outliers have little, because it uses the median.
 fn noise(costs: &[f64]) -> f64 {
     let steps: Vec<f64> = costs.windows(2).map(|pair| (pair[1] / pair[0] - 1.0).abs()).collect();
     summary::median(&steps).map_or(0.0, |median| OF_NORMAL * median / std::f64::consts::SQRT_2)
@@ -147,7 +146,7 @@ fn floor(costs: &[f64]) -> Result<f64, EstimateError> {
 mod tests {
     use super::*;
 
-    /// Without patience, as at the end of a pilot.
+    /// Evaluates as at the end of a pilot.
     fn rests_from(costs: &[f64]) -> Option<usize> {
         steady_from(costs, Patience::Over)
     }
@@ -156,7 +155,7 @@ mod tests {
         steady_after(windows, Patience::Over)
     }
 
-    /// A curve with noise of a few per mille, the same for ever.
+    /// A curve with constant noise of a few per mille.
     fn curve(length: usize, cost: impl Fn(f64) -> f64) -> Vec<f64> {
         (0..length).map(|i| cost(i as f64) * (1.0 + 0.004 * ((i * 7919 % 13) as f64 / 6.0 - 1.0))).collect()
     }
@@ -190,13 +189,13 @@ mod tests {
         32.0, 31.4, 32.2, 31.7, 32.4, 32.6, 33.3, 32.3, 33.7, 32.8, 32.2, 31.0, 30.5, 33.5, 33.3, 32.2,
     ];
 
-    /// The same on another day, cut off amid a slow part of the way down.
+    /// The same on another day, cut off during a slow part of the decrease.
     const SPRING_BOOT_FALLING: [f64; 23] = [
         1659.2, 1017.0, 643.8, 573.6, 415.5, 167.9, 198.4, 135.2, 143.0, 139.5, 119.8, 115.2, 133.7, 110.7,
         117.3, 119.9, 118.2, 103.7, 90.9, 100.2, 90.6, 79.8, 69.8,
     ];
 
-    /// Relative to the reference, in windows of 0.15 s: Go's `net/http` on a shared machine.
+    /// Cost relative to the reference, in windows of 0.15 s: Go's `net/http` on a shared machine.
     #[expect(clippy::approx_constant, reason = "measured")]
     const NET_HTTP: [f64; 100] = [
         3.96, 2.63, 2.57, 2.68, 2.98, 2.38, 2.78, 2.36, 2.59, 2.32, 2.67, 2.25, 2.19, 2.44, 2.74, 2.66, 2.05,
@@ -229,13 +228,13 @@ mod tests {
         assert!((0.02..0.12).contains(&noise(&NET_HTTP)));
     }
 
-    /// Relative to the reference, in windows of 0.1 s: Spring Boot rests at five times of what it comes to.
+    /// Cost relative to the reference, in windows of 0.1 s: Spring Boot rests at five times its final cost.
     const SPRING_BOOT_PLATEAU: [f64; 26] = [
         405.6, 243.1, 263.7, 178.8, 117.6, 92.0, 116.9, 131.5, 91.9, 83.9, 62.4, 50.9, 33.3, 26.4, 22.2,
         37.2, 36.0, 26.8, 28.8, 26.4, 30.1, 30.5, 30.4, 30.6, 27.5, 25.1,
     ];
 
-    /// The same of Vert.x, all of its way.
+    /// The same for Vert.x, up to its final cost.
     const VERTX: [f64; 95] = [
         213.0, 65.3, 52.5, 43.4, 51.4, 25.7, 15.2, 15.8, 17.3, 11.6, 11.0, 9.1, 8.9, 8.4, 8.8, 7.1, 6.9, 7.7,
         7.8, 6.7, 6.8, 6.9, 5.5, 5.5, 5.9, 6.2, 5.4, 7.4, 4.8, 4.1, 4.2, 4.1, 4.1, 3.7, 3.7, 3.6, 3.1, 4.0,
@@ -276,7 +275,7 @@ mod tests {
     fn a_real_jvm_is_steady_when_it_no_longer_becomes_cheaper() {
         let first = (1..=80).find_map(|windows| Some((windows, rests_from(&SPRING_BOOT[..windows])?)));
         let (windows, from) = first.unwrap();
-        // It fell to a fortieth in 9.5 s, in steps of 5 to 50% a second; there it was 33 µs, and 32 at the end.
+        // The cost fell to a fortieth in 9.5 s, by 5 to 50% a second: 33 µs there, 32 at the end.
         assert_eq!((from, windows), (38, 76));
     }
 
@@ -295,7 +294,7 @@ mod tests {
         assert_eq!(rests_from(&costs), Some(0));
     }
 
-    /// aiohttp for 12 s, beside other tenants of the machine. It is at 23 µs whenever they let it.
+    /// aiohttp for 12 s, beside other tenants of the machine. Its undisturbed cost is 23 µs.
     const DISTURBED: [f64; 48] = [
         24.2, 24.6, 23.2, 23.2, 23.6, 24.5, 23.0, 24.2, 32.4, 37.8, 32.7, 35.8, 29.7, 23.2, 24.3, 26.6, 27.8,
         29.8, 33.1, 25.4, 43.1, 41.9, 41.7, 40.9, 39.9, 29.5, 24.9, 33.5, 27.2, 28.7, 24.5, 25.5, 33.2, 27.0,
@@ -322,7 +321,7 @@ mod tests {
         costs.iter().enumerate().map(window).collect()
     }
 
-    /// A neighbour on the same core makes everything twice as dear for as long as the service warms up, or from then on.
+    /// A neighbour on the same core doubles all costs, during the warm-up or from then on.
     #[test]
     fn what_makes_the_reference_dearer_too_cancels() {
         let costs = curve(40, |i| if i < 8.0 { 20.0 } else { 10.0 });

@@ -1,4 +1,4 @@
-//! Load on a fresh process before anything counts.
+//! Warm-up load on a fresh process.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::{Bench, load::has_descriptors, process::Running};
 use crate::schedule::{Executor, ExecutorError, RowFailure};
 
 impl Bench<'_> {
-    /// Warmed up and frozen.
+    /// Warms a process up, and leaves it frozen.
     pub(super) fn settle(&self, running: &mut Running, warm_up_ns: u64) -> Result<(), ExecutorError> {
         if warm_up_ns > 0 && self.plan.points[running.slot.point].load.opens_before() {
             self.lend_cpus(running);
@@ -18,8 +18,7 @@ impl Bench<'_> {
         self.freeze(running)
     }
 
-    /// While a fresh process is warmed up its compilers may use the CPUs of the generator too. Where each service has the same
-    /// warm-up, as in the published benchmarks, all stays as it is.
+    /// Lends the generator's CPUs to the compilers of a fresh process, unless all warm-ups are equal.
     pub(super) fn lend_cpus(&self, running: &Running) {
         let pinning = self.pinning(running);
         if self.lends(running) {
@@ -31,7 +30,8 @@ impl Bench<'_> {
         !running.is_warm && self.pinning(running).apart() && self.plan.blocks().warm_up_ns_max.is_some()
     }
 
-    /// Frozen, and on its own CPUs: no thread is started meanwhile that would inherit others.
+    /// Freezes the service, then restores its CPUs. A frozen service starts no thread that would inherit the
+    /// lent CPUs.
     pub(super) fn freeze(&self, running: &Running) -> Result<(), ExecutorError> {
         let pinning = self.pinning(running);
         running.ready.freeze()?;
@@ -41,11 +41,11 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// In a closed loop without time to think, over the connections of the load.
+    /// Saturates the service over the connections of the load.
     pub(super) fn warm_up(&self, running: &mut Running, window_ns: u64) -> Result<RunReport, ExecutorError> {
         let load = self.plan.points[running.slot.point].for_generator(0.0);
         let stop = Stop::after(Duration::from_nanos(window_ns), load.stop.drain);
-        // A generator that polls would take the CPU that was lent.
+        // A polling generator would occupy the lent CPU.
         let waiting = if self.lends(running) { Waiting::Sleep } else { self.waiting(running) };
         let load = Load { schedule: Schedule::SATURATE, stop, waiting, ..load };
         let report = match running.is_warm {
@@ -62,8 +62,7 @@ impl Bench<'_> {
         Ok(report)
     }
 
-    /// A window without an answer, or one that ends with all of them missing, says little if it was short and the machine busy: once
-    /// more, with all the time that a request has.
+    /// Repeats the requests with their full time limit, because a busy machine may explain silence.
     fn ask_once_more(&self, running: &mut Running) -> Result<(), ExecutorError> {
         let connections = self.plan.points[running.slot.point].load.connections().total;
         let stop = Stop::count(Quota::Requests(connections as u64), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
@@ -84,8 +83,7 @@ impl Bench<'_> {
     }
 }
 
-/// Whether nothing was answered in a load, or nothing more since its window, though requests were waited for: the service may have
-/// stopped in the middle of it.
+/// Whether a load had no answer, or none after its window: the service may have stopped.
 fn fell_silent(report: &RunReport) -> bool {
     let tally = &report.total.tally;
     tally.answered == 0 || (tally.in_flight > 0 && tally.answered == tally.answered_in_window)

@@ -1,4 +1,4 @@
-//! How a load gets on, second by second, and whether the service still answers.
+//! Progress of a load, second by second, and whether the service still answers.
 
 use tare_load::{Interval, RunReport};
 
@@ -9,7 +9,7 @@ use crate::{
 
 pub(super) struct LoadWatch {
     deadlines: Deadlines,
-    /// How many there will be, if that is what ends the load. One that ends by time ends in any case.
+    /// Total requests, if that ends the load. A load that ends by time always ends.
     requests: Option<u64>,
     answered: u64,
     silent_ns: u64,
@@ -34,7 +34,7 @@ impl LoadWatch {
             latency_ns_max: interval.measures.latency.max_ns(),
         };
         self.answered += second.answered;
-        // A wrong answer, or a reset, is no silence.
+        // Wrong answers and resets are activity too.
         let is_silent = second.answered == 0 && interval.measures.tally.failed.total() == 0;
         self.silent_ns = if is_silent { self.silent_ns + second.ns } else { 0 };
         self.seconds.push(second);
@@ -49,7 +49,7 @@ impl LoadWatch {
             .is_some_and(|requests| self.answered < requests && self.silent_ns >= self.deadlines.silence_ns)
     }
 
-    /// How a load that should have come to its end did not.
+    /// Why a load with a fixed number of requests did not finish; `None` if it did.
     pub(super) fn hung(&self, report: &RunReport) -> Option<Hung> {
         let requests = self.requests?;
         let hung = Hung { deadline_ns: self.deadlines.all_ns, requests, ..Hung::default() };
@@ -70,7 +70,7 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    /// Of 10 producers with 100 messages each: its silence is 5 s.
+    /// A load of 10 producers with 100 messages each, whose silence limit is 5 s.
     fn batch() -> LoadWatch {
         let load = LoadSpec::Batch { producers: 10, messages: 100 };
         LoadWatch::new(&Point { load, ..fixture::closed_loop(10, 1) })

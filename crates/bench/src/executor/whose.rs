@@ -1,4 +1,4 @@
-//! Whose failure each error is that the executor meets: that of the service, or of the instrument.
+//! Attributes each error of the executor to the service or to the instrument.
 
 use std::io;
 
@@ -35,7 +35,7 @@ impl From<OpenError> for ExecutorError {
     }
 }
 
-/// Errors that no service has a part in.
+/// Errors that no service can cause.
 macro_rules! of_instrument {
     ($($error:ty),+) => {
         $(impl From<$error> for ExecutorError {
@@ -46,7 +46,7 @@ macro_rules! of_instrument {
     };
 }
 
-// An `io::Error` is one of a counter of the kernel that cannot be read.
+// An `io::Error` means that a kernel counter cannot be read.
 of_instrument!(DriveError, LinkError, LoadError, Unreconciled, io::Error);
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
-//! How a load uses its connections: how many requests at a time, and how many in all.
+//! How a load uses its connections: concurrent requests, and requests in all.
 
 use serde::{Deserialize, Serialize};
 use tare_load::Protocol;
 
-/// By default one request at a time, and the connection is kept.
+/// Default: one request at a time on a persistent connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConnectionUse {
-    /// How many requests at a time share a connection over HTTP/2, each on a stream of its own. HTTP/1.1 has a connection for each,
-    /// so that in both protocols as many requests are on their way.
+    /// Concurrent HTTP/2 streams per connection. HTTP/1.1 has one connection per stream, so that both
+    /// protocols have the same number of requests in flight.
     pub streams: usize,
-    /// Requests after which a connection is closed and another is opened: each then has a handshake of its own.
+    /// Requests after which a connection is replaced, with a new handshake.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
     /// Whether TLS sessions are resumed.
@@ -28,12 +28,12 @@ impl ConnectionUse {
         *self == ConnectionUse::default()
     }
 
-    /// How many connections a row in this protocol has, of a number of requests at a time.
+    /// The number of connections, in this protocol, for a number of concurrent requests.
     pub fn connections(&self, requests: usize, protocol: Protocol) -> usize {
         if protocol.is_http2() { (requests / self.streams).max(1) } else { requests }
     }
 
-    /// Behind a number of connections; nothing if they are used as usual.
+    /// A suffix after the number of connections; empty for the default use.
     pub fn describe(&self, connections: usize) -> String {
         let streams = match self.streams {
             1 => String::new(),

@@ -1,17 +1,17 @@
-//! Several cores: `[service] threads` as a list, and what the generator has beside each number.
+//! Experiments over several cores: `[service] threads` as a list, and the generator's threads for each.
 
 use super::{
     load::{LoadSetting, THREADS, is_within},
     threads::ThreadsFile,
 };
 
-/// A row for each service and number: with more of them blocks would last for many minutes.
+/// One row per service and number: more would make blocks last for many minutes.
 const NUMBERS_MAX: usize = 16;
 const SERVICE_THREADS: std::ops::RangeInclusive<usize> = 1..=1024;
 /// All CPUs that the service leaves.
 const LEFT: &str = "left";
 
-/// The numbers of threads that services are measured with.
+/// The numbers of threads of a scalability experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cores {
     /// `THREADS` of the services, ascending.
@@ -22,13 +22,13 @@ pub struct Cores {
 /// Threads of the generator, each on a CPU of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GeneratorThreads {
-    /// One number for each of the service's.
+    /// One number per number of service threads.
     Each(Vec<usize>),
-    /// As many as the service leaves CPUs, and at most one for each connection.
+    /// All CPUs that the service leaves, at most one per connection.
     Left,
 }
 
-/// What the two keys mean together; absent if the service has one number of threads. A mistake is given with its table.
+/// Combines the two keys; absent if the service has one number of threads. An error names its table.
 pub(super) fn read(
     service: &ThreadsFile,
     generator: &ThreadsFile,
@@ -106,7 +106,7 @@ mod tests {
 
     const QUICK: &str = include_str!("../../../../experiments/quick.toml");
 
-    /// Of an experiment with these two keys; the second one is the service's.
+    /// Reads an experiment with these two keys; the second one is the service's.
     fn read(generator: &str, service: &str) -> Result<Option<Cores>, String> {
         let text = QUICK.replacen("threads     = 1", &format!("threads = {generator}"), 1).replacen(
             "threads  = 1",

@@ -23,7 +23,7 @@ use super::{
     threads::ThreadsFile,
 };
 
-/// An experiment, as the file says it.
+/// An experiment, as in its file.
 #[derive(Debug, Clone)]
 pub struct Experiment {
     pub name: String,
@@ -32,41 +32,41 @@ pub struct Experiment {
     pub contract: String,
     /// Words for [`tare_service::catalogue::select`].
     pub services: Vec<String>,
-    /// In which each of them is asked, a row for each.
+    /// The protocols of each service, with a row for each.
     pub protocols: Vec<Protocol>,
     pub reference: String,
-    /// Whether the reference is measured once more under a second name.
+    /// Whether the reference has a twin, a second row.
     pub twin: bool,
-    /// How requests arrive: at least one load. The first one decides when a run ends.
+    /// At least one load. The first one decides when a run ends.
     pub loads: Vec<LoadSetting>,
     pub service_settings: ServiceSettings,
-    /// The numbers of threads that each service is measured with; absent if there is one.
+    /// The numbers of threads of each service; absent if there is one.
     pub cores: Option<Cores>,
     pub schedule: ScheduleSetting,
-    /// The open loops in which latency is measured.
+    /// The open loops that measure latency.
     pub latency: Option<LatencySetting>,
     pub path: PathBuf,
     pub(crate) text: String,
 }
 
-/// How an interleaved experiment is laid out in time.
+/// The schedule of an interleaved experiment.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ScheduleSetting {
-    /// No block is begun that would end after this.
+    /// No block begins that would end after this time.
     #[serde(deserialize_with = "deserialize_duration")]
     pub budget: Duration,
     #[serde(deserialize_with = "deserialize_duration")]
     pub slice: Duration,
-    /// Absent if the run chooses it by what slices and starts cost.
+    /// Absent if the run derives it from the cost of slices and starts.
     pub slices_per_block: Option<usize>,
-    /// Load before the first slice of a fresh process; not recorded.
+    /// Unrecorded load before the first slice of a fresh process.
     #[serde(deserialize_with = "deserialize_duration")]
     pub warm_up: Duration,
-    /// The most of it: a pilot finds how much each service needs. Without it all have the same.
+    /// The longest warm-up; a pilot finds what each service needs. Without it all have the same.
     #[serde(default, deserialize_with = "deserialize_some_duration")]
     pub warm_up_max: Option<Duration>,
-    /// Never fewer blocks than this, whatever the budget says.
+    /// Fewest blocks, whatever the budget is.
     pub blocks_min: usize,
     pub blocks_max: usize,
 }
@@ -124,7 +124,7 @@ fn default_protocols() -> Vec<ProtocolFile> {
 }
 
 impl Experiment {
-    /// Asks for another contract; title and question of the file spoke of its own.
+    /// Replaces the contract, and with it the title and question of the file.
     pub fn replace_contract(&mut self, name: &str, title: &str) {
         if self.contract != name {
             name.clone_into(&mut self.contract);
@@ -136,24 +136,23 @@ impl Experiment {
     /// Reads an experiment file.
     ///
     /// # Errors
-    /// If it cannot be read, or has a mistake, whose line is named.
+    /// If it cannot be read, or has a mistake; the error names the line.
     pub fn load(path: &Path) -> Result<Experiment, DocumentError> {
         let text = document::read(path)?;
         Experiment::parse(path, &text)
     }
 
-    /// A mistake in what `key` says: at the line where a string begins with `value`, for a mistake that only shows when names are
-    /// looked up.
+    /// An error in `key` that only name lookup finds, at the line where a string begins with `value`.
     pub fn mistake(&self, key: &str, value: &str, message: &str) -> DocumentError {
         DocumentError::at(&self.path, &self.text, &format!("\"{value}"), format!("\"{key}\": {message}"))
     }
 
-    /// Its paths are relative to this one.
+    /// The folder to which its paths are relative.
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
-    /// How versions of a service, or two services, are compared if no experiment says how.
+    /// The default comparison of two services or versions.
     ///
     /// # Panics
     /// Never: the file is part of the program, and a test reads it.
@@ -165,18 +164,18 @@ impl Experiment {
     /// Reads an experiment from its text; mistakes name `path`.
     ///
     /// # Errors
-    /// If it has a mistake, whose line is named.
+    /// If it has a mistake; the error names the line.
     pub fn parse(path: &Path, text: &str) -> Result<Experiment, DocumentError> {
         let file: InterleavedFile = document::parse(path, text, FORMAT)?;
         let at = |place: &'static str| move |message: String| DocumentError::at(path, text, place, message);
         let delay_ms = usize::try_from(file.service.delay_ms).unwrap_or(usize::MAX);
         let cores_of = |loads: &[LoadSetting]| cores::read(&file.service.threads, &file.load.threads, loads);
-        // A list is looked at with that of the load; its first number is the plan's.
+        // A list is checked with the load's list; its first number is the plan's.
         let threads = match &file.service.threads {
             ThreadsFile::One(number) => *number,
             _ => 1,
         };
-        // "threads" stands in two tables: the table's own line tells them apart.
+        // Two tables have "threads", so the line of the table distinguishes them.
         for (place, key, value, range) in [
             ("[service]", "threads", threads, 1..=1024),
             ("[service]", "delay-ms", delay_ms, 0..=DELAY_MS_MAX as usize),

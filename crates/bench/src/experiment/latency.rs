@@ -1,4 +1,4 @@
-//! `[latency]` as it stands in the file.
+//! The `[latency]` table of an experiment file.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use tare_load::units::{deserialize_duration, parse_rate};
 
 use super::{Rate, load::is_within};
 
-/// More would be measured one after the other for longer than a block should last.
+/// Rates are measured one after another, so more would make a block too long.
 const RATES_MAX: usize = 8;
 
-/// After the closed loops of a block each service is asked at instants that it has no say in.
+/// Open loops after the closed loops of a block: requests are due independently of the service.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LatencySetting {
     pub rates: Vec<Rate>,
@@ -31,7 +31,7 @@ pub(super) struct LatencyFile {
 }
 
 impl LatencyFile {
-    /// What it means, or what is wrong with it.
+    /// The checked setting, or the error.
     pub(super) fn read(self) -> Result<LatencySetting, String> {
         let rate = self.rate.as_deref().map(parse_rate).transpose();
         let rate = rate.map_err(|error| format!("\"rate\": {error}"))?;

@@ -1,4 +1,4 @@
-//! `[load]` as it stands in the file: closed loops, which differ in their connections.
+//! The `[load]` table of an experiment file: closed loops that differ in their connections.
 
 use std::{collections::BTreeSet, ops::RangeInclusive};
 
@@ -6,15 +6,15 @@ use serde::Deserialize;
 
 use super::{ConnectionUse, threads::ThreadsFile};
 
-/// The slices of all loads are interleaved in a block: with more of them a block would outlast what comes and goes on the machine.
+/// Slices of all loads are interleaved in a block; with more loads it would outlast short disturbances.
 const LOADS_MAX: usize = 8;
 const CONNECTIONS: RangeInclusive<usize> = 1..=20_000;
 pub(super) const THREADS: RangeInclusive<usize> = 1..=256;
 const STREAMS: RangeInclusive<usize> = 1..=1_000;
-/// The longest that a service may be asked to wait before it answers: an hour.
+/// The longest delay before an answer: an hour.
 pub(super) const DELAY_MS_MAX: u64 = 3_600_000;
 
-/// A closed loop: each connection sends its next request once the last one is answered.
+/// A closed loop: each connection sends its next request after the previous answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadSetting {
     pub connections: usize,
@@ -49,7 +49,7 @@ impl LoadSetting {
     /// A load for each of these numbers of connections.
     ///
     /// # Errors
-    /// If there is none, if there are too many, if one is given twice, or if a number is out of range.
+    /// If the list is empty, too long, has duplicates, or a number is out of range.
     pub fn each(connections: &[usize], threads: usize) -> Result<Vec<LoadSetting>, String> {
         is_within("threads", threads, THREADS)?;
         connections.iter().try_for_each(|number| is_within("connections", *number, CONNECTIONS))?;
@@ -65,7 +65,7 @@ impl LoadSetting {
         Ok(connections.iter().map(|&connections| LoadSetting::new(connections, threads)).collect())
     }
 
-    /// Connections that are kept, with one request at a time.
+    /// Persistent connections with one request at a time.
     pub fn new(connections: usize, threads: usize) -> LoadSetting {
         LoadSetting { connections, threads, connection_use: ConnectionUse::default() }
     }
@@ -88,7 +88,7 @@ pub(super) fn is_within(key: &str, value: usize, range: RangeInclusive<usize>) -
 }
 
 impl LoadFile {
-    /// What it means, or what is wrong with it.
+    /// The checked loads, or the error.
     pub(super) fn read(&self) -> Result<Vec<LoadSetting>, String> {
         let connection_use = self.connection_use()?;
         let connections = match &self.connections {

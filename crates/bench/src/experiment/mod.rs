@@ -1,4 +1,4 @@
-//! Experiment files: what a person writes. Resolves names; starts nothing.
+//! Experiment files, as users write them. Resolves names; starts nothing.
 
 mod connection_use;
 mod cores;
@@ -26,7 +26,7 @@ pub use series::Series;
 /// The version of the experiment format that this program reads.
 const FORMAT: &str = "1.0";
 
-/// What an experiment file holds.
+/// The content of an experiment file.
 #[derive(Debug, Clone)]
 pub enum ExperimentFile {
     Interleaved(Box<Experiment>),
@@ -35,12 +35,12 @@ pub enum ExperimentFile {
 }
 
 impl ExperimentFile {
-    /// Reads the file; what it is shows by a key that only such have.
+    /// Reads the file; a key that only one kind has determines the kind.
     ///
     /// # Errors
-    /// If it cannot be read, or has a mistake, whose line is named.
+    /// If it cannot be read, or has a mistake; the error names the line.
     pub fn load(path: &Path) -> Result<ExperimentFile, DocumentError> {
-        // What is not TOML is reported by the reader, with its line.
+        // The reader reports invalid TOML with its line.
         let keys = document::read(path)?.parse::<toml::Table>().unwrap_or_default();
         Ok(match () {
             () if keys.contains_key("part") => {
@@ -52,7 +52,7 @@ impl ExperimentFile {
     }
 }
 
-/// What the experiment in a file is called.
+/// Default name of the experiment in a file.
 fn name_of(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The rate of an open loop, as a file gives it and as a plan has it.
+//! The rate of an open loop, in a file and in a plan.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Rate {
     PerSecond(f64),
-    /// So much of what the service answered in the closed loop of the same block.
+    /// A share of the service's rate in the closed loop of the same block.
     OfCapacity(f64),
-    /// A search sets it, see [`crate::slo`]; no experiment file has it.
+    /// Set by a search, see [`crate::slo`]; experiment files do not have it.
     Searched,
 }
 
 impl Rate {
-    /// For a head and a file name: `5000/s`, `80%`.
+    /// For a table head and a file name: `5000/s`, `80%`.
     pub fn label(&self) -> String {
         match self {
             Rate::PerSecond(rate) => format!("{rate}/s"),
@@ -30,7 +30,7 @@ impl Rate {
         }
     }
 
-    /// Requests a second for a service of this capacity.
+    /// Requests per second for a service of this capacity.
     pub fn per_second(&self, capacity_per_second: f64) -> f64 {
         match self {
             Rate::PerSecond(rate) => *rate,

@@ -1,4 +1,4 @@
-//! The file of a sequential experiment. Resolves no service and no number of CPUs.
+//! The file of a sequential experiment. Does not resolve services or numbers of CPUs.
 
 use std::{
     collections::BTreeMap,
@@ -19,28 +19,28 @@ use tare_service::{
 
 mod mistake;
 
-/// The part whose table was published; others are ours.
+/// The part whose table was published; Tare adds the others.
 pub const PUBLISHED: &str = "published";
-/// The part that is only done where `--sweep` asks for it: a matrix of threads and connections.
+/// The part that only `--sweep` runs: a matrix of threads and connections.
 pub const SWEEP: &str = "sweep";
 
 /// The shape of the published table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
-    /// Requests a second, and percent of the reference.
+    /// Requests per second, and percent of the reference.
     Percent,
-    /// Seconds for each number of messages, handling time, environment and number of threads; the best and the worst are marked.
+    /// Seconds by messages, handling time, environment and threads, with best and worst marked.
     Makespan,
-    /// What httperf prints of its sessions.
+    /// The session figures of httperf.
     Sessions,
-    /// Requests, failures, times and their percentiles, as locust's two files have them.
+    /// Requests, failures, times and percentiles, as in locust's two files.
     Percentiles,
-    /// What `wrk --latency` prints.
+    /// The output of `wrk --latency`.
     Latency,
 }
 
-/// A sequential experiment, as the file says it.
+/// A sequential experiment, as in its file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SequentialExperiment {
@@ -54,10 +54,10 @@ pub struct SequentialExperiment {
     _format: String,
     pub title: String,
     pub(crate) question: String,
-    /// The stem of the file in `figures/` that holds what was published.
+    /// Stem of the file in `figures/` with the published figures.
     pub figures: String,
     pub(crate) layout: Layout,
-    /// The service that is 100%, if there is one.
+    /// The service that is 100%, if any.
     pub reference: Option<String>,
     /// In the order of the table.
     #[serde(rename = "row")]
@@ -76,33 +76,33 @@ pub struct SequentialExperiment {
 pub struct RowEntry {
     /// A word for [`tare_service::catalogue::select`].
     pub service: String,
-    /// What the published table calls it, where it has it.
+    /// Its name in the published table, if it is there.
     pub published: Option<String>,
-    /// It is measured even where it fails its contract, because it was published so: its row says what is wrong with it.
+    /// It is measured despite a failed contract, as it was published. Its row names the failure.
     #[serde(default)]
     pub as_published: bool,
-    /// Its `THREADS` at every point, if that differs from the others'.
+    /// Its `THREADS` at every point, if it has its own number.
     pub threads: Option<usize>,
 }
 
-/// Cells of one kind: the product of all that is a list.
+/// Cells of one kind: the product of all lists.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Part {
     pub name: String,
     pub contract: String,
-    /// The requests of it that are the load; without names, those that the contract says.
+    /// Names of the requests that make up the load; if empty, the contract decides.
     #[serde(default)]
     pub requests: Vec<String>,
-    /// How often each cell is measured.
+    /// Measurements of each cell.
     pub rounds: usize,
-    /// Only where it is asked for, by `--sweep`.
+    /// Runs with `--sweep` only.
     #[serde(default)]
     pub sweep: bool,
-    /// Services of the rows that take part; without names, all.
+    /// Services of the rows that take part; default: all.
     #[serde(default)]
     pub services: Vec<String>,
-    /// Load before the measured one, in a closed loop over the same connections.
+    /// Warm-up load, in a closed loop over the same connections.
     #[serde(default)]
     pub warm_up: Option<Lasting>,
     pub load: LoadEntry,
@@ -115,7 +115,7 @@ pub(crate) struct Part {
     pub link: Many<String>,
 }
 
-/// How requests arrive, with lists where there are several points.
+/// How requests arrive; lists make several points.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub(crate) enum LoadEntry {
@@ -152,7 +152,7 @@ pub(crate) enum Threads {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Cpus {
-    /// As many as this machine has CPUs.
+    /// The number of CPUs of this machine.
     Cpus,
 }
 
@@ -191,7 +191,7 @@ impl SequentialExperiment {
     /// Reads the file.
     ///
     /// # Errors
-    /// If it cannot be read, or has a mistake, whose line is named.
+    /// If it cannot be read, or has a mistake; the error names the line.
     pub fn load(path: &Path) -> Result<SequentialExperiment, DocumentError> {
         let text = document::read(path)?;
         SequentialExperiment::parse(path, &text)
@@ -200,7 +200,7 @@ impl SequentialExperiment {
     /// Reads it from its text; mistakes name `path`.
     ///
     /// # Errors
-    /// If it has a mistake, whose line is named.
+    /// If it has a mistake; the error names the line.
     pub fn parse(path: &Path, text: &str) -> Result<SequentialExperiment, DocumentError> {
         let file: SequentialExperiment = document::parse(path, text, FORMAT)?;
         if let Err((place, message)) = file.find_mistake() {
@@ -209,12 +209,12 @@ impl SequentialExperiment {
         Ok(SequentialExperiment { name: name_of(path), path: path.to_owned(), text: text.to_owned(), ..file })
     }
 
-    /// Whether it has parts that are only done where they are asked for by `--sweep`.
+    /// Whether it has parts that only `--sweep` runs.
     pub fn has_sweep(&self) -> bool {
         self.parts.iter().any(|part| part.sweep)
     }
 
-    /// Proves that its parts name contracts and requests that there are.
+    /// Checks that its parts name existing contracts and requests.
     ///
     /// # Errors
     /// If one of them is unknown: its line and the nearest name.
@@ -237,7 +237,7 @@ impl SequentialExperiment {
         Ok(())
     }
 
-    /// Proves that its checks ask for claims that `figures` has.
+    /// Checks that its checks name claims in `figures`.
     ///
     /// # Errors
     /// If one of them is unknown: its line and the nearest name.
@@ -253,12 +253,12 @@ impl SequentialExperiment {
         }
     }
 
-    /// Whether any of its points is over a slow link.
+    /// Whether any point uses a slow link.
     pub fn has_links(&self) -> bool {
         self.parts.iter().any(|part| part.link.as_slice().iter().any(|name| name != LOCAL))
     }
 
-    /// A mistake that only shows when names are looked up, at the line where a string begins with `value`.
+    /// An error that only name lookup finds, at the line where a string begins with `value`.
     pub fn mistake(&self, value: &str, message: &str) -> DocumentError {
         DocumentError::at(&self.path, &self.text, &format!("\"{value}"), message)
     }

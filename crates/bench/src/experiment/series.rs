@@ -22,7 +22,7 @@ pub struct Series {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Member {
     pub file: PathBuf,
-    /// How much of it is done, if the command does not say.
+    /// The default scale of its experiments.
     pub scale: f64,
 }
 
@@ -30,7 +30,7 @@ impl Series {
     /// Reads the file.
     ///
     /// # Errors
-    /// If it cannot be read, or has a mistake, whose line is named.
+    /// If it cannot be read, or has a mistake; the error names the line.
     pub fn load(path: &Path) -> Result<Series, DocumentError> {
         let text = document::read(path)?;
         let series: Series = document::parse(path, &text, FORMAT)?;

@@ -1,8 +1,8 @@
-//! `threads` as it stands in the tables of a load and of the services.
+//! `threads` in the tables of a load and of the services.
 
 use serde::Deserialize;
 
-/// `THREADS` as the file says it.
+/// `THREADS` as in the file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
     untagged,
@@ -15,7 +15,7 @@ pub(super) enum ThreadsFile {
 }
 
 impl ThreadsFile {
-    /// What stands in the settings of a load or a service: of a list the first number.
+    /// The number for the settings of a load or service; the first one of a list.
     pub(super) fn first(&self) -> usize {
         match self {
             ThreadsFile::One(number) => *number,

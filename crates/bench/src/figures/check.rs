@@ -1,29 +1,28 @@
-//! What is asked of a run about a claim that was published: comparisons, as an experiment's file has them. What comes out is for
-//! the analysis.
+//! Checks of published claims: the comparisons in an experiment's file. The analysis evaluates them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::metric::Metric;
 
-/// What is asked of a run about a claim.
+/// A check of a claim against a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Check {
     pub claim: String,
     #[serde(default)]
     pub points: Where,
-    /// The service that is asked about; `*` for each that was published and is here, except one that hung.
+    /// The service under check; `*` for each published service that is present, except hung ones.
     pub of: String,
-    /// Left out of `*`.
+    /// Exceptions from `*`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub but: Vec<String>,
     pub stuck: Option<bool>,
-    /// This many of its requests and connections fail.
+    /// Expected number of failed requests and connections.
     pub failures: Option<u64>,
     pub metric: Option<Metric>,
-    /// Divided by the same of another service.
+    /// Divides by the metric of another service.
     pub to: Option<String>,
-    /// Divided by the same at other points: the keys that differ.
+    /// Divides by the metric at other points: the keys that differ.
     pub to_points: Option<Where>,
     pub at_least: Option<f64>,
     pub at_most: Option<f64>,
@@ -31,7 +30,7 @@ pub struct Check {
     pub holds: Quantifier,
 }
 
-/// Which points; a key that is not given says nothing.
+/// Selects points; an omitted key matches all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Where {

@@ -1,4 +1,4 @@
-//! `figures/NAME.toml`: what a published benchmark printed and claimed; and what an experiment asks of a run about each claim.
+//! `figures/NAME.toml`: figures and claims of a published benchmark, and the checks of each claim.
 
 mod check;
 
@@ -13,7 +13,7 @@ pub use check::{Check, Quantifier, Where};
 /// The version of the format that this program reads.
 pub const FORMAT: &str = "1.0";
 
-/// A published benchmark. What a benchmark does not have is empty.
+/// A published benchmark. Fields are empty if the benchmark lacks them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Figures {
@@ -29,7 +29,7 @@ pub struct Figures {
     pub reference: Option<String>,
     #[serde(default)]
     pub versions: BTreeMap<String, String>,
-    /// Services that it names, without figures.
+    /// Services that it names without figures.
     #[serde(default)]
     pub unmeasured: Vec<String>,
     /// The order of the values of [`Row::at`].
@@ -38,7 +38,7 @@ pub struct Figures {
     /// The order of the values of [`Cell::seconds`].
     #[serde(default)]
     pub services: Vec<String>,
-    /// What it says of its figures, point by point.
+    /// Its claims about the figures, point by point.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
     #[serde(default, rename = "row")]
@@ -46,7 +46,7 @@ pub struct Figures {
     /// A line of a table whose columns are services.
     #[serde(default, rename = "cell")]
     pub cells: Vec<Cell>,
-    /// What it says of services beside figures.
+    /// Its statements about services beside figures.
     #[serde(default, rename = "aspect")]
     pub aspects: Vec<Aspect>,
 }
@@ -54,12 +54,12 @@ pub struct Figures {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// What checks refer to it by.
+    /// Identifies the claim in checks.
     pub id: String,
     pub text: String,
 }
 
-/// A line of a table of services: times in milliseconds, counts of the whole run.
+/// A line of a table of services: times in milliseconds, counts over the whole run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
@@ -87,14 +87,14 @@ pub struct Row {
     pub note: Option<String>,
 }
 
-/// What `wrk --latency` prints, in milliseconds.
+/// The output of `wrk --latency`, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WrkLatency {
     pub avg: f64,
     pub stdev: f64,
     pub max: f64,
-    /// The part that lies within one standard deviation of the mean.
+    /// The share of values within one standard deviation of the mean.
     pub within_one_stdev_percent: f64,
     pub p50: f64,
     pub p75: f64,
@@ -102,7 +102,7 @@ pub struct WrkLatency {
     pub p99: f64,
 }
 
-/// What httperf prints of its connections, in milliseconds.
+/// httperf's connection times, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectionTime {
@@ -131,11 +131,11 @@ pub struct Cell {
 #[serde(untagged)]
 pub enum Seconds {
     Took(f64),
-    /// `x`: it never ended.
+    /// `x`: the service never finished.
     Never(String),
 }
 
-/// What a benchmark says of a service beside figures.
+/// Statements about a service beside figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Aspect {
@@ -151,14 +151,14 @@ impl Figures {
     /// Reads the file.
     ///
     /// # Errors
-    /// If it cannot be read, or has a mistake, whose line is named.
+    /// If it cannot be read, or has a mistake; the error names the line.
     pub fn load(path: &Path) -> Result<Figures, DocumentError> {
         document::parse(path, &document::read(path)?, FORMAT)
     }
     pub fn row(&self, service: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.service == service)
     }
-    /// The makespan of a service where a line has it.
+    /// The makespan of a service in the line that `is_line` selects; absent if it has none.
     pub fn seconds(&self, service: &str, is_line: impl Fn(&Cell) -> bool) -> Option<&Seconds> {
         let place = self.services.iter().position(|name| name == service)?;
         self.cells.iter().find(|cell| is_line(cell))?.seconds.get(place)

@@ -1,6 +1,5 @@
-//! What a report tells of a run besides its figures: `about.json` (by which command, of which checkout, what the services are
-//! besides fast) and `services/ROW/sent-CONTRACT.json` (what each answers, to the byte). A run is whole without them: those
-//! of before had none.
+//! Optional facts about a run. `about.json` has the command, the checkout and the footprint of services.
+//! `services/ROW/sent-CONTRACT.json` has the exact answers of each. Older runs lack both.
 
 use std::{
     collections::BTreeMap,
@@ -26,33 +25,33 @@ use tare_service::{
 pub struct About {
     /// [`folder::FORMAT`] of the program that wrote it.
     pub format: String,
-    /// The words by which the run was begun, without the program's own name.
+    /// The arguments that began the run, without the program's name.
     pub command: Vec<String>,
-    /// What was checked out; absent if it was no repository.
+    /// The checked-out revision; absent outside of a repository.
     pub revision: Option<Revision>,
-    /// What is known of each service besides its speed, by the label of its row.
+    /// Footprint of each service, by the label of its row.
     pub aspects: BTreeMap<String, Footprint>,
-    /// What its manifest says of each service, by the label of its row. A run of before has none.
+    /// Manifest data of each service, by the label of its row. Older runs have none.
     #[serde(default)]
     pub profiles: BTreeMap<String, Profile>,
 }
 
-/// What a manifest says of a service, and where the service can be read.
+/// Manifest data of a service, and the address of its source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     /// The framework's site.
     pub homepage: Option<String>,
-    /// The service's files at the commit that was checked out, if a forge is known that shows them.
+    /// The service's files at the checked-out commit, if a forge is known that shows them.
     pub source: Option<String>,
-    /// What is not the framework's default.
+    /// Settings that differ from the framework's defaults.
     #[serde(default)]
     pub settings: Vec<Setting>,
-    /// In which it is asked; plain HTTP/1.1 in older runs.
+    /// The protocol of its requests; plain HTTP/1.1 in older runs.
     #[serde(default, with = "as_word", skip_serializing_if = "protocol::is_plain")]
     pub protocol: Protocol,
 }
 
-/// A word of a command line as a shell reads it back.
+/// Quotes a word of a command line for a shell.
 pub fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,@%+".contains(&byte);
     match !word.is_empty() && word.bytes().all(is_plain) {
@@ -64,11 +63,11 @@ pub fn quoted(word: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
     pub commit: String,
-    /// Files that git knows were not as in that commit.
+    /// Tracked files differed from that commit.
     pub changed: bool,
 }
 
-/// Why what is known of a run besides its figures cannot be read.
+/// Reasons why the optional files of a run cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum AboutError {
     #[error("{}: {source}", path.display())]
@@ -80,7 +79,7 @@ pub enum AboutError {
 }
 
 impl About {
-    /// Writes it into a run folder.
+    /// Writes `about.json` into a run folder.
     ///
     /// # Errors
     /// If the file system refuses.
@@ -88,10 +87,10 @@ impl About {
         write(&run.join("about.json"), self)
     }
 
-    /// Reads that of a run folder; absent if it was not kept.
+    /// Reads `about.json` of a run folder; absent without one.
     ///
     /// # Errors
-    /// Where it cannot be read or understood, or is of another major format.
+    /// If it cannot be read or understood, or has another major format.
     pub fn read(run: &Path) -> Result<Option<About>, AboutError> {
         let path = run.join("about.json");
         let head = read::<Value>(path.clone())?;
@@ -104,7 +103,7 @@ impl About {
     }
 }
 
-/// Keeps what a row sends for each request of a contract.
+/// Stores the answers of a row to each request of a contract.
 ///
 /// # Errors
 /// If the file system refuses.
@@ -112,7 +111,7 @@ pub fn keep_sent(run: &Path, label: &str, contract: &str, sent: &[Sent]) -> io::
     write(&sent_path(run, label, contract), &KeptSent { format: FORMAT.to_owned(), sent: sent.to_vec() })
 }
 
-/// What a row sent for each request of a contract; absent if it was not kept.
+/// The answers of a row to each request of a contract; absent if they were not stored.
 ///
 /// # Errors
 /// If it cannot be read or understood.
@@ -135,7 +134,7 @@ struct KeptSent {
 #[serde(untagged)]
 enum SentFile {
     Kept(KeptSent),
-    /// Before format 2.4 it had no head.
+    /// Before format 2.4 the file had no head.
     Older(Vec<Sent>),
 }
 

@@ -1,5 +1,5 @@
-//! One load of a run that has several: the run that would have been stored if that load had been measured alone. Whoever reads a
-//! run takes one load after the other, so no figure of one load can depend on the samples of another.
+//! One load of a run with several, as the run that would have been stored if that load had been measured
+//! alone. Readers take one load after the other, so no figure of one load depends on the samples of another.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl StoredRun {
-    /// The run as if it had this load only, by its place among the loads.
+    /// The run with this load only, by its place among the loads.
     pub fn at_load(&self, load: usize) -> Cow<'_, StoredRun> {
         let plan = &self.header.plan;
         if plan.closed_loops().nth(1).is_none() {
@@ -28,7 +28,7 @@ impl StoredRun {
 }
 
 impl Record {
-    /// The record as a run of this load only would have it; absent if it is a sample of another load.
+    /// The record, as a run with this load only would have it; absent if it belongs to another load.
     pub fn at_load(&self, plan: &Plan, load: usize) -> Option<Record> {
         let points = plan.points_of_load(load);
         match self {
@@ -79,7 +79,7 @@ mod tests {
         StoredRun { header, records, damage: Vec::new(), in_progress: false }
     }
 
-    /// The points of its samples, and the latency of its processes.
+    /// The points of its samples, and the latency counts of its processes.
     fn shape(kept: &StoredRun) -> (Vec<usize>, Vec<u64>) {
         let points = kept.records.iter().filter_map(|record| match record {
             Record::Sample(sample) => Some(sample.point),

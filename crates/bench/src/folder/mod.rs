@@ -1,11 +1,12 @@
-//! The run folder: `run.json`, `journal.ndjson`, `histograms/ROW/block-NNN.hgrm-v2`, `services/NAME/`. Everything a
-//! table is made of is in it, so that it can be copied, compared and read again. The journal is appended to and
-//! flushed to the disk record by record: a run that is killed loses at most the slice in flight. A record is whole or absent:
-//! each line has a checksum, and what was written of one that could not be stored is taken back. Every other file that is read
-//! again has its checksum in itself: see [`tare_host::seal`].
+//! The run folder: `run.json`, `journal.ndjson`, `histograms/ROW/block-NNN.hgrm-v2`, `services/NAME/`. It
+//! holds everything that tables need, so it can be copied, compared and read again.
 //!
-//! Whoever writes the journal holds a lock on it, which the kernel takes back however the writer ends. So a run in
-//! progress differs from one that was cut off, and a run that is being measured cannot be resumed.
+//! The journal is appended to and flushed to disk record by record: a killed run loses at most the slice in
+//! flight. A record is complete or absent: each line has a checksum, and a failed write is truncated. Every
+//! other file that Tare reads again contains its checksum: see [`tare_host::seal`].
+//!
+//! The writer of the journal holds a lock, which the kernel releases however the writer ends. So a run in
+//! progress differs from one that was cut off, and cannot be resumed meanwhile.
 
 pub mod about;
 mod loads;
@@ -38,7 +39,7 @@ use tare_host::{
 /// The version of the run folder's format: `major.minor`.
 pub const FORMAT: &str = "2.4";
 
-/// No file but the journal is larger, of those that Tare writes: a run folder may come from anybody.
+/// Limit for every file except the journal, because run folders may come from untrusted sources.
 pub const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// `run.json`.
@@ -54,13 +55,13 @@ pub struct Header {
 }
 
 impl Header {
-    /// The head of a run that begins now, by this version of Tare.
+    /// The head of a new run by this version of Tare.
     pub fn new(tare: &str, began: String, plan: Plan, environment: Environment) -> Header {
         Header { format: FORMAT.to_owned(), tare: tare.to_owned(), began, plan, environment }
     }
 }
 
-/// Why a run folder cannot be written or read.
+/// Reasons why a run folder cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     #[error("{}: {source}", path.display())]
@@ -80,19 +81,19 @@ pub enum FolderError {
     /// Another process writes into it.
     #[error("{}: another tare is measuring into it; wait until it has ended, or stop it", path.display())]
     Busy { path: PathBuf },
-    /// A run that a repository brings could have one.
+    /// A symbolic link in the folder, as an untrusted repository may contain.
     #[error("{}: is a symbolic link, and a run is written into its own folder alone: remove it", path.display())]
     Link { path: PathBuf },
 }
 
-/// A folder that no other Tare writes into until this is dropped.
+/// A folder that no other Tare process writes into until this is dropped.
 #[derive(Debug)]
 pub struct Reserved {
     _lock: File,
 }
 
-/// What is written through a link lies elsewhere. The folder itself may be one: the user named it. It may also hold other things,
-/// such as the packages of a project, in which a run writes nothing.
+/// Refuses symbolic links inside the folder, because writes through them land elsewhere. The folder itself
+/// may be one, since the user named it, and may contain other things, which a run does not touch.
 fn refuse_links(folder: &Path) -> Result<(), FolderError> {
     const FOLDERS: [&str; 3] = ["contracts", "histograms", "services"];
     let at = |source| FolderError::Io { path: folder.to_owned(), source };
@@ -113,7 +114,7 @@ fn refuse_links(folder: &Path) -> Result<(), FolderError> {
     Ok(())
 }
 
-/// Makes the folder of a new run, and keeps others out: what is built and verified leaves files there before there is a journal.
+/// Creates the folder of a new run and reserves it, because builds write there before the journal exists.
 ///
 /// # Errors
 /// If it holds a run, another process has reserved it, or the file system refuses.
@@ -129,7 +130,7 @@ pub fn reserve(path: &Path) -> Result<Reserved, FolderError> {
     }
 }
 
-/// Who only looks whether a journal is locked holds a lock for microseconds; one that is held for longer is a writer's.
+/// A reader that tests the lock holds it for microseconds; a lock that lasts longer is a writer's.
 const LOOK_MAX: Duration = Duration::from_millis(500);
 
 /// A run folder that is being written.
@@ -137,9 +138,9 @@ const LOOK_MAX: Duration = Duration::from_millis(500);
 pub struct RunFolder {
     path: PathBuf,
     journal: File,
-    /// Of whole lines in it.
+    /// Length of its complete lines.
     bytes: u64,
-    /// It ends with a part of a line that could not be taken back.
+    /// It ends with a partial line that could not be removed.
     is_torn: bool,
 }
 
@@ -148,17 +149,17 @@ pub struct StoredRun {
     pub header: Header,
     pub records: Vec<Record>,
     pub damage: Vec<String>,
-    /// A process was writing into it when it was read: there will be more.
+    /// Another process was still writing when the folder was read.
     pub in_progress: bool,
 }
 
 impl StoredRun {
-    /// Of a run that has not begun, or that is followed record by record.
+    /// A run that has not begun, or that is followed record by record.
     pub fn beginning(header: &Header) -> StoredRun {
         StoredRun { header: header.clone(), records: Vec::new(), damage: Vec::new(), in_progress: true }
     }
 
-    /// With one more record, and what it says of the plan.
+    /// Adds a record, and applies it to the plan.
     pub fn push(&mut self, record: Record) {
         self.header.plan.learn(&record);
         self.records.push(record);
@@ -166,7 +167,7 @@ impl StoredRun {
 }
 
 impl RunFolder {
-    /// Writes the head and opens the journal. A folder that holds a run already is never written into.
+    /// Writes the head and opens the journal. Refuses a folder that already holds a run.
     ///
     /// # Errors
     /// If it holds a run, or the file system refuses.
@@ -180,17 +181,18 @@ impl RunFolder {
         document(header).and_then(|text| whole::write_new(&place, text)).map_err(at(&place))?;
         let journal = journal_path(path);
         let file = OpenOptions::new().create_new(true).append(true).open(&journal).map_err(at(&journal))?;
-        // No other process can be writing a new file; one that only looks is soon gone.
+        // A new file has no other writer; readers hold the lock only briefly.
         let _ = file.lock();
         sync_folder(path).map_err(at(path))?;
         Ok(RunFolder { path: path.to_owned(), journal: file, bytes: 0, is_torn: false })
     }
 
-    /// Opens the journal of a run that was cut off, to continue after what was read of it. What was written of a record
-    /// that is not whole is taken back: it was never kept. A run that another process has resumed since then is refused.
+    /// Reopens the journal of a run that was cut off, to continue after the records of `run`. Removes an
+    /// incomplete record. Refuses a run that another process has resumed since.
     ///
     /// # Errors
-    /// If another Tare writes or has written into it, if the run is of another format, or if the file system refuses.
+    /// If another Tare process writes or has written into it, if it has another format, or if the file system
+    /// refuses.
     pub fn reopen(path: &Path, run: &StoredRun) -> Result<RunFolder, FolderError> {
         if read::is_newer(&run.header.format) {
             let (path, found) = (path.to_owned(), run.header.format.clone());
@@ -210,7 +212,7 @@ impl RunFolder {
         Ok(RunFolder { path: path.to_owned(), journal: file, bytes, is_torn: false })
     }
 
-    /// What was written of a record that could not be stored.
+    /// Removes a partially written record.
     fn take_back(&mut self) {
         self.is_torn = self.journal.set_len(self.bytes).is_err();
     }
@@ -238,7 +240,7 @@ impl Journal for RunFolder {
     }
 }
 
-/// Puts another head in the place of the one that a run has, whole or not at all.
+/// Replaces the head of a run atomically.
 ///
 /// # Errors
 /// If the file system refuses.
@@ -248,16 +250,16 @@ pub fn replace_header(run: &Path, header: &Header) -> Result<(), FolderError> {
     written.map_err(|source| FolderError::Io { path: place, source })
 }
 
-/// What a file of a run holds: JSON without the secrets that are known, with its checksum.
+/// The content of a file: JSON without known secrets, with its checksum.
 fn document(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let text = serde_json::to_string_pretty(value)? + "\n";
     Ok(seal::DOCUMENT.seal(&*secrets::redact(&text)))
 }
 
-/// A file that is new is found again after a power cut once its folder is on the disk too.
+/// After a power cut a new file is only found again if its folder was synced too.
 fn sync_folder(path: &Path) -> io::Result<()> {
     match File::open(path)?.sync_all() {
-        // A file system that cannot do that.
+        // Some file systems cannot sync folders.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         synced => synced,
     }
@@ -267,13 +269,13 @@ pub fn journal_path(run: &Path) -> PathBuf {
     run.join("journal.ndjson")
 }
 
-/// Whether a process measures into it now. False if that is not known.
+/// Whether a process writes into it now; `false` if unknown.
 pub fn is_being_written(run: &Path) -> bool {
     let journal = foreign::open(&journal_path(run));
     journal.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// A file system without locks is no reason not to measure.
+/// A file system without locks does not prevent a measurement.
 fn lock(journal: &File, run: &Path) -> Result<(), FolderError> {
     let began = Instant::now();
     while let Err(TryLockError::WouldBlock) = journal.try_lock() {
@@ -285,19 +287,18 @@ fn lock(journal: &File, run: &Path) -> Result<(), FolderError> {
     Ok(())
 }
 
-/// Where a row's output, logs and transcripts go.
+/// The folder for a row's output, logs and transcripts.
 pub fn service_folder(run: &Path, label: &str) -> PathBuf {
     run.join("services").join(file_name(label))
 }
 
-/// Where a row's latency histogram of one block goes.
-/// `point` is the rate of an open loop, none for the closed ones.
+/// The file for a latency histogram. `point` is the rate of an open loop, `None` for closed loops.
 pub fn histogram_path(run: &Path, label: &str, block: usize, point: Option<&str>) -> PathBuf {
     let point = point.map(|point| format!("-at-{}", file_name(point))).unwrap_or_default();
     run.join("histograms").join(file_name(label)).join(format!("block-{block:03}{point}.hgrm-v2"))
 }
 
-/// How many bytes of a journal are whole lines.
+/// Length of the complete lines of a journal.
 pub fn whole(journal: &[u8]) -> usize {
     journal.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }
@@ -359,13 +360,13 @@ mod tests {
             any::<Option<u64>>().prop_map(|rss_bytes_peak| {
                 Record::Stopped(Stopped { rss_bytes_peak, ..Stopped::default() })
             }),
-            // What hides something is read otherwise: see `read/tests.rs`.
+            // Reasons with hidden characters change when read: see `read/tests.rs`.
             ".*".prop_map(|reason| failed(1, &foreign::visible(&reason))),
             Just(ended(Ending::Complete)),
         ]
     }
 
-    /// No two records of a run are of the same.
+    /// Makes the places of all records distinct.
     fn of_row(row: usize, record: Record) -> Record {
         match record {
             Record::Pilot(pilot) => Record::Pilot(Pilot { row, ..pilot }),
@@ -396,7 +397,7 @@ mod tests {
             let (read, damage) = read::records_within(&bytes[..cut], (usize::MAX, usize::MAX)).unwrap();
             let whole = ends.iter().filter(|end| **end <= cut).count();
             let mut expected = records[..whole].to_vec();
-            // Of ends that follow one another, the last.
+            // Only the last of consecutive ends counts.
             expected.dedup();
             prop_assert_eq!(&read, &expected);
             prop_assert_eq!(damage.is_empty(), cut == 0 || ends.contains(&cut));
@@ -419,7 +420,7 @@ mod tests {
         assert_eq!(told(), (true, false));
         journal.append(&interrupted).unwrap();
         assert_eq!(told(), (true, true), "its writer is only about to go");
-        // Another process resumes it.
+        // Another process has resumed it.
         journal.append(&failed).unwrap();
         assert_eq!(told(), (true, false));
         journal.journal.write_all(b"{\"kind\":").unwrap();
@@ -465,7 +466,7 @@ mod tests {
         fs::write(path.join("run.json"), head.replace("\"tare\": \"\"", "\"tare\": \"4\"")).unwrap();
         let refused = read(path).unwrap_err();
         assert!(matches!(refused, FolderError::Broken { .. }), "{refused}");
-        // Whoever means to change it removes the checksum.
+        // A user who edits the file removes the checksum.
         let unsealed = seal::DOCUMENT.unseal(head.as_bytes()).unwrap();
         fs::write(
             path.join("run.json"),
@@ -540,7 +541,7 @@ mod tests {
         first.append(&kept(1).records[0]).unwrap();
         drop(first);
         assert!(!is_being_written(folder.path()));
-        // Read before the other one wrote: what would come next was measured already.
+        // It was read before the other process wrote, so its next record has been measured already.
         let refused = RunFolder::reopen(folder.path(), &kept(0)).unwrap_err();
         assert!(matches!(refused, FolderError::Busy { .. }), "{refused}");
         let second = RunFolder::reopen(folder.path(), &kept(1)).unwrap();

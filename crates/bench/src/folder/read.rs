@@ -1,5 +1,5 @@
-//! Reads run folders. What the program wrote itself is read leniently: of a newer minor format what is not known is left out and
-//! named, a damaged line is left out and named, and all else is there. Another major format is refused.
+//! Reads run folders leniently: unknown fields of a newer minor format and damaged lines are omitted and
+//! named, and the rest is read. Another major format is refused.
 
 mod places;
 
@@ -25,26 +25,26 @@ use crate::{
 use self::places::ByReason;
 use super::{FILE_BYTES_MAX, FORMAT, FolderError, Header, Record, StoredRun, is_being_written, journal_path};
 
-/// What `run.json` holds, whatever it is.
+/// The content of `run.json`, in any format.
 #[derive(Debug, Clone)]
 pub struct Head {
     pub value: Value,
     pub format: String,
 }
 
-/// What is said of a record with a row or a point that does not exist.
+/// Damage: a record with a row or a point that does not exist.
 const FOREIGN: &str = "it names a row or a point that the plan does not have";
 const TORN: &str = "journal.ndjson: the last line is not whole: the run was cut off while it wrote";
 const TOO_LONG: &str = "it is longer than any record";
-/// The records of a run have some hundreds of bytes, and one that quotes a service some thousands.
+/// Records have some hundreds of bytes, and those that quote a service some thousands.
 const LINE_BYTES_MAX: u64 = 16 << 20;
 const REPEATED: &str = "it repeats a record that is there already";
 
 impl Head {
-    /// Of this folder, of any format.
+    /// Reads the head of this folder, in any format.
     ///
     /// # Errors
-    /// If `run.json` is not there, was changed, is no JSON, or names no format.
+    /// If `run.json` is missing, was changed, is not JSON, or has no format.
     pub fn read(path: &Path) -> Result<Head, FolderError> {
         let not_a_run = |reason: String| FolderError::NotARun { path: path.to_owned(), reason };
         if !path.exists() {
@@ -59,12 +59,12 @@ impl Head {
         Ok(Head { format: format.ok_or_else(|| not_a_run("no \"format\"".to_owned()))?, value })
     }
 
-    /// How its samples follow one another; absent if this program does not know.
+    /// The order of its samples; absent if this program does not know it.
     pub fn order(&self) -> Option<Order> {
         self.of_plan("order")
     }
 
-    /// What ends it; absent if this program does not know.
+    /// Its stopping rule; absent if this program does not know it.
     pub fn until(&self) -> Option<Until> {
         self.of_plan("until")
     }
@@ -74,7 +74,7 @@ impl Head {
         serde_json::from_value(self.value.get("plan")?.get(key)?.clone()).ok()
     }
 
-    /// The text at these keys, one within the other.
+    /// The text at these nested keys.
     pub fn text(&self, keys: &[&str]) -> Option<&str> {
         keys.iter().try_fold(&self.value, |value, key| value.get(key))?.as_str()
     }
@@ -93,7 +93,7 @@ impl Head {
 /// Reads a run folder.
 ///
 /// # Errors
-/// If its head cannot be read or understood, or is of another major format.
+/// If its head cannot be read or understood, or has another major format.
 pub fn read(path: &Path) -> Result<StoredRun, FolderError> {
     let (mut header, mut damage) = Head::read(path)?.into_header(path)?;
     if !journal_path(path).exists() {
@@ -105,17 +105,17 @@ pub fn read(path: &Path) -> Result<StoredRun, FolderError> {
     Ok(StoredRun { header, records, damage, in_progress })
 }
 
-/// Reads the head alone.
+/// Reads only the head.
 ///
 /// # Errors
-/// If it cannot be read or understood, or is of another major format.
+/// If it cannot be read or understood, or has another major format.
 pub fn read_header(path: &Path) -> Result<Header, FolderError> {
     Ok(Head::read(path)?.into_header(path)?.0)
 }
 
-/// The records of the journal, what could not be read of it, and whether it was being written.
+/// The records of the journal, its damage, and whether it was still being written.
 fn read_journal(path: &Path, plan: &Plan) -> Result<(Vec<Record>, Vec<String>, bool), FolderError> {
-    // Asked first: a run that ends in between is what its records say.
+    // Tested before reading, so that a run that ends in between is complete.
     let in_progress = is_being_written(path);
     let journal = journal_path(path);
     let (records, mut damage) =
@@ -125,13 +125,13 @@ fn read_journal(path: &Path, plan: &Plan) -> Result<(Vec<Record>, Vec<String>, b
             Err(source) => return Err(FolderError::Io { path: journal, source }),
         };
     if in_progress {
-        // A line that is being written now is no damage.
+        // An unfinished line of a run in progress is no damage.
         damage.retain(|sentence| sentence != TORN);
     }
     Ok((records, damage, in_progress))
 }
 
-/// Whether this program reads files of this format: those of its own major version.
+/// Whether this program reads this format, which needs the same major version.
 pub fn is_readable(format: &str) -> bool {
     major(format) == major(FORMAT)
 }
@@ -140,7 +140,7 @@ fn major(format: &str) -> Option<&str> {
     format.split('.').next()
 }
 
-/// How a format differs from [`FORMAT`]: an older one needs another Tare than a newer one.
+/// How a format differs from [`FORMAT`]: newer and older formats need different advice.
 pub fn other_format(found: &str) -> String {
     let age = match version(found).zip(version(FORMAT)) {
         Some((found, own)) if found > own => "newer than",
@@ -155,12 +155,12 @@ fn version(format: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// Whether it may have what this program does not know. Of an older one it knows everything.
+/// Whether the format may have fields that this program does not know, as newer ones do.
 pub(super) fn is_newer(format: &str) -> bool {
     version(format).is_none_or(|found| Some(found) > version(FORMAT))
 }
 
-/// The value of a head, and what this program leaves out of it.
+/// The value of a head, and the fields that this program omits.
 pub(super) fn known<T: DeserializeOwned>(
     file: &str,
     format: &str,
@@ -181,8 +181,7 @@ pub(super) fn known<T: DeserializeOwned>(
     Ok((found, damage))
 }
 
-/// Records, and what could not be read, a sentence for each reason rather than for each line. It takes the memory of the records,
-/// each of which is there once, and of one line.
+/// Records, and the damage with one sentence per reason. Memory is bounded by distinct records.
 pub(super) fn records(journal: impl BufRead, plan: &Plan) -> io::Result<(Vec<Record>, Vec<String>)> {
     records_within(journal, (plan.rows.len(), plan.points.len()))
 }
@@ -220,11 +219,11 @@ pub(super) fn records_within(
     Ok((reading.records, damage))
 }
 
-/// What was read so far.
+/// The state of reading.
 #[derive(Default)]
 struct Reading {
     records: Vec<Record>,
-    /// What the records are of. Two of the same would count twice in every figure.
+    /// Places of the records. Duplicates would count twice in every figure.
     places: HashSet<Place>,
     left_out: ByReason,
     unknown: ByReason,
@@ -238,7 +237,7 @@ impl Reading {
         }
     }
 
-    /// The record of a line, or why it is left out.
+    /// The record of a line, or the reason for omitting it.
     fn record(
         &mut self,
         line: &[u8],
@@ -246,7 +245,7 @@ impl Reading {
         (rows, points): (usize, usize),
     ) -> Result<Record, String> {
         let line = seal::LINE.unseal(line).map_err(|error| error.to_string())?;
-        // An enum and an option are `?` in a path.
+        // Enums and options are `?` in a path.
         let name = |path: serde_ignored::Path| self.unknown.add(path.to_string().replace("?.", ""), number);
         let record = record(&line, name).map_err(|error| without_place(&error))?;
         if !record.is_within(rows, points) {
@@ -258,7 +257,7 @@ impl Reading {
         }
     }
 
-    /// Of two ends without anything between them the later one holds.
+    /// Adds a record. Of two consecutive ends the later one counts.
     fn keep(&mut self, record: Record) {
         let is_end = |record: &Record| matches!(record, Record::Ended(_));
         if is_end(&record) && self.records.last().is_some_and(is_end) {
@@ -280,7 +279,7 @@ impl Reading {
     }
 }
 
-/// Of one line; `name` is given what of it is not known.
+/// The record of one line; `name` receives its unknown fields.
 fn record(line: &[u8], name: impl FnMut(serde_ignored::Path)) -> serde_json::Result<Record> {
     match foreign::hides_something(line) {
         true => serde_ignored::deserialize(foreign::json_value(line)?, name),
@@ -288,14 +287,14 @@ fn record(line: &[u8], name: impl FnMut(serde_ignored::Path)) -> serde_json::Res
     }
 }
 
-/// Within a line of its own, the line and column that serde_json adds say nothing.
+/// Removes serde_json's line and column, which are meaningless within a single line.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     text.strip_suffix(&place).map_or(text.clone(), ToOwned::to_owned)
 }
 
-/// What a folder is that cannot be a run at all.
+/// Why a folder cannot be a run at all.
 pub fn why_none(path: &Path) -> Option<String> {
     let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
     if path.is_file() {

@@ -25,7 +25,7 @@ pub struct SeriesHead {
     /// [`FORMAT`] of the program that wrote it.
     pub format: String,
     pub title: String,
-    /// Names of the run folders in it, in order. Of what was read each is a name and no path.
+    /// Names of the run folders in it, in order. After reading, none is a path.
     pub members: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn head_path(folder: &Path) -> PathBuf {
     folder.join("series.json")
 }
 
-/// Whether a folder is that of a series.
+/// Whether a folder holds a series.
 pub fn is_one(folder: &Path) -> bool {
     head_path(folder).is_file()
 }
@@ -43,7 +43,7 @@ impl SeriesHead {
         SeriesHead { format: FORMAT.to_owned(), title: title.to_owned(), members }
     }
 
-    /// Makes the folder that it is the head of. Where there is one already it stays as it is.
+    /// Creates the folder of the series. An existing head stays unchanged.
     ///
     /// # Errors
     /// If the file system refuses.
@@ -60,10 +60,10 @@ impl SeriesHead {
         write().map_err(|source| FolderError::Io { path: path.clone(), source })
     }
 
-    /// Of this folder, with what of it is not shown: what this program does not know, and names that are paths.
+    /// Reads the folder; also returns what was skipped: unknown fields, and names that are paths.
     ///
     /// # Errors
-    /// Where it cannot be read or understood, or is of another major format.
+    /// If it cannot be read or understood, or has another major format.
     pub fn read(folder: &Path) -> Result<(SeriesHead, Vec<String>), FolderError> {
         let path = head_path(folder);
         let wrong = |reason: String| FolderError::Series { path: path.clone(), reason };
@@ -83,7 +83,7 @@ impl SeriesHead {
     }
 }
 
-/// What is wrong with the name of a run folder: one that is a path leads out of the folder that was asked for.
+/// The error in the name of a run folder. A path could lead out of the series' folder.
 pub(super) fn why_no_name(name: &str) -> Option<String> {
     let mut parts = Path::new(name).components();
     let is_name =

@@ -1,4 +1,4 @@
-//! The agents that send the load of an interleaved experiment, in place of the generator of this machine.
+//! The agents that load an interleaved experiment instead of the generator on this machine.
 
 use std::{net::Ipv4Addr, time::Duration};
 
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use super::{LoadSpec, Order, Plan, interleaved::ns};
 
-/// A slice takes half a second more for its connections and its start in common. A shorter one would be mostly that, and the window
-/// in which surely all agents loaded would be a small part of it.
+/// Shortest slice with agents. Each slice needs half a second more for connections and the common start, so a
+/// shorter one would be mostly overhead, with a small window common to all agents.
 const SLICE_MIN: Duration = Duration::from_secs(1);
-/// In place of slices that are shorter than that.
+/// Replaces slices that are shorter than the minimum.
 const SLICE: Duration = Duration::from_secs(2);
 
-/// Who sends the load, and where it finds the services.
+/// The machines that send the load, and where they reach the services.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedAgents {
-    /// Each HOST:PORT.
+    /// Each as HOST:PORT.
     pub addresses: Vec<String>,
-    /// The address of this machine at which the agents ask for services.
+    /// The address of this machine at which agents reach the services.
     pub serve_on: Ipv4Addr,
 }
 
-/// Why agents cannot send the load of a plan.
+/// Reasons why agents cannot send the load of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotForAgents {
     #[error(
@@ -46,7 +46,7 @@ pub enum NotForAgents {
 }
 
 impl Plan {
-    /// The plan with its load from agents. Slices that are too short for that are longer.
+    /// The plan with agents as its generators. Slices that are too short for agents are lengthened.
     #[must_use]
     pub fn with_agents(mut self, agents: PlannedAgents) -> Plan {
         for point in &mut self.points {
@@ -63,10 +63,10 @@ impl Plan {
         }
     }
 
-    /// Whether its agents, if it has any, can send its load.
+    /// Checks that the agents of the plan, if any, can send its load.
     ///
     /// # Errors
-    /// The first reason why not.
+    /// The first reason why they cannot.
     pub fn check_agents(&self) -> Result<(), NotForAgents> {
         let Some(PlannedAgents { addresses, .. }) = &self.agents else { return Ok(()) };
         if self.order == Order::Sequential {

@@ -1,4 +1,4 @@
-//! The blocks of an interleaved experiment, and the time that they take.
+//! The blocks of an interleaved experiment, and their duration.
 
 use std::time::Duration;
 
@@ -12,48 +12,47 @@ use super::{
     division::{BlockCosts, Spread},
 };
 
-/// Streams of randomness from here on divide rows into groups; those below order blocks.
+/// Random streams from here on divide rows into groups; lower ones order blocks.
 const CYCLES: u64 = 1 << 32;
-/// What a pilot takes beside the start: twelve windows with the reference's beside them, and a few more.
+/// Duration of a pilot beside the start: twelve windows, with the reference's beside them, and a few more.
 const PILOT_NS: u64 = 2_300_000_000;
-/// What a fresh process is warmed up for on average, if a pilot is to find it.
+/// Expected average warm-up of a fresh process, if a pilot determines it.
 const WARM_UP_NS: u64 = 500_000_000;
-/// Where the budget bounds the run, pilots take at most one part in this many of it, and twice that where others disturb them.
+/// In a bounded run pilots take at most 1/24 of the budget, twice that under disturbances.
 const PILOTS_SHARE: u64 = 24;
-/// And one part in this many where services still compile after that: what is measured before says nothing of them.
+/// Pilots of services that still compile then may take 1/6: figures from before are not steady.
 const COMPILING_SHARE: u64 = 6;
-/// The fewest blocks that such a budget is divided into, if starts leave time for them: of fewer an interval is wide, since it is
-/// not known how much they differ.
+/// A bounded run has at least this many blocks, if starts leave time for them. With fewer blocks their
+/// variance is poorly known, and intervals are wide.
 const BOUNDED_BLOCKS_MIN: usize = 8;
-/// Most blocks of one process. Powers of two, so that processes of two such services end together.
+/// Most blocks of one process. Powers of two, so that the processes of any two services end together.
 pub(crate) const BLOCKS_PER_START_MAX: usize = 4;
-/// What a start takes beside its warm-up, if no pilot has measured it. Compiled services take 50 ms, scripts and JVMs up to 1 s.
+/// Assumed duration of a start without a pilot. Compiled services take 50 ms, scripts and JVMs up to 1 s.
 pub(crate) const START_NS: u64 = 300_000_000;
-/// A block of more services would last so long that what comes and goes on the machine no longer falls on all alike.
+/// Most services of one block. A longer block would no longer expose all services to the same disturbances.
 pub(crate) const GROUP_MAX: usize = 12;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Blocks {
     pub min: usize,
     pub max: usize,
-    /// No block is begun that would end after this.
+    /// No block begins that would end after this time.
     pub budget_ns: u64,
-    /// The run ends when the budget is spent, wherever it is; else the fewest blocks are measured in any case. They are the fewest
-    /// in both cases that the time is divided into.
+    /// Whether the budget is a hard limit. Otherwise the minimum number of blocks is measured even beyond the
+    /// budget. In both cases the time is divided into at least `min` blocks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_bound: bool,
-    /// The longest warm-up of a fresh process: a pilot finds how much each service needs. Absent if all have the same.
+    /// The longest warm-up of a fresh process, if pilots find it; absent if all have the same.
     #[serde(default)]
     pub warm_up_ns_max: Option<u64>,
-    /// How long the pilot of a service goes on that still compiles after that, where a budget has shortened it; and so its
-    /// warm-up.
+    /// The longest pilot and warm-up of a service that compiles beyond a shortened pilot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up_ns_limit: Option<u64>,
-    /// Most rows of one block, the reference among them.
+    /// Most rows of one block, including the reference.
     pub group_max: usize,
-    /// Most blocks of one process, if it is slow to warm up; 1 if each block has fresh ones.
+    /// Most blocks of one process that warms up slowly; 1 if each block starts fresh processes.
     pub per_start_max: usize,
-    /// From which the number of slices is chosen, after the pilots; absent if the plan fixes it.
+    /// The spread that determines the number of slices; absent if the plan fixes the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
 }
@@ -73,14 +72,14 @@ impl Blocks {
 }
 
 impl Plan {
-    /// Whether rows are versions of one thing. They are all warmed up for as long as the slowest of them, so that no difference
-    /// between two of them is one of their warm-ups: in a comparison beside a compiler the pilots asked for 0.4 s and for 3.75 s,
-    /// and a candidate that was 5% dearer seemed 5% cheaper.
+    /// Whether rows are versions of one service. All of them then warm up as long as the slowest, so that
+    /// warm-up explains no difference between them. Beside a compiler the pilots of a comparison chose 0.4 s
+    /// and 3.75 s, and a candidate that costs 5% more seemed to cost 5% less.
     pub(crate) fn compares_versions(&self) -> bool {
         self.are_versions || matches!(self.until, Until::Gate(_) | Until::Apart(_))
     }
 
-    /// Into how many groups the rows are divided; each block measures one of them, and the reference is in all.
+    /// Number of groups of rows. Each block measures one group, and the reference is in all.
     pub fn groups(&self) -> usize {
         let group_max = self.blocks().group_max;
         if self.members().count() <= group_max {
@@ -88,14 +87,14 @@ impl Plan {
         }
         let (references, units) = self.units();
         let rows = units.iter().map(Vec::len).max().unwrap_or(1);
-        // A plan without a reference has room for one all the same.
+        // A plan without a reference keeps the room for one.
         let (in_all, without) = (references.len().max(1), usize::from(references.is_empty()));
         let units_max = (group_max.saturating_sub(in_all) / rows).max(1);
         (units.len() - without).div_ceil(units_max)
     }
 
-    /// The rows of one block. A cycle of blocks measures every row once; if there are several groups, who is
-    /// together is drawn anew for each cycle, so that no two rows are tied by the reference alone.
+    /// The rows of one block. A cycle of blocks measures every row once. Several groups are drawn anew for
+    /// each cycle, so that the reference is not the only link between two rows.
     pub fn group(&self, block: usize) -> Vec<usize> {
         let groups = self.groups();
         if groups == 1 {
@@ -109,12 +108,13 @@ impl Plan {
         references.into_iter().chain(mine.flatten()).collect()
     }
 
-    /// The rows that are in every block, and those that are always together in one: of a service in several protocols, or with several
-    /// numbers of threads, each is compared with the others, and what a protocol adds with what it adds to the reference.
+    /// The rows that are in every block, and the units of rows that always share a block. A unit is one
+    /// service in several protocols or with several numbers of threads: they are compared with one another,
+    /// and with the same steps of the reference.
     fn units(&self) -> (Vec<usize>, Vec<Vec<usize>>) {
         let row = |place: usize| &self.rows[place];
         let reference = self.members().find(|place| self.is_reference(&row(*place).label));
-        // One of the same protocol and threads is a second row of the same service, and stands alone.
+        // A row with the same protocol and threads is a second row of the same service, and is its own unit.
         let is_other = |one: usize, other: usize| {
             let differs = |of: fn(&PlannedRow) -> (Protocol, Option<usize>)| of(row(one)) != of(row(other));
             row(one).service == row(other).service && differs(|row| (row.protocol, row.threads))
@@ -132,7 +132,7 @@ impl Plan {
         (references, units)
     }
 
-    /// What a block costs, before anything is known of the services; without the pilots, which are part of the budget.
+    /// Expected cost of a block before the pilots. Pilots are excluded; they are part of the budget.
     pub(super) fn costs_expected(&self) -> BlockCosts {
         let rows = self.group(0).len();
         let warm_up_ns = match self.blocks().warm_up_ns_max {
@@ -146,13 +146,13 @@ impl Plan {
         }
     }
 
-    /// A guess, before anything is known of the services.
+    /// Expected duration of a block before the pilots.
     pub fn block_ns_expected(&self) -> u64 {
         self.block_ns(&self.costs_expected(), self.slices_per_block())
     }
 
-    /// Time that a run may still take which has measured `done` blocks in `elapsed_ns`, if a block takes `block_ns`:
-    /// the fewest blocks in any case, then to the budget or to the most blocks.
+    /// Time that a run may still take after `done` blocks in `elapsed_ns`, if a block takes `block_ns`. It
+    /// lasts until the budget or the most blocks, but at least for the fewest blocks.
     pub fn left_ns(&self, done: usize, elapsed_ns: u64, block_ns: u64) -> u64 {
         let blocks_ns =
             |blocks: usize| block_ns.saturating_mul((blocks * self.groups()).saturating_sub(done) as u64);
@@ -161,8 +161,8 @@ impl Plan {
         if self.blocks().is_bound { most_ns } else { most_ns.max(blocks_ns(self.blocks().min)) }
     }
 
-    /// The plan with a budget that bounds the whole run, pilots and the fewest blocks included, and with pilots that leave most of
-    /// the time for the blocks.
+    /// The plan with a budget that limits the whole run, including pilots and the fewest blocks. Pilots are
+    /// shortened, so that most of the time remains for blocks.
     #[must_use]
     pub fn bounded(mut self, budget: Duration) -> Plan {
         let budget_ns = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
@@ -190,25 +190,25 @@ impl Plan {
         if self.until.has_looks() {
             return self.left_ns(0, pilots_ns, block_ns).saturating_add(pilots_ns);
         }
-        // Blocks of a budget are counted: the last one ends before it.
+        // The last block ends before the budget, so whole blocks are counted.
         let blocks_ns = block_ns.saturating_mul((self.blocks_expected() * self.groups()) as u64);
         let all_ns = pilots_ns.saturating_add(blocks_ns);
         if self.blocks().is_bound { all_ns.min(self.blocks().budget_ns) } else { all_ns }
     }
 
-    /// The time that this number of blocks of each row takes, with the pilots before them, if the guess holds.
+    /// Expected time for this number of blocks of each row, including pilots.
     pub fn ns_for_blocks(&self, blocks: usize) -> u64 {
         let blocks_ns = self.block_ns_expected().saturating_mul((blocks * self.groups()) as u64);
         self.pilots_ns_expected().saturating_add(blocks_ns)
     }
 
-    /// How many blocks of each row fit into the budget, if the guess holds.
+    /// Expected number of blocks of each row within the budget.
     pub fn blocks_expected(&self) -> usize {
         let blocks = self.division_expected().blocks;
         if !self.blocks().is_bound {
             return blocks;
         }
-        // Nothing begins after the budget of a run that is bound, whatever its fewest blocks are.
+        // Nothing begins after the budget of a bounded run, even if it has fewer than the fewest blocks.
         let cycle_ns = self.block_ns_expected().saturating_mul(self.groups() as u64).max(1);
         let fit = self.costs_expected().left_ns / cycle_ns;
         blocks.min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1)

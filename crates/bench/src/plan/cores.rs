@@ -1,8 +1,8 @@
-//! Several cores: a row for each service and number of threads, each with CPUs of its own for the service and the generator.
+//! Experiments over several cores: one row per service and number of threads, with its own CPUs.
 //!
-//! The service has the first CPUs of the list and the generator the last ones, so that a row never shares a CPU with its generator,
-//! and the CPUs of a smaller row are among those of a larger one. A CPU that two threads of a core share is half a core: as long as
-//! the machine has cores enough for the smallest number, one CPU of each core is used, and the others stay idle.
+//! The service has the first CPUs of the list and the generator the last ones. So they never share a CPU, and
+//! the CPUs of a smaller row are a subset of those of a larger one. A hyper-thread is only a part of a core:
+//! one CPU of each core is used as long as there are cores enough for the smallest number of threads.
 
 use tare_host::cpus::Pinning;
 use tare_service::catalogue::Row;
@@ -10,41 +10,41 @@ use tare_service::catalogue::Row;
 use super::{Excluded, Exclusion, Plan};
 use crate::experiment::{Cores, GeneratorThreads};
 
-/// The CPUs that a plan may divide.
+/// The CPUs available to a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineCpus {
-    /// All that this program may use.
+    /// All CPUs that this program may use.
     pub cpus: Vec<usize>,
-    /// One of each core.
+    /// One CPU of each core.
     pub cores: Vec<usize>,
 }
 
-/// A row with the number of threads of its service.
+/// A row, with the number of threads of its service.
 #[derive(Debug, Clone)]
 pub struct CoresRow {
     pub row: Row,
     pub threads: usize,
 }
 
-/// What the name of a row ends with: `hyper+4t`.
+/// Suffix of a row's name: `+4t` in `hyper+4t`.
 fn ending(threads: usize) -> String {
     format!("+{threads}t")
 }
 
-/// The name of a row with that number of threads.
+/// Name of a row with this number of threads.
 pub fn label(word: &str, threads: usize) -> String {
     word.to_owned() + &ending(threads)
 }
 
 impl Plan {
-    /// What a command selects a row by: its name without the number of threads.
+    /// The name that selects a row in a command, without the number of threads.
     pub fn word(&self, row: usize) -> &str {
         let row = &self.rows[row];
         let ending = row.threads.map(ending).unwrap_or_default();
         row.label.strip_suffix(&ending).unwrap_or(&row.label)
     }
 
-    /// The numbers of threads of an interleaved experiment over several cores, ascending; empty if it is none.
+    /// The numbers of threads of an experiment over several cores, ascending; empty for other experiments.
     pub fn threads_planned(&self) -> Vec<usize> {
         if self.is_sequential() {
             return Vec::new();
@@ -60,7 +60,7 @@ impl Plan {
         self.rows.get(row).and_then(|row| row.pinning.as_ref()).unwrap_or(&self.pinning)
     }
 
-    /// All CPUs that are measured on, by any row.
+    /// All CPUs that any row measures on.
     pub fn cpus(&self) -> Vec<usize> {
         let of_rows = self.members().filter_map(|row| self.rows[row].pinning.as_ref());
         let mut cpus: Vec<usize> = of_rows.chain([&self.pinning]).flat_map(Pinning::all).collect();
@@ -69,7 +69,7 @@ impl Plan {
         cpus
     }
 
-    /// Connections to a row at a point, and the threads that they are shared by.
+    /// Connections to a row at a point, and the generator threads that share them.
     pub fn connections_of(&self, row: usize, point: usize) -> tare_load::Connections {
         let planned = self.points[point].load.connections();
         let own = self.rows.get(row).and_then(|row| row.pinning.as_ref());
@@ -79,8 +79,7 @@ impl Plan {
 }
 
 impl Cores {
-    /// A row for each number of threads in place of each of `rows`. The row named `twin` is the reference once more, and has the
-    /// first number only.
+    /// Replaces each of `rows` with one row per number of threads. The twin gets the first number only.
     pub fn rows(&self, rows: Vec<Row>, twin: Option<&str>) -> Vec<CoresRow> {
         let of = |row: Row| {
             let numbers = if twin == Some(row.label.as_str()) { 1 } else { self.threads.len() };
@@ -93,7 +92,7 @@ impl Cores {
         rows.into_iter().flat_map(of).collect()
     }
 
-    /// The plan with these rows' threads and CPUs. A row for which there are too few is left out.
+    /// Enters the threads and CPUs of these rows into the plan. A row with too few CPUs is excluded.
     #[must_use]
     pub fn enter(&self, plan: Plan, rows: &[CoresRow], machine: &MachineCpus) -> Plan {
         self.enter_each(plan, rows.iter().map(|row| row.threads), machine)
@@ -126,13 +125,14 @@ impl Cores {
         plan
     }
 
-    /// One CPU of each core, unless that is too few for the smallest number of threads.
+    /// One CPU of each core, or all CPUs if there are too few cores for the smallest number of threads.
     fn lot<'a>(&self, machine: &'a MachineCpus) -> &'a [usize] {
         let least = self.threads.first().map(|threads| self.divide(*threads, usize::MAX, &machine.cores));
         if least.is_some_and(|found| found.is_ok()) { &machine.cores } else { &machine.cpus }
     }
 
-    /// The first CPUs for this number of threads of a service, the last ones for the generator; or how many CPUs the generator wanted.
+    /// Gives the first CPUs to the service and the last ones to the generator. The error is the number of
+    /// CPUs that the generator needs.
     fn divide(&self, threads: usize, connections: usize, lot: &[usize]) -> Result<Pinning, usize> {
         let left = lot.len().saturating_sub(threads);
         let wanted = match &self.generator {
@@ -142,7 +142,7 @@ impl Cores {
                 place.and_then(|place| numbers.get(place)).copied().unwrap_or(1)
             }
         };
-        // A thread without a connection would have nothing to do.
+        // A generator thread without a connection is idle.
         let wanted = wanted.min(connections);
         if wanted > left {
             return Err(wanted);

@@ -1,4 +1,4 @@
-//! How a run is divided into blocks and slices: pure arithmetic, from what a slice and a start cost and how much each spreads.
+//! Division of a run into blocks and slices, from the costs and spreads of a slice and a start.
 
 use serde::{Deserialize, Serialize};
 use tare_stats::{DEFAULT_CONFIDENCE, expected::Planned};
@@ -6,33 +6,34 @@ use tare_stats::{DEFAULT_CONFIDENCE, expected::Planned};
 use super::{Plan, Until};
 use crate::{metric::Metric, record::ChosenBlocks, slo::SloPlan};
 
-/// What a slice takes beside its load: to drain, to freeze, to thaw and to read counters. 3.9 ms in a run of `quick`.
+/// Overhead of a slice beside its load: draining, freezing, thawing, reading counters. 3.9 ms in a run of
+/// `quick`.
 const SLICE_MORE_NS: u64 = 4_000_000;
-/// The same where agents load: to open connections anew, to look at clocks, and until the start in common.
+/// The same with agents: new connections, clock readings, and the wait for the common start.
 const SLICE_OF_AGENTS_MORE_NS: u64 = 500_000_000;
-/// With fewer slices a block is mostly starts; with more it outlasts what comes and goes on the machine.
+/// Allowed slices per block. With fewer, starts dominate; with more, a block outlasts short disturbances.
 const SLICES: std::ops::RangeInclusive<usize> = 8..=100;
-/// Of agents, whose slices are forty times as long.
+/// The same with agents, whose slices are forty times as long.
 const SLICES_OF_AGENTS: std::ops::RangeInclusive<usize> = 2..=100;
-/// Blocks are chosen so that they fill this part of the time: what they take is a guess.
+/// Share of the time that blocks are planned to fill, because their duration is an estimate.
 const FILLED: f64 = 0.97;
-/// Of numbers of slices that give nearly the same interval a comparison has the smallest: with more blocks it loses less where a
-/// block takes longer than expected.
+/// A comparison uses the fewest slices whose interval is at most 3% wider than the best. More, shorter blocks
+/// lose less time when a block takes longer than expected.
 const NEARLY: f64 = 1.03;
-/// A start that hardly spreads would ask for a single one.
+/// Lower bound of a start's spread; with less, a single start would be optimal.
 const START_MIN: f64 = 0.01;
 
-/// Standard deviations of ln(row / reference), in one block: of a slice, and of a start beyond its slices.
+/// Standard deviations of ln(row / reference) in a block: of a slice, and of a start beyond its slices.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     pub slice: f64,
     pub start: f64,
-    /// Blocks of stored runs that it was estimated from; none if it is the default.
+    /// Stored blocks that it was estimated from; 0 for the default.
     pub blocks: usize,
 }
 
 impl Spread {
-    /// Of a run of `quick`, twelve services on a machine of two virtual CPUs with other tenants.
+    /// From a run of `quick`: twelve services on a machine with two virtual CPUs and other tenants.
     pub const DEFAULT: Spread = Spread { slice: 0.22, start: 0.03, blocks: 0 };
 
     /// Standard deviation of a block with this number of slices.
@@ -41,18 +42,18 @@ impl Spread {
     }
 }
 
-/// What is known of the time of a run.
+/// The costs that determine how a run is divided.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockCosts {
-    /// Rows of a block.
+    /// Rows per block.
     pub rows: usize,
-    /// What the starts of a block take, all rows together.
+    /// Duration of all starts of a block.
     pub starts_ns: u64,
-    /// What is left for blocks.
+    /// Time left for blocks.
     pub left_ns: u64,
 }
 
-/// Slices of each row in a block, and how many blocks there may be of each row.
+/// Slices of each row in a block, and the planned number of blocks of each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Division {
     pub slices: usize,
@@ -60,44 +61,44 @@ pub(crate) struct Division {
 }
 
 impl Plan {
-    /// What a slice takes beside its load.
+    /// Overhead of a slice beside its load.
     fn slice_more_ns(&self) -> u64 {
         if self.agents.is_some() { SLICE_OF_AGENTS_MORE_NS } else { SLICE_MORE_NS }
     }
 
-    /// How many slices a block may have, if that is chosen.
+    /// Allowed slices per block, if the number is chosen.
     fn slices_allowed(&self) -> std::ops::RangeInclusive<usize> {
         if self.agents.is_some() { SLICES_OF_AGENTS } else { SLICES }
     }
 
-    /// One slice of one row under every load, with what is around it.
+    /// Duration of one slice of one row under every closed load, including overhead.
     pub(crate) fn slices_ns(&self) -> u64 {
         let of = |point: usize| self.points[point].load.duration_ns() + self.slice_more_ns();
         self.closed_loops().map(of).fold(0, u64::saturating_add)
     }
 
-    /// The open loops of one row in a block.
+    /// Duration of all open loops of one row in a block.
     fn open_ns(&self) -> u64 {
         let of = |(point, _): (usize, _)| {
             let point: &super::Point = &self.points[point];
-            // A search has rounds for all windows that it may discard.
+            // A search reserves rounds for windows that may be discarded.
             let rounds = self.slo().map_or(point.rounds, SloPlan::windows_expected);
             (point.load.duration_ns() + self.slice_more_ns()) * rounds as u64
         };
         self.rates().map(of).sum()
     }
 
-    /// How long a block with this number of slices lasts.
+    /// Duration of a block with this number of slices.
     pub(crate) fn block_ns(&self, costs: &BlockCosts, slices: usize) -> u64 {
         costs.starts_ns + costs.rows as u64 * (slices as u64 * self.slices_ns() + self.open_ns())
     }
 
-    /// How blocks are divided if they cost so much. If the plan fixes the slices, those; else the number that gives the least
-    /// variance for the time: sqrt(cost of a start / cost of a slice) x spread of a slice / spread of a start (Kalibera and Jones
-    /// 2013). If the fewest blocks would not fit, they are shorter; and what is left beyond whole blocks goes into slices.
+    /// Divides blocks for these costs. A plan may fix the slices. Otherwise their number minimises the
+    /// variance for the time: sqrt(cost of a start / cost of a slice) x spread of a slice / spread of a start
+    /// (Kalibera and Jones 2013). Blocks are shorter if the fewest would not fit, and spare time goes into
+    /// slices.
     ///
-    /// A comparison may have time for few blocks, whose interval is the wider the fewer they are: it has the slices that make the
-    /// expected interval the narrowest.
+    /// A short comparison has few blocks, so it takes the slices that minimise the expected interval.
     pub(crate) fn division(&self, costs: &BlockCosts) -> Division {
         let (least, most) = (self.blocks().min, self.blocks().max);
         let fit = |slices| match self.fitting(costs, slices) {
@@ -118,13 +119,13 @@ impl Plan {
             return Division { slices, blocks: fit(slices) };
         }
         let blocks = fit(best);
-        // A run that may end sooner has no use for longer blocks.
+        // A run that may stop early does not benefit from longer blocks.
         let filling = if blocks < most { self.filling(costs, blocks) } else { best };
         let slices = if self.until == Until::Budget { filling } else { filling.min(best) };
         Division { slices, blocks }
     }
 
-    /// What a comparison is divided into, and what is then expected of it.
+    /// The division of a comparison, and its expected interval.
     pub(crate) fn chosen(&self, division: Division, spread: Option<Spread>) -> ChosenBlocks {
         let Division { slices, blocks } = division;
         let confidence = 1.0 - self.until.alpha_of(Metric::Cpu).unwrap_or(1.0 - DEFAULT_CONFIDENCE);
@@ -136,13 +137,13 @@ impl Plan {
         ChosenBlocks { blocks_max: blocks, slices, half_width_expected }
     }
 
-    /// How many blocks with this number of slices fit into the time.
+    /// Number of blocks with this number of slices that fit into the time.
     fn fitting(&self, costs: &BlockCosts, slices: usize) -> usize {
         let cycle_ns = self.block_ns(costs, slices).saturating_mul(self.groups() as u64).max(1);
         (costs.left_ns as f64 * FILLED / cycle_ns as f64) as usize
     }
 
-    /// The fewest slices, and `most` at the most, of which the expected interval of a comparison is about as narrow as it can be.
+    /// The fewest slices, up to `most`, whose expected interval is within [`NEARLY`] of the narrowest.
     fn narrowest(&self, costs: &BlockCosts, spread: Spread, most: usize) -> usize {
         let half_width = |slices: usize| {
             let blocks = self.fitting(costs, slices).min(self.blocks().max);
@@ -154,7 +155,7 @@ impl Plan {
         slices.clone().find(|slices| half_width(*slices) <= least * NEARLY).unwrap_or(*slices.start())
     }
 
-    /// Slices with which this number of blocks fills the time.
+    /// Slices per block with which this number of blocks fills the time.
     fn filling(&self, costs: &BlockCosts, blocks: usize) -> usize {
         let block_ns = (costs.left_ns as f64 * FILLED) as u64 / (blocks * self.groups()).max(1) as u64;
         let slices_ns = block_ns.saturating_sub(self.block_ns(costs, 0));
@@ -163,12 +164,12 @@ impl Plan {
         ((slices_ns / all_ns.max(1)) as usize).clamp(*allowed.start(), *allowed.end())
     }
 
-    /// The same before anything is known of the services.
+    /// The division expected before the pilots.
     pub(crate) fn division_expected(&self) -> Division {
         self.division(&self.costs_expected())
     }
 
-    /// With what is known of it: how much its slices and starts spread.
+    /// The plan with a known spread of slices and starts, and the number of slices that follows.
     #[must_use]
     pub fn with_spread(self, spread: Spread) -> Plan {
         let mut this = self.spreading_as(spread);
@@ -178,7 +179,7 @@ impl Plan {
         this
     }
 
-    /// The same, where it is not the plan that chooses the slices: it has those that it has.
+    /// The plan with a known spread, but with its number of slices unchanged.
     pub(crate) fn spreading_as(mut self, spread: Spread) -> Plan {
         if let super::Order::Interleaved(blocks) = &mut self.order {
             blocks.spread = Some(spread);
@@ -194,7 +195,7 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    /// Twelve rows in slices of 50 ms, whose number is chosen.
+    /// Twelve rows with slices of 50 ms, whose number is chosen.
     fn plan() -> Plan {
         let labels: Vec<String> = (0..12).map(|row| row.to_string()).collect();
         let plan = fixture::plan(&labels.iter().map(String::as_str).collect::<Vec<_>>());
@@ -218,15 +219,15 @@ mod tests {
 
     #[test]
     fn slices_are_as_many_as_starts_are_dear() {
-        // sqrt(0.8 s / 54 ms) x 22% / 3% = 28, and sqrt(0.2 / 0.054) x 22 / 3 = 14; there is time for all forty blocks.
+        // sqrt(0.8 s / 54 ms) x 22% / 3% = 28, and sqrt(0.2 / 0.054) x 22 / 3 = 14; forty blocks fit.
         assert_eq!([division(0.8, 5_000), division(0.2, 5_000)], [(28, 40), (14, 40)]);
     }
 
     #[test]
     fn the_time_is_filled_and_the_fewest_blocks_always_fit_as_far_as_they_can() {
-        // A block of 28 slices takes 9.6 + 18.1 s: of 250 s eight, and what is left over makes them 31 slices.
+        // A block of 28 slices takes 9.6 + 18.1 s. 250 s have room for eight, of 31 slices then.
         assert_eq!(division(0.8, 250), (31, 8));
-        // Six of them take 166 s: in 140 s they are shorter.
+        // Six of them take 166 s, so in 140 s they are shorter.
         assert_eq!(division(0.8, 140), (20, 6));
         assert_eq!(division(0.8, 20), (8, 6), "and no shorter than this");
         for left_s in 100..900 {
@@ -237,7 +238,7 @@ mod tests {
         }
     }
 
-    /// Two rows: how long a start takes, and the time that there is, in seconds. Dearer starts leave fewer and longer blocks.
+    /// Arguments: duration of a start, and available time, in seconds.
     #[test]
     fn a_comparison_has_blocks_enough_to_know_how_they_differ() {
         let plan = plan();
@@ -273,7 +274,7 @@ mod tests {
         assert!(least.abs_diff(best) <= 1, "{least} and {best}");
     }
 
-    /// The start-ups and warm-ups that the pilots of a run of `quick` found, the disturbed one apart, and pilots of 3.5 s.
+    /// Start-ups and warm-ups from pilots of a run of `quick`, and pilots of 3.5 s.
     #[test]
     fn quick_spends_more_than_half_of_five_minutes_in_slices() {
         let warm_ups_s = [0.25, 0.5, 0.25, 1.5, 0.5, 0.5, 1.0, 2.0, 0.5, 0.25, 0.5, 1.5, 0.25];

@@ -1,5 +1,5 @@
-//! The plan of an interleaved experiment: the first closed loop, then the open loops, then the other closed loops, so that the
-//! samples of an experiment with one load stand first.
+//! The plan of an interleaved experiment. Points are the first closed loop, the open loops, then the other
+//! closed loops, so that the only load of an experiment is point 0.
 
 use tare_host::cpus::Pinning;
 use tare_service::catalogue::Row;
@@ -11,7 +11,7 @@ use super::{
 use crate::experiment::{Experiment, LatencySetting, LoadSetting, Rate};
 
 impl Plan {
-    /// The plan of `experiment` over `rows`, nothing built yet.
+    /// Plans `experiment` over `rows`; the rows are not built yet.
     pub fn interleaved(experiment: &Experiment, rows: &[Row], seed: u64, pinning: Pinning) -> Plan {
         let schedule = &experiment.schedule;
         let mut points: Vec<Point> =
@@ -49,7 +49,7 @@ impl Plan {
         if schedule.slices_per_block.is_some() { plan } else { plan.with_spread(Spread::DEFAULT) }
     }
 
-    /// Load on a fresh process before its first sample.
+    /// Warm-up load on a fresh process before its first sample.
     pub fn warm_up_ns(&self) -> u64 {
         self.points[0].warm_up_ns
     }
@@ -73,7 +73,7 @@ fn closed_loop(experiment: &Experiment, load: &LoadSetting, rows: usize) -> Poin
     }
 }
 
-/// They take their connections from the first closed loop.
+/// The open loops, which use the connections of the first closed loop.
 fn open_loops<'a>(latency: &'a LatencySetting, first: &'a Point) -> impl Iterator<Item = Point> + 'a {
     latency.rates.iter().map(|rate| first.open(*rate, ns(latency.slice), latency.slices_per_block))
 }

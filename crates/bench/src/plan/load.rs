@@ -1,4 +1,4 @@
-//! How requests arrive at a point, and until when.
+//! How requests arrive at a point, and what ends the load.
 
 use std::time::Duration;
 use tare_load::units::several;
@@ -8,48 +8,48 @@ use tare_load::{Arrivals, Connections, Load, Process, Profile, Quota, Schedule, 
 
 use crate::experiment::Rate;
 
-/// How long answers are waited for after a window.
+/// How long the generator waits for answers after a window.
 const DRAIN_NS: u64 = 2_000_000_000;
-/// Shorter loads say nothing, however small the scale.
+/// Shortest load, however small the scale: shorter loads have no useful figures.
 const DURATION_NS_MIN: u64 = 1_000_000_000;
-/// Time beyond what the plan says, for a machine that does something else.
+/// Time beyond the plan, for a machine that is busy with other work.
 const SLACK_NS: u64 = 10_000_000_000;
-/// The slowest published service took 3.5 times what the plan says (cpp-httplib over the slow link with 4 threads).
+/// A load may take this multiple of the planned time. The slowest published service took 3.5 times
+/// (cpp-httplib over the slow link with 4 threads).
 const TIMES: u64 = 8;
-/// What a service may take for one request beyond what the plan says.
+/// Time that a service may take for one request beyond the plan.
 const REQUEST_NS: u64 = 5_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum LoadSpec {
-    /// Each connection sends its next request once the last one is answered and thought about.
+    /// Each connection sends its next request after the previous answer and the think time.
     Closed {
         connections: usize,
         threads: usize,
         duration_ns: u64,
-        /// Shortest and longest time to think.
+        /// Shortest and longest think time.
         think_ns: Option<(u64, u64)>,
     },
     /// Requests are due at random instants.
     Open { rate: Rate, connections: usize, threads: usize, duration_ns: u64 },
-    /// Connections one after another, each with this many requests.
+    /// Connections one after another, with `calls` requests each.
     Sessions { connections: u64, calls: u64 },
-    /// Producers that send this many messages each, each message on a connection of its own.
+    /// Producers that send `messages` messages each, every message on its own connection.
     Batch { producers: usize, messages: u64 },
 }
 
-/// When a cell is given up: derived from its plan, so that a service that hangs costs a known time, and one that is merely
-/// slow is waited for.
+/// When a cell is given up. By its plan, a hung service costs a bounded time, and a slow one may finish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Deadlines {
-    /// No answer at all for so long: nothing moves any more.
+    /// A time without any answer after which the service counts as hung.
     pub silence_ns: u64,
-    /// From the first request to the last answer.
+    /// Limit from the first request to the last answer.
     pub all_ns: u64,
 }
 
 impl Deadlines {
-    /// Of a cell in which each connection has this many requests, and a request takes this at the least.
+    /// Deadlines of a cell with `requests_each` requests per connection, each of at least `request_ns_ideal`.
     pub(super) fn new(request_ns_ideal: u64, requests_each: u64) -> Deadlines {
         let request_ns = TIMES.saturating_mul(request_ns_ideal.saturating_add(REQUEST_NS));
         Deadlines {
@@ -60,7 +60,7 @@ impl Deadlines {
 }
 
 impl LoadSpec {
-    /// The part of it that is asked for.
+    /// The load scaled down to the requested part.
     pub(super) fn scaled(mut self, scale: f64, duration_ns: Option<u64>) -> LoadSpec {
         match &mut self {
             LoadSpec::Closed { duration_ns: time, .. } | LoadSpec::Open { duration_ns: time, .. } => {
@@ -74,7 +74,7 @@ impl LoadSpec {
         self
     }
 
-    /// Over how many connections, on how many threads of the generator.
+    /// The number of connections, and the generator threads that share them.
     pub fn connections(&self) -> Connections {
         match *self {
             LoadSpec::Closed { connections, threads, .. } | LoadSpec::Open { connections, threads, .. } => {
@@ -85,7 +85,7 @@ impl LoadSpec {
         }
     }
 
-    /// The rate at which requests are due, if that is not for the service to decide.
+    /// The rate at which requests are due; absent if the service sets the pace.
     pub fn rate(&self) -> Option<Rate> {
         match *self {
             LoadSpec::Open { rate, .. } => Some(rate),
@@ -93,7 +93,7 @@ impl LoadSpec {
         }
     }
 
-    /// How long requests are sent; 0 if a number ends it.
+    /// How long requests are sent; 0 if a number of requests ends the load.
     pub fn duration_ns(&self) -> u64 {
         match *self {
             LoadSpec::Closed { duration_ns, .. } | LoadSpec::Open { duration_ns, .. } => duration_ns,
@@ -101,17 +101,17 @@ impl LoadSpec {
         }
     }
 
-    /// Whether it asks for all that the service can do.
+    /// Whether it loads the service to its limit.
     pub fn saturates(&self) -> bool {
         matches!(self, LoadSpec::Closed { think_ns: None, .. })
     }
 
-    /// Whether connections are opened before the load: not where that is part of what is measured.
+    /// Whether connections are opened before the load; not if opening them is part of the measurement.
     pub(crate) fn opens_before(&self) -> bool {
         matches!(self, LoadSpec::Closed { .. } | LoadSpec::Open { .. })
     }
 
-    /// How many requests there will be, where that is what ends it.
+    /// The number of requests that ends the load; absent if a time ends it.
     pub fn requests(&self) -> Option<u64> {
         match *self {
             LoadSpec::Closed { .. } | LoadSpec::Open { .. } => None,
@@ -120,8 +120,7 @@ impl LoadSpec {
         }
     }
 
-    /// The time or the number that ends it, if that of `published`, a load of the same kind, is another one: `12 s instead of
-    /// 600 s`.
+    /// A size that differs from `published`, a load of the same kind: `12 s instead of 600 s`.
     pub fn instead_of(&self, published: &LoadSpec) -> Option<String> {
         let size = |offered: &LoadSpec| match offered {
             LoadSpec::Closed { duration_ns, .. } | LoadSpec::Open { duration_ns, .. } => {
@@ -161,12 +160,12 @@ impl LoadSpec {
         }
     }
 
-    /// The load that the generator is asked for, at this rate if it is an open one.
+    /// The load for the generator; an open one has this rate.
     pub(super) fn for_generator(&self, deadlines: Deadlines, per_second: f64) -> Load {
         let time = Duration::from_nanos;
         let stop_at = |duration_ns: u64| Stop::after(time(duration_ns), time(DRAIN_NS));
         let stop_by = |quota| Stop::count(quota, time(deadlines.all_ns), time(DRAIN_NS));
-        // Longer than the silence that ends a load: what hangs is one finding, and not a failure of each request.
+        // Longer than the silence that ends a load: a hung service is one finding, not a failure per request.
         let timeout = time(deadlines.silence_ns.saturating_mul(2));
         match *self {
             LoadSpec::Closed { duration_ns, think_ns, .. } => {
@@ -175,7 +174,7 @@ impl LoadSpec {
                 Load::new(Schedule::Closed { think }, stop_at(duration_ns), timeout)
             }
             LoadSpec::Open { duration_ns, .. } => {
-                // A service that answered nothing in its closed loop is asked something all the same.
+                // A service without answers in its closed loop still receives requests.
                 let profile = Profile::constant(per_second.max(1.0)).expect("a rate of 1 or more is valid");
                 let arrivals = Arrivals { profile, process: Process::Poisson };
                 Load::new(Schedule::Open(arrivals), stop_at(duration_ns), timeout)

@@ -1,10 +1,10 @@
-//! Several loads in one run. Each closed loop is a point of the plan; open loops belong to the first one.
+//! Several loads in one run. Each closed loop is a point; open loops belong to the first one.
 
 use super::{Plan, Point};
 use crate::experiment::{LoadSetting, Rate};
 
 impl Plan {
-    /// The closed loops, in their order; the first one decides when a run ends.
+    /// The closed loops in order; the first one decides when a run ends.
     pub fn loads(&self) -> Vec<LoadSetting> {
         self.closed_loops().map(|point| self.points[point].connections()).collect()
     }
@@ -23,7 +23,7 @@ impl Plan {
         self.points[0].load.duration_ns()
     }
 
-    /// Slices of each row under each load in a block.
+    /// Slices per block, of each row under each load.
     pub fn slices_per_block(&self) -> usize {
         self.points[0].rounds
     }
@@ -32,7 +32,7 @@ impl Plan {
         self.closed_loops().nth(load).unwrap_or(0)
     }
 
-    /// For the file names of histograms: the first load has no name.
+    /// Suffixes for the files of histograms; the first load has none.
     pub fn point_labels(&self) -> Vec<Option<&str>> {
         self.points
             .iter()
@@ -45,7 +45,7 @@ impl Plan {
         (0..self.points.len()).filter(|point| self.points[*point].load.rate().is_none())
     }
 
-    /// The points that belong to a load: open loops take their rates from the first one.
+    /// The points of a load; the open loops take their rates from the first load.
     pub(crate) fn points_of_load(&self, load: usize) -> Vec<usize> {
         match load {
             0 => std::iter::once(0).chain(self.rates().map(|(place, _)| place)).collect(),

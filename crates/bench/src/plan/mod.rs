@@ -1,6 +1,6 @@
-//! The complete list of what an experiment will do, made before anything is started and stored in `run.json`. There is one for
-//! every kind: points (a load, service settings, a link) by rows, in an order, until something ends it. A comparison, a
-//! search for capacity and a published benchmark differ in its values.
+//! The plan: the complete list of what an experiment does, made before anything starts and stored in
+//! `run.json`. Every experiment is points (a load, service settings, a link) by rows, in an order, until
+//! something ends it. Comparisons, searches and published benchmarks differ only in values.
 
 mod agents;
 mod blocks;
@@ -48,9 +48,9 @@ pub struct Plan {
     pub experiment: String,
     pub title: String,
     pub question: String,
-    /// Label of the row that is 100%; absent if rows are not related to one another.
+    /// Label of the row that is 100%; absent if rows have no reference.
     pub reference: Option<String>,
-    /// Label of the row that is another one once more, from the same build; absent without one, as in older runs.
+    /// Label of the twin, a second row of the same build; absent without one, and in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<String>,
     /// Whether the rows are versions of one service, oldest first.
@@ -58,45 +58,44 @@ pub struct Plan {
     pub are_versions: bool,
     /// Determines the order of samples and the values of placeholders.
     pub seed: u64,
-    /// Which CPUs serve and which generate: of an experiment over several cores those of its largest row.
+    /// CPUs of the service and of the generator; over several cores, those of the largest row.
     pub pinning: Pinning,
-    /// Whether each service has a network of its own: a loopback that nothing else is in. Not so in older runs.
+    /// Whether each service has its own network namespace, with a loopback of its own. `false` in older runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub isolates: bool,
-    /// Who sends the load, if that is not the generator of this machine.
+    /// The agents that send the load; absent if the generator of this machine does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents: Option<PlannedAgents>,
     pub order: Order,
-    /// What ends it, beside its blocks.
+    /// The stopping rule, beside the number of blocks.
     #[serde(default)]
     pub until: Until,
     pub rows: Vec<PlannedRow>,
     /// At least one.
     pub points: Vec<Point>,
-    /// Empty if nothing like it was published.
+    /// Empty without a published counterpart.
     #[serde(default, skip_serializing_if = "Publication::is_none")]
     pub publication: Publication,
 }
 
-/// How samples follow one another.
+/// The order of samples in time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// Blocks: a process of each row, then short slices of all rows at all points in random order.
+    /// Blocks: one process per row, then short slices of all rows at all points in random order.
     Interleaved(Blocks),
-    /// A fresh process for each sample, whose load goes on until it has ended. So the published benchmarks were made. It is
-    /// one block: its rounds are what is independent.
+    /// A fresh process per sample, with one whole load, as published. The rounds are independent.
     Sequential,
 }
 
-/// What was published of an experiment, and which part of it is repeated.
+/// The published figures of an experiment, and which part of it is repeated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Publication {
     pub figures: Figures,
     pub layout: Layout,
-    /// What is asked of the run about each claim that was published.
+    /// What to check about each published claim.
     pub checks: Vec<Check>,
-    /// The part of the published time, messages and connections that is done.
+    /// The repeated part of the published time, messages and connections.
     pub scale: f64,
 }
 
@@ -117,7 +116,7 @@ impl Plan {
         self.order == Order::Sequential
     }
 
-    /// How it is divided into blocks.
+    /// Its division into blocks.
     pub fn blocks(&self) -> &Blocks {
         match &self.order {
             Order::Interleaved(blocks) => blocks,
@@ -125,7 +124,7 @@ impl Plan {
         }
     }
 
-    /// Label of the row that is 100%; empty if there is none.
+    /// Label of the row that is 100%; empty without one.
     pub fn reference(&self) -> &str {
         self.reference.as_deref().unwrap_or_default()
     }
@@ -135,7 +134,7 @@ impl Plan {
         self.rows.iter().find(|row| self.is_reference(&row.label))?.ballast_ns
     }
 
-    /// The contract of an interleaved experiment, which has one.
+    /// The only contract of an interleaved experiment.
     pub fn contract(&self) -> &str {
         &self.points[0].contract
     }
@@ -145,14 +144,14 @@ impl Plan {
         self.reference.as_deref() == Some(label)
     }
 
-    /// The settings of the service of a row at a point.
+    /// The settings for the service of a row at a point.
     pub fn service_settings(&self, row: usize, point: usize) -> ServiceSettings {
         let settings = &self.points[point].service_settings;
         ServiceSettings { threads: self.rows[row].threads.unwrap_or(settings.threads), ..settings.clone() }
     }
 
-    /// The settings that services are given at its first point, in words. Services with a manifest obey them; to a command of the
-    /// user or a server that runs already they mean nothing, unless the user asked for others than the usual ones.
+    /// The service settings at its first point, in words. Only services with a manifest obey them. For a
+    /// command of the user or a running server they are omitted, unless the user asked for unusual ones.
     pub fn settings_text(&self) -> Option<String> {
         let settings = &self.points[0].service_settings;
         let declares = |row: &PlannedRow| {
@@ -174,7 +173,7 @@ impl Plan {
         (0..self.rows.len()).filter(|row| self.rows[*row].excluded.is_none())
     }
 
-    /// Places of the rows that are measured at a point.
+    /// Places of the rows that take part at a point.
     pub fn members_at<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = usize> + 'a {
         point.rows.iter().copied().filter(|row| self.rows[*row].excluded.is_none())
     }
@@ -183,12 +182,12 @@ impl Plan {
         self.points.iter().map(|point| point.rounds).max().unwrap_or(0)
     }
 
-    /// How many samples a block has.
+    /// Number of samples in a block.
     pub fn samples(&self) -> usize {
         self.points.iter().map(|point| self.members_at(point).count() * point.rounds).sum()
     }
 
-    /// Time that all of it is expected to take, before anything is known of the services; less if a result ends it.
+    /// Expected duration before the pilots; a stopping rule may end the run earlier.
     pub fn expected_ns(&self) -> u64 {
         match &self.order {
             Order::Interleaved(_) => self.blocks_ns_expected(),
@@ -202,7 +201,7 @@ impl Plan {
         }
     }
 
-    /// What is wrong with a plan that can be read: whoever uses one may rely on its places.
+    /// Checks a plan that was read from a file, so that its users can rely on its indices.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.points.is_empty() {
             return Err("the plan has no load".to_owned());

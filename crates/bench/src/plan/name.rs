@@ -1,10 +1,10 @@
-//! Which points of an experiment a check is about, and what such a point is called.
+//! Which points of an experiment a check is about, and how a point is named.
 
 use super::{LoadSpec, Point};
 use crate::{experiment::LOCAL, figures::Where};
 
 impl Where {
-    /// Its keys, as a table calls them.
+    /// The given keys, as a table shows them.
     pub fn text(&self) -> String {
         let keys = [
             self.part.clone(),
@@ -27,12 +27,12 @@ impl Where {
         }
     }
 
-    /// Whether `point` is one of them.
+    /// Whether `point` matches the given keys.
     pub fn is(&self, point: &Point) -> bool {
         self.differs(point, point)
     }
 
-    /// Whether `other` is `point` but for these keys, in which it is as they say.
+    /// Whether `other` has the given keys, and equals `point` in all other keys.
     pub fn differs(&self, point: &Point, other: &Point) -> bool {
         let point = Where::of(point);
         let wanted = Where {
@@ -58,7 +58,7 @@ pub fn messages_published(point: &Point) -> Option<u64> {
     }
 }
 
-/// A point, as far as points of one experiment differ: `N=1000, t=0 ms, local, C=28`, or the name of a part.
+/// Name of a point: what differs between points, `N=1000, t=0 ms, local, C=28`, or its part.
 pub fn point_name(point: &Point) -> String {
     match messages_published(point) {
         Some(_) => Where { part: None, ..Where::of(point) }.text(),
@@ -66,7 +66,7 @@ pub fn point_name(point: &Point) -> String {
     }
 }
 
-/// The same as the end of a sentence: ` at N=1000, t=0 ms, local, C=28`, ` in "sweep"`.
+/// The name as the end of a sentence: ` at N=1000, t=0 ms, local, C=28`, ` in "sweep"`.
 pub fn place(point: &Point) -> String {
     match messages_published(point) {
         Some(_) => format!(" at {}", point_name(point)),

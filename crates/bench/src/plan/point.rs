@@ -1,4 +1,4 @@
-//! One load, with the service settings and the link under which services meet it.
+//! One load, with the service settings and the link that apply to it.
 
 use serde::{Deserialize, Serialize};
 use tare_host::link::LinkSpec;
@@ -8,27 +8,27 @@ use tare_service::{contract::Contract, settings::ServiceSettings};
 use super::{Deadlines, LoadSpec};
 use crate::experiment::ConnectionUse;
 
-/// A start and a stop, as a guess.
+/// Estimated duration of a start and a stop.
 const START_NS: u64 = 700_000_000;
-/// What one exchange over loopback takes, as a guess.
+/// Estimated duration of one exchange over loopback.
 const EXCHANGE_NS: u64 = 100_000;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// The part of the file that it comes from; in an interleaved experiment what its load is called.
+    /// The part of the file that it comes from; in an interleaved experiment, the name of its load.
     pub part: String,
     pub contract: String,
-    /// The requests of it that are the load; without names, those that the contract says.
+    /// Names of the requests that make up the load; if empty, the contract decides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<String>,
-    /// Samples of each row: in every block of an interleaved experiment, in all of a sequential one.
+    /// Samples of each row: per block of an interleaved experiment, or in total of a sequential one.
     pub rounds: usize,
     pub load: LoadSpec,
     #[serde(default, skip_serializing_if = "ConnectionUse::is_usual")]
     pub connection_use: ConnectionUse,
-    /// How requests arrived in the published benchmark, if `load` is only a part of that.
+    /// How requests arrived in the published benchmark, if `load` is only a part of it.
     pub published: Option<LoadSpec>,
-    /// Load on a fresh process before its first sample.
+    /// Warm-up load on a fresh process before its first sample.
     pub warm_up_ns: u64,
     pub service_settings: ServiceSettings,
     pub link: Option<Link>,
@@ -43,7 +43,7 @@ pub struct Link {
 }
 
 impl Point {
-    /// Time that a request takes at the least: round trips over the link, and its turn at the service's threads.
+    /// Minimum time of a request: round trips over the link, and the wait for a thread of the service.
     pub fn request_ns_ideal(&self) -> u64 {
         let turns = match self.load {
             LoadSpec::Batch { producers, .. } => producers.div_ceil(self.service_settings.threads) as u64,
@@ -53,22 +53,22 @@ impl Point {
         self.rtt_ns() * round_trips + turns * self.service_settings.delay_ms * 1_000_000
     }
 
-    /// The contract that is its load, of the whole one; absent if that lost a request since the plan was made.
+    /// The part of contract `whole` that is this load; absent if a request has been removed since.
     pub fn narrowed(&self, whole: &Contract) -> Option<Contract> {
         if self.requests.is_empty() { Some(whole.clone()) } else { whole.narrowed(&self.requests) }
     }
 
-    /// Whether it is a number of messages: then the result is how long they took.
+    /// Whether the load is a number of messages; its result is then their duration.
     pub fn is_batch(&self) -> bool {
         matches!(self.load, LoadSpec::Batch { .. })
     }
 
-    /// Of the link; nothing without one.
+    /// Round-trip time of the link; 0 without one.
     pub(crate) fn rtt_ns(&self) -> u64 {
         self.link.as_ref().map_or(0, |link| link.spec.rtt_ns())
     }
 
-    /// Time that one cell takes, with its start.
+    /// Expected duration of one cell, including its start.
     pub fn expected_ns(&self) -> u64 {
         let load_ns = match self.load {
             LoadSpec::Closed { duration_ns, .. } | LoadSpec::Open { duration_ns, .. } => duration_ns,
@@ -83,13 +83,13 @@ impl Point {
         load_ns.saturating_add(START_NS + self.warm_up_ns)
     }
 
-    /// When one of its cells is given up.
+    /// The times after which one of its cells is given up.
     pub(crate) fn deadlines(&self) -> Deadlines {
         let requests_each = self.load.requests().unwrap_or(0) / self.load.connections().total as u64;
         Deadlines::new(self.request_ns_ideal(), requests_each)
     }
 
-    /// The load that the generator is asked for, at this rate if it is an open one.
+    /// The load for the generator; an open one has this rate.
     pub(crate) fn for_generator(&self, per_second: f64) -> Load {
         let load = self.load.for_generator(self.deadlines(), per_second);
         Load {
@@ -102,7 +102,7 @@ impl Point {
         self.published.as_ref().unwrap_or(&self.load)
     }
 
-    /// The load and what services were given, in words.
+    /// The load and the service settings, in words.
     pub fn describe(&self) -> String {
         let delay = match self.service_settings.delay_ms {
             0 => String::new(),

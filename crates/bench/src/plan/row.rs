@@ -1,4 +1,4 @@
-//! A row of a plan: a service, and why it takes no part if it does not.
+//! A row of a plan: a service, and the reason if it takes no part.
 
 use std::{
     net::SocketAddr,
@@ -25,100 +25,99 @@ pub struct PlannedRow {
     /// Unique within the run.
     pub label: String,
     pub service: String,
-    /// In which it is asked; plain HTTP/1.1 in older runs.
+    /// The protocol of its requests; plain HTTP/1.1 in older runs.
     #[serde(default, with = "as_word", skip_serializing_if = "protocol::is_plain")]
     pub protocol: Protocol,
-    /// How it differs from the service of its folder, if it does.
+    /// How it differs from the plain service of its folder, if so.
     pub title: Option<String>,
     pub language: String,
     pub framework: String,
     /// SPDX expression.
     pub licence: String,
     pub style: Style,
-    /// What is not the framework's default.
+    /// Settings that differ from the framework's defaults.
     pub settings: Vec<Setting>,
-    /// The version that the build reported, once it is built.
+    /// The version that the build reported, after it is built.
     pub version: Option<String>,
-    /// The content hash of its build: a run is resumed with the same build.
+    /// Content hash of its build; a run is resumed with the same build only.
     #[serde(default)]
     pub content: Option<String>,
-    /// Why it takes no part, if it does not.
+    /// Why it takes no part, if so.
     pub excluded: Option<Excluded>,
-    /// What the published table calls it.
+    /// Its name in the published table.
     pub published: Option<String>,
-    /// It is measured even if it fails its contract, because it was published so.
+    /// It is measured even if it fails its contract, because it was published that way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub as_published: bool,
-    /// What verify found wrong with a row that is measured all the same.
+    /// What verification found wrong with a row that is measured nevertheless.
     pub known_failure: Option<String>,
-    /// Its `THREADS` at every point, if that differs from the others'.
+    /// Its `THREADS` at every point, if it has its own number.
     pub threads: Option<usize>,
-    /// The CPUs of the service and of the generator, of a row in an experiment over several cores. The generator has a thread for each
-    /// of its own.
+    /// Own CPUs of service and generator, over several cores; the generator has a thread per CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinning: Option<Pinning>,
     #[serde(default, skip_serializing_if = "Counted::is_none")]
     pub counted: Counted,
-    /// What it was found to be, if it ran already.
+    /// The running server, if Tare did not start it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running: Option<RunningServer>,
     /// How long the built-in raw socket spins at each request. What that takes is in no figure. Absent if it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ballast_ns: Option<u64>,
-    /// Which revision of a service it is, if it is one.
+    /// The revision that it is, if rows are revisions of a service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<RevisionOf>,
 }
 
-/// A server that ran already, as it was found before the run.
+/// A server that ran already, as found before the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningServer {
     /// The address and port, or `unix:` and the path of a socket.
     pub address: String,
-    /// Those by which it was found; empty if none can be seen.
+    /// The processes that own its address; empty if none are visible.
     pub processes: Vec<Process>,
-    /// Where its CPU time is counted, if not by process.
+    /// The cgroup that counts its CPU time, if not its processes.
     pub cgroup: Option<PathBuf>,
-    /// CPUs that it may use, which are left as they are; empty if that is not known.
+    /// CPUs that it may use, which Tare leaves unchanged; empty if unknown.
     pub cpus: Vec<usize>,
-    /// Why its CPU time is not known, if it is not.
+    /// Why its CPU time is unknown, if so.
     pub unseen: Option<Unseen>,
-    /// How TLS is spoken with it, where that is another way than usual: TLS 1.2, or with a client certificate.
+    /// How TLS is spoken with it, if unusual: TLS 1.2, or with a client certificate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<String>,
 }
 
-/// What can be counted in place of an opinion of a framework: how much comes with it, and how much its user writes.
+/// Measurable substitutes for an opinion of a framework: its dependencies, and the user's code.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counted {
-    /// Packages that the service asks for.
+    /// Direct dependencies of the service.
     pub packages_direct: Option<usize>,
-    /// All that are in the build.
+    /// All packages in the build.
     pub packages_total: Option<usize>,
-    /// Lines of the service's code, without blanks and comments.
+    /// Lines of the service's code without blank lines and comments.
     pub code_lines: Option<usize>,
-    /// Seconds of its last build, if nothing of an earlier one was there.
+    /// Seconds of its last build, if it was built from scratch.
     pub build_s: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excluded {
     pub why: Exclusion,
-    /// What the reader of a table is shown.
+    /// The reason, as a table shows it.
     pub reason: String,
 }
 
-/// Kinds of reasons not to take part.
+/// Kinds of reasons for an exclusion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exclusion {
-    /// A toolchain or a library is missing: no fault of the service.
+    /// A toolchain or a library is missing; the service is not at fault.
     NotOnThisMachine,
     AnotherContract,
-    /// It is asked in a protocol that it does not offer.
+    /// The service does not offer the protocol of the row.
     AnotherProtocol,
     NotBuilt,
-    /// It does not do what its contract says, or does not start or stop as a service must.
+    /// It violates its contract, or does not start or stop as a service must.
     AgainstItsContract,
 }
 
@@ -135,7 +134,7 @@ impl Counted {
 }
 
 impl PlannedRow {
-    /// Nothing of it built yet.
+    /// A planned row that is not built yet.
     pub(super) fn new(row: &Row) -> PlannedRow {
         let service = &row.service;
         PlannedRow {
@@ -169,14 +168,14 @@ impl PlannedRow {
         PlannedRow { ballast_ns, ..PlannedRow::new(row) }
     }
 
-    /// Whether it ran before, and will run on.
+    /// Whether its server ran before Tare, and keeps running afterwards.
     pub fn is_running(&self) -> bool {
         self.running.is_some()
     }
 }
 
 impl RunningServer {
-    /// Its address and port; absent of a Unix socket.
+    /// Its address and port; absent for a Unix socket.
     pub fn internet(&self) -> Option<SocketAddr> {
         self.address.parse().ok()
     }

@@ -1,4 +1,4 @@
-//! The plan of a sequential experiment: the product of all lists of its parts.
+//! The plan of a sequential experiment: the Cartesian product of all lists of its parts.
 
 use std::collections::BTreeMap;
 
@@ -15,24 +15,24 @@ use crate::{
     figures::Figures,
 };
 
-/// What is asked of a sequential experiment beside the file.
+/// Options of a sequential experiment that are not in its file.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The part of the published time, messages and connections; 1 by default.
     pub scale: Option<f64>,
-    /// Length of all loads that end by time.
+    /// Duration of all loads that end by time.
     pub duration_ns: Option<u64>,
     pub rounds: Option<usize>,
-    /// Parts that are only done if they are asked for, instead of the others.
+    /// Run the optional parts instead of the others.
     pub sweep: bool,
-    /// Instead of each number of threads that the file gives services.
+    /// Replaces each number of threads that the file gives services.
     pub threads: Vec<usize>,
-    /// Instead of each link of the file.
+    /// Replaces each link of the file.
     pub link: Option<LinkSpec>,
 }
 
 impl Plan {
-    /// The plan of `experiment` over `rows`, each with its place among the rows of the file.
+    /// Plans `experiment` over `rows`, each with its place among the rows of the file.
     pub fn sequential(
         experiment: &SequentialExperiment,
         rows: &[(usize, Row)],
@@ -82,7 +82,7 @@ impl Plan {
     }
 }
 
-/// The product of all lists of a part.
+/// The points of a part: the product of all of its lists.
 fn points(
     part: &Part,
     links: &BTreeMap<String, LinkSpec>,
@@ -99,7 +99,7 @@ fn points(
         let load = published.scaled(options.scale.unwrap_or(1.0), options.duration_ns);
         for &delay_ms in part.delay_ms.as_slice() {
             for name in part.link.as_slice() {
-                // Another link is not the published one, and is not called like it.
+                // A replaced link gets its own name, because it is not the published one.
                 let link = links.get(name).map(|spec| match options.link {
                     None => Link { name: name.clone(), spec: *spec },
                     Some(spec) => Link { name: spec.to_string(), spec },
@@ -124,7 +124,7 @@ fn points(
 }
 
 impl Part {
-    /// `THREADS` of the points, each number once. Options replace the whole axis, not a single number.
+    /// `THREADS` of the points, without duplicates. Options replace the whole axis, not a single number.
     fn threads_of_points(&self, options: &Options, cpus: usize) -> Vec<usize> {
         let own = self.threads.as_slice();
         let mut threads: Vec<usize> = match options.threads.as_slice() {
@@ -147,7 +147,7 @@ impl Threads {
 }
 
 impl LoadEntry {
-    /// Every load that it stands for, as it was published.
+    /// All loads of the entry, as published.
     fn specs(&self) -> Vec<LoadSpec> {
         match self {
             LoadEntry::Closed { connections, threads, duration, think } => {

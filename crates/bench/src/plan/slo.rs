@@ -1,4 +1,4 @@
-//! The plan of a search for capacity: an interleaved experiment whose open loop has a rate that a search sets.
+//! The plan of a search for capacity: an interleaved experiment with an open loop whose rate the search sets.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -11,38 +11,38 @@ use crate::{
     slo::{Slo, SloPlan},
 };
 
-/// A window is this many times as long as the longest time of the SLO: a rate that is a share of 1/100 above what a service
-/// can do takes that long to fill its queue.
+/// A window has this multiple of the SLO's longest limit: a rate 1% above the capacity needs that long to
+/// fill the queue of a service.
 const WINDOW_PER_LIMIT: u32 = 100;
 const WINDOW_MIN: Duration = Duration::from_millis(500);
 const WINDOW_MAX: Duration = Duration::from_secs(10);
-/// The closed loops from which a search takes its bearings.
+/// The closed loops that give a search its first estimate.
 const CLOSED_SLICE: Duration = Duration::from_millis(200);
 const CLOSED_SLICES: usize = 4;
 
-/// What is to be done, in words of the command line.
+/// Settings of a search, from the command line.
 #[derive(Debug, Clone)]
 pub struct SearchSetting {
     pub slo: Slo,
     pub at_least: Option<f64>,
     pub contract: String,
-    /// Connections, of which an open loop takes as many as it needs.
+    /// Connections; an open loop uses as many of them as it needs.
     pub load: LoadSetting,
     pub service_settings: ServiceSettings,
     pub starts: usize,
     pub windows: usize,
-    /// Length of one; a hundred times the longest time of the SLO, from 0.5 s to 10 s, by default.
+    /// Duration of a window. Default: a hundred times the longest limit of the SLO, from 0.5 s to 10 s.
     pub window: Option<Duration>,
-    /// Load on a fresh process before anything counts.
+    /// Warm-up load on a fresh process.
     pub warm_up: Duration,
-    /// The most of it, for a service that a pilot finds not steady before.
+    /// The longest warm-up, for a service that a pilot does not find steady earlier.
     pub warm_up_max: Duration,
-    /// A window in which the generator is later than this (at the 99th percentile) is discarded.
+    /// A window is discarded if the generator's p99 schedule lag exceeds this.
     pub lag_max: Duration,
 }
 
 impl Plan {
-    /// The plan of a search over `rows`, nothing built yet.
+    /// Plans a search over `rows`; the rows are not built yet.
     pub fn search(setting: &SearchSetting, rows: &[Row], seed: u64, pinning: Pinning) -> Plan {
         let plan = Plan::interleaved(&setting.experiment(), rows, seed, pinning);
         let rows = rows.iter().map(PlannedRow::new).collect();
@@ -54,11 +54,11 @@ impl Plan {
             lag_ns_max: setting.lag_max.as_nanos() as u64,
             at_least: setting.at_least,
         };
-        // Rows are not related to one another: none has ballast, and a row that is left alone goes on alone.
+        // Rows have no reference, so a row continues even if all others fail.
         Plan { reference: None, order: Order::Interleaved(blocks), until: Until::Search(slo), rows, ..plan }
     }
 
-    /// The plan of a search in which stored ones took this many windows for each that counted.
+    /// The plan of a search, with the mean number of windows that stored searches took per counted window.
     #[must_use]
     pub fn with_windows_taken(mut self, per_window: f64) -> Plan {
         if let Until::Search(slo) = &mut self.until {
@@ -68,7 +68,7 @@ impl Plan {
         self
     }
 
-    /// What is looked for, if the plan is one of a search.
+    /// The SLO of a search; absent in other plans.
     pub fn slo(&self) -> Option<&SloPlan> {
         match &self.until {
             Until::Search(slo) => Some(slo),
@@ -106,7 +106,7 @@ impl SearchSetting {
             latency: Some(LatencySetting {
                 rates: vec![Rate::Searched],
                 slice: self.window.unwrap_or(usual),
-                // As many again may be discarded.
+                // Up to half of the windows may be discarded.
                 slices_per_block: 2 * self.windows,
             }),
             path: PathBuf::new(),

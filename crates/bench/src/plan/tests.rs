@@ -1,4 +1,4 @@
-//! Plans of every kind, and what holds for all of them.
+//! Plans of every kind, and properties common to all of them.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
@@ -43,11 +43,11 @@ fn search() -> SearchSetting {
     }
 }
 
-/// Read once: a property asks for them hundreds of times.
+/// Read once, because properties use the plans hundreds of times.
 static PUBLISHED: LazyLock<Vec<Plan>> =
     LazyLock::new(|| published::ALL.map(|name| published::plan(name, &Options::default())).to_vec());
 
-/// One of each kind.
+/// One plan of each kind.
 fn all() -> Vec<Plan> {
     let mut plans = vec![
         Plan::interleaved(&quick(), &[], 1, pinning()),
@@ -84,7 +84,7 @@ fn a_search_is_an_interleaved_experiment_whose_rate_is_searched_for() {
     let plan = Plan::search(&search(), &[], 1, pinning());
     let rates: Vec<(usize, Rate)> = plan.rates().collect();
     assert_eq!(rates, [(1, Rate::Searched)]);
-    // A hundred times the time of the SLO, and as many windows again if some are discarded.
+    // A window is a hundred times the limit of the SLO; half of the windows may be discarded.
     assert_eq!((plan.points[1].load.duration_ns(), plan.points[1].rounds), (SECOND_NS, 28));
     assert_eq!((plan.blocks().min, plan.blocks().max, plan.reference.as_deref()), (6, 6, None));
     let slo = plan.slo().unwrap();
@@ -211,7 +211,7 @@ fn a_budget_has_room_for_blocks_between_the_fewest_and_the_most() {
     // A block takes 2 x (0.104 + 0.3) = 0.808 s.
     assert_eq!([0, 28, 60].map(|budget_s| with(budget_s).blocks_expected()), [12, 33, 40]);
     assert_eq!(with(28).expected_ns(), 33 * 808_000_000);
-    // Pilots of 5.2 s are part of the budget, and 29 blocks of 1.808 s with longer warm-ups.
+    // Pilots of 5.2 s are part of the budget, which leaves 29 blocks of 1.808 s with longer warm-ups.
     let pilots = in_blocks(with(60), |blocks| blocks.warm_up_ns_max = Some(SECOND_NS));
     assert_eq!((pilots.blocks_expected(), pilots.expected_ns()), (29, 5_200_000_000 + 29 * 1_808_000_000));
 }
@@ -262,7 +262,7 @@ proptest! {
         let groups: Vec<Vec<usize>> =
             (0..plan.groups()).map(|group| plan.group(cycle * plan.groups() + group)).collect();
         for group in &groups {
-            // The reference's rows in all protocols are in each: what is beyond them is compared too.
+            // Every group contains the reference in all protocols, to compare protocols too.
             prop_assert!((0..protocols).all(|row| group.contains(&row)));
             let services: BTreeSet<usize> = group.iter().map(|row| row / protocols).collect();
             prop_assert_eq!(group.len(), services.len() * protocols);

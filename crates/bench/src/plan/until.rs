@@ -1,5 +1,5 @@
-//! What ends a run. It is part of the plan, so that a reader of a run knows whether its end depended on what
-//! it had found, and how such looks were paid for. Decides nothing: that is for the stopping rules of the analysis.
+//! What ends a run. The plan stores it, so that readers know whether the end depended on results, and how the
+//! looks share the error probability. The stopping rules of the analysis decide.
 
 use std::{
     collections::BTreeMap,
@@ -15,15 +15,15 @@ use crate::slo::SloPlan;
 /// The overall error probability of a question.
 pub const ALPHA: f64 = 0.05;
 
-/// The looks at a run, as shares of its most blocks. The first comes when a clear difference can be seen at all;
-/// more of them would each leave less for the others.
+/// The looks, as shares of the most blocks. The first look comes when a clear difference becomes visible;
+/// further looks would leave less error probability for each.
 const SHARES: [f64; 5] = [0.3, 0.4, 0.5, 0.75, 1.0];
 
 /// What ends a run, beside its budget and its most blocks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum Until {
-    /// Nothing: no result has a say.
+    /// The budget only; results do not end the run.
     #[default]
     Budget,
     /// A comparison of the reference with one other row is decided.
@@ -33,53 +33,53 @@ pub enum Until {
     Ranks(Ranks),
     /// The figures are precise enough.
     Precision(Precision),
-    /// A row is found to lie above or below others.
+    /// A row lies above or below others with significance.
     Apart(Apart),
-    /// Every search for a capacity has found it.
+    /// Every search for a capacity has finished.
     Search(SloPlan),
 }
 
-/// A comparison: the plan's reference is the baseline.
+/// A comparison, in which the plan's reference is the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// Label of the row that must not be worse.
     pub candidate: String,
-    /// From which regression on it is: 0.03 for 3%.
+    /// The smallest regression that matters: 0.03 for 3%.
     pub delta: f64,
     /// The metrics that decide. `alpha` is divided among them.
     pub metrics: Vec<Metric>,
-    /// After how many blocks the run is looked at.
+    /// The numbers of blocks after which the run is examined.
     pub looks: Vec<usize>,
-    /// Error probability over all looks and all metrics that decide.
+    /// Error probability over all looks and all deciding metrics.
     pub alpha: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ranks {
     pub metric: Metric,
-    /// Two rows that differ by less than this are as good as equal.
+    /// Two rows that differ by less than this are equivalent.
     pub delta: f64,
-    /// After how many blocks the run is looked at.
+    /// The numbers of blocks after which the run is examined.
     pub looks: Vec<usize>,
-    /// Error probability over all looks and all pairs: once for "differ", once for "as good as equal".
+    /// Error probability over all looks and all pairs: once for "differ", once for "equivalent".
     pub alpha: f64,
 }
 
-/// A row is related to the geometric mean of others: to one, it is a plain comparison; to two, it shows which of them the row is like.
+/// Relates a row to the geometric mean of others: of two, it shows which one the row resembles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Apart {
     /// Label of the row.
     pub subject: String,
-    /// Labels of those that it is related to.
+    /// Labels of the rows that it is related to.
     pub others: Vec<String>,
     pub metric: Metric,
-    /// After how many blocks the run is looked at.
+    /// The numbers of blocks after which the run is examined.
     pub looks: Vec<usize>,
     /// Error probability over all looks.
     pub alpha: f64,
 }
 
-/// The mean of the half intervals of CPU time per request, related to the reference, is below this share.
+/// Stops when the mean half width of CPU time per request, relative to the reference, is below this share.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Precision {
     pub half_width: f64,
@@ -94,30 +94,30 @@ pub fn looks(blocks_max: usize) -> Vec<usize> {
 }
 
 impl Gate {
-    /// The looks at a metric. Those that decide share the error between them (Bonferroni): their intervals hold all
-    /// together, and a candidate that does nothing fails by none of them. One that only stands beside has its own.
+    /// The looks at a metric. Deciding metrics share the error probability (Bonferroni): their intervals hold
+    /// simultaneously, so an unchanged candidate rarely fails. Other metrics have the whole of it.
     pub fn looks_at(&self, metric: Metric) -> Looks {
         planned(&self.looks, self.alpha_of(metric))
     }
 
-    /// The error that the intervals of a metric have, over all looks.
+    /// Error probability of the intervals of a metric, over all looks.
     fn alpha_of(&self, metric: Metric) -> f64 {
         let decide = if self.metrics.contains(&metric) { self.metrics.len() } else { 1 };
         self.alpha / decide as f64
     }
 }
 
-/// `3%`, `2.5%`.
+/// Formats a share: `3%`, `2.5%`.
 pub fn percent(share: f64) -> String {
     format!("{}%", (share * 100_000.0).round() / 1000.0)
 }
 
-/// Looks are planned by integration, which takes milliseconds, and every look at a comparison asks for those of each metric.
+/// Cache of planned looks: planning integrates for milliseconds, and every look asks once per metric.
 static PLANNED: Mutex<BTreeMap<(Vec<usize>, u64), Looks>> = Mutex::new(BTreeMap::new());
-/// A program that reads many runs keeps no more of them.
+/// Bounds the cache in a program that reads many runs.
 const PLANNED_MAX: usize = 64;
 
-/// A plan that was damaged on disk has a single look that can decide nothing.
+/// Plans looks. Invalid ones, from a damaged plan, become a single look that cannot decide.
 ///
 /// # Panics
 /// Never: one look at a level of 5% is a plan.
@@ -127,7 +127,7 @@ pub fn planned(looks: &[usize], alpha: f64) -> Looks {
         .expect("one look at a level of 5% is a plan")
 }
 
-/// These looks with this error probability of all of them; absent if they are no plan.
+/// Plans looks with this total error probability; absent if they are invalid.
 pub fn planned_if_valid(looks: &[usize], alpha: f64) -> Option<Looks> {
     let asked = (looks.to_vec(), alpha.to_bits());
     let mut known = PLANNED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -143,7 +143,7 @@ pub fn planned_if_valid(looks: &[usize], alpha: f64) -> Option<Looks> {
 }
 
 impl Until {
-    /// What it decides, and its looks with their error; absent if no result has a say.
+    /// What it decides, with its looks and their error probability; absent if results do not end the run.
     fn question(&self) -> Option<(&'static str, f64, &[usize], f64)> {
         match self {
             Until::Budget | Until::Precision(_) | Until::Apart(_) | Until::Search(_) => None,
@@ -154,7 +154,7 @@ impl Until {
         }
     }
 
-    /// The same with looks at a run of at most this many blocks, where there are looks.
+    /// The same rule, with its looks planned for at most this many blocks.
     #[must_use]
     pub fn with_blocks_max(mut self, blocks_max: usize) -> Until {
         match &mut self {
@@ -166,7 +166,7 @@ impl Until {
         self
     }
 
-    /// The error that an interval of this metric has, over all looks; absent if no look decides.
+    /// Error probability of an interval of this metric, over all looks; absent without looks.
     pub(crate) fn alpha_of(&self, metric: Metric) -> Option<f64> {
         match self {
             Until::Gate(gate) => Some(gate.alpha_of(metric)),
@@ -175,12 +175,12 @@ impl Until {
         }
     }
 
-    /// Whether looks decide when the run ends. To plan their levels takes milliseconds, and a schedule asks before each step.
+    /// Whether looks can end the run; cheap, because a schedule asks before each step.
     pub fn has_looks(&self) -> bool {
         matches!(self, Until::Apart(_)) || self.question().is_some()
     }
 
-    /// The looks at a table of all rows; absent if no result has a say.
+    /// The looks at a table of all rows; absent if results do not end the run.
     pub fn planned(&self) -> Option<Looks> {
         match self {
             Until::Apart(apart) => Some(planned(&apart.looks, apart.alpha)),
@@ -188,7 +188,7 @@ impl Until {
         }
     }
 
-    /// For a reader of a plan.
+    /// The rule in words, for a reader of a plan.
     pub fn text(&self) -> Option<String> {
         if let Until::Precision(Precision { half_width }) = self {
             let width = percent(*half_width);

@@ -1,5 +1,5 @@
-//! The plans of questions about rows that are measured in the same blocks: does one cost more than another, which of two is a third
-//! like, and what does each of many versions cost? What the rows are, and how they are loaded, is in the plan already.
+//! Plans for questions about rows in common blocks: whether one costs more than another, which of two a third
+//! resembles, and what each of many versions costs. The given plan has the rows and their load.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use super::{
 };
 use crate::record::{Block, ChosenBlocks, Record};
 
-/// However small the budget is, there are looks after this many blocks: fewer have no interval worth its name.
+/// A budget always leaves room for this many blocks at the looks, because fewer have no useful interval.
 const LOOKS_BLOCKS_MIN: usize = 4;
 
 impl Plan {
-    /// The plan until it is decided whether the second row costs more than the first by `delta` or more. A third row is the second
-    /// once more.
+    /// Runs until it is decided whether the second row costs `delta` more than the first. A third row is its
+    /// twin.
     #[must_use]
     pub fn until_compared(self, delta: f64, metrics: Vec<Metric>) -> Plan {
         let candidate = self.rows[1].label.clone();
         let again = self.rows.get(2).map(|row| row.label.clone());
         let looks = looks(self.blocks().max);
-        // Whose twin it is follows from the gate, and how many blocks fit from the twin.
+        // The gate determines the row that the twin duplicates, and the twin determines how many blocks fit.
         let plan =
             Plan { until: Until::Gate(Gate { candidate, delta, metrics, looks, alpha: ALPHA }), ..self };
         match again {
@@ -29,7 +29,7 @@ impl Plan {
         }
     }
 
-    /// The plan until the last row is found above or below the others, with this error probability.
+    /// Runs until the last row is found above or below the others, with this error probability.
     #[must_use]
     pub fn until_apart(self, metric: Metric, alpha: f64) -> Plan {
         let mut others: Vec<String> = self.rows.iter().map(|row| row.label.clone()).collect();
@@ -38,20 +38,19 @@ impl Plan {
         Plan { until: Until::Apart(Apart { subject, others, metric, looks, alpha }), ..self }
     }
 
-    /// The plan of a history: its rows are versions, oldest first, and its budget ends it.
+    /// The plan of a history: rows are versions, oldest first, and the budget ends it.
     #[must_use]
     pub fn of_versions(self) -> Plan {
         Plan { until: Until::Budget, are_versions: true, ..self }
     }
 
-    /// Whether a comparison is over before it begins, since one side of it takes no part.
+    /// Whether a comparison cannot start, because one of its rows is excluded.
     pub fn has_nothing_to_compare(&self) -> bool {
         let compares = matches!(self.until, Until::Gate(_) | Until::Apart(_));
         compares && self.rows.iter().any(|row| row.excluded.is_some())
     }
 
-    /// The same with a budget that bounds the whole run, and with looks at as many blocks as are expected to fit into it. How many do
-    /// is known after the pilots: see [`Plan::learn`].
+    /// Limits the run by a budget, with looks for the expected blocks; pilots correct it: [`Plan::learn`].
     #[must_use]
     pub fn bounded_with_looks(self, budget: Duration) -> Plan {
         let plan = self.bounded(budget);
@@ -59,18 +58,18 @@ impl Plan {
         Plan { until: plan.until.clone().with_blocks_max(fit), ..plan }
     }
 
-    /// Whether its looks, and so its most blocks, are chosen once the pilots have shown what a block takes.
+    /// Whether looks, and so the most blocks, are chosen after the pilots have measured the cost of a block.
     pub(crate) fn chooses_looks(&self) -> bool {
         self.blocks().is_bound && matches!(self.until, Until::Gate(_) | Until::Apart(_))
     }
 
-    /// The most blocks of a run that has room for `fit`.
+    /// The most blocks of a run with room for `fit`.
     pub(super) fn blocks_looked_at(&self, fit: usize) -> usize {
         let most = self.blocks().max;
         fit.clamp(LOOKS_BLOCKS_MIN.min(most), most)
     }
 
-    /// Takes in what the run has chosen since it was planned, if the record has it: the most blocks, and the looks at them.
+    /// Applies what a stored record says was chosen during the run: the most blocks, and their looks.
     pub fn learn(&mut self, record: &Record) {
         let Record::Block(Block { chosen: Some(ChosenBlocks { blocks_max, .. }), .. }) = record else {
             return;

@@ -20,7 +20,7 @@ fn timing() -> Timing {
     Timing { start_ns: START_NS, marks_ns: vec![MS, 500 * MS, 999 * MS] }
 }
 
-/// A second in which this number of requests was answered in a millisecond each, half of them before the middle.
+/// A second with this number of answers, each after a millisecond, half of them before the middle.
 fn report(answered: u64) -> RunReport {
     let mut total = Measures::default();
     for _ in 0..answered {
@@ -42,7 +42,7 @@ fn report(answered: u64) -> RunReport {
     }
 }
 
-/// An agent with a clock that is known to 50 us.
+/// An agent whose clock is known to 50 µs.
 fn end(address: &str, report: RunReport) -> AgentEnd {
     let mut clock = AgentClock::default();
     for sent_ns in [START_NS - MS, START_NS + 1_000 * MS] {

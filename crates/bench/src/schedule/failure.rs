@@ -1,6 +1,6 @@
-//! Whose failure it is that nothing could be measured: the service's, or the instrument's. A service that fails is out, and the
-//! others go on. A slice that an agent spoils has no figures, and its service goes on too. An instrument that fails can measure no
-//! service: the run is cut off, nothing is said of any service, and the rest of the run can be measured once the cause is gone.
+//! Attributes a failure to the service or the instrument. A failed service is excluded, and the others
+//! continue. A slice that an agent spoils has no figures, and its service continues. A failed instrument cuts
+//! the run off without a finding about any service; the run can be resumed once the cause is removed.
 
 use std::io;
 
@@ -10,21 +10,21 @@ use crate::sample_agents::DiscardedSlice;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowFailure(pub String);
 
-/// Why nothing can be measured, whatever the service: a full disk, no descriptors or memory left, cgroups that are refused.
+/// Why nothing can be measured: a full disk, no descriptors or memory left, refused cgroups.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InstrumentFailure(pub String);
 
-/// Why an [`Executor`](super::Executor) could not do what the schedule asked for.
+/// Why an [`Executor`](super::Executor) could not do a step of the schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExecutorError {
     Row(RowFailure),
     Instrument(InstrumentFailure),
-    /// Of one slice alone; its service is left frozen.
+    /// Failure of one slice alone; its service is left frozen.
     Slice(Box<DiscardedSlice>),
 }
 
-/// Why a run has no end of its own. What was measured before is stored, and the run can be resumed.
+/// Why a run was cut off. Earlier measurements are stored, and the run can be resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum CutOff {
     #[error("nothing more can be stored: {0}")]

@@ -1,4 +1,4 @@
-//! Blocks of fresh starts, rounds of short slices in random order, until the budget is spent or the question is answered.
+//! Blocks of fresh starts and rounds of short slices in random order, until the budget or a rule ends them.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -38,36 +38,34 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
     .run()
 }
 
-/// A row that leaves requests without an answer in this many slices one after the other, each of which waits for them, is left out:
-/// it would take the time of all others.
+/// A row is excluded after this number of consecutive slices that waited for unanswered requests.
 const UNANSWERED_SLICES_MAX: usize = 5;
-/// A reference that is warmed up for so long or less is measured beside the others in their pilots.
+/// A reference that warms up within this time is measured beside the pilots of the others.
 const WARM_AT_ONCE_NS: u64 = 1_000_000_000;
 
 struct Runner<'a, E, J, W, D> {
     plan: &'a Plan,
     parts: Parts<'a, E, J, W, D>,
-    /// Rows that have a process, each with the latest block that it took part in: those of this block, and those whose process
-    /// lasts for several.
+    /// Rows with a process, each with the latest block that it took part in.
     running: BTreeMap<usize, usize>,
     past: ResumeState,
-    /// Of each row, in the closed loops of this block, under the first load.
+    /// Capacity of each row in the closed loops of this block, under the first load.
     capacity: BTreeMap<usize, Capacity>,
-    /// Of each row, its latest closed loops that left requests without an answer.
+    /// Consecutive closed loops of each row that left requests unanswered.
     unanswered: BTreeMap<usize, usize>,
     began_ns: u64,
-    /// Time of the blocks that are over.
+    /// Duration of all finished blocks.
     blocks_ns: u64,
-    /// A guess until the pilots are over. Then it is a function of what they found, and the same when the run is resumed.
+    /// An estimate until the pilots are over, then a function of their results, also after a resume.
     division: Division,
     planned: PlannedSums,
 }
 
-/// What blocks take as planned, added up. Each record asks for the sum of all blocks, of which a run has dozens, and a block has a
-/// start of each row: without this the forecast costs more than the rest of the schedule.
+/// Cumulative planned durations of blocks, cached. Each record needs the sum over dozens of blocks with a
+/// start of each row, which would otherwise dominate the schedule's cost.
 #[derive(Debug, Default)]
 struct PlannedSums {
-    /// What they were computed by: the number of rows that are out, the number of pilots, and the division. Rows are only ever added.
+    /// The inputs of the cache: excluded rows, pilots, and the division. Rows are only ever added.
     by: Option<(usize, usize, Division)>,
     /// Sums over the first block, the first two, and so on.
     ns: Vec<u64>,
@@ -76,7 +74,7 @@ struct PlannedSums {
 impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
     fn run(mut self) -> Result<Ending, CutOff> {
         let outcome = self.blocks();
-        // Whatever happened, nothing that was started is left running.
+        // Stops every process that was started, whatever happened.
         let stopped = self.stop(|_, _| true);
         for row in self.plan.members() {
             self.parts.executor.release(row);
@@ -94,7 +92,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         let left_ns = self.plan.blocks().budget_ns.saturating_sub(pilots_ns);
         let spread = self.past.noise.spread();
         self.division = division(self.plan, spread, |row| self.start(row), left_ns);
-        // A run that is resumed has the looks that it began with.
+        // A resumed run keeps its original looks.
         if self.past.blocks == 0 && self.plan.chooses_looks() {
             self.past.chosen = Some(self.plan.chosen(self.division, spread));
         }
@@ -104,7 +102,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
             }
             let block = self.past.blocks;
             self.block(block)?;
-            // A process that is kept for another block of its own waits while other groups are measured.
+            // A process that lasts for several blocks waits while other groups are measured.
             let group = self.plan.group(block);
             self.stop(|runner, row| group.contains(&row) && !runner.lasts_beyond(row, block))?;
             self.past.blocks += 1;
@@ -112,7 +110,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         }
     }
 
-    /// Nothing more is begun, not even a slice.
+    /// Whether nothing more may begin, not even a slice.
     fn is_over(&self) -> bool {
         let blocks = self.plan.blocks();
         self.parts.executor.interrupted() || (blocks.is_bound && self.elapsed_ns() >= blocks.budget_ns)
@@ -122,15 +120,15 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         self.past.elapsed_ns + self.parts.executor.now_ns() - self.began_ns
     }
 
-    /// Before the first block every service that has no pilot yet has one, where the plan asks for it.
+    /// Before the first block, pilots every service that has none yet, if the plan has pilots.
     fn pilots(&mut self) -> Result<(), CutOff> {
         if self.plan.blocks().warm_up_ns_max.is_none() {
             return Ok(());
         }
-        // The reference first: the others have their pilots beside it.
+        // The reference first, because the others are piloted beside it.
         let (reference, others): (Vec<usize>, Vec<usize>) =
             self.alive().into_iter().partition(|row| self.is_reference(*row));
-        // What a row needs, its twin needs.
+        // A twin uses the result of its original.
         let others = others.into_iter().filter(|row| self.plan.original_of(*row).is_none());
         for row in reference.into_iter().chain(others) {
             if self.past.starts.contains_key(&row) || self.is_over() {
@@ -146,8 +144,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         Ok(())
     }
 
-    /// Its process is that of the first block, if that saves something. One that was cut short says nothing of the service, which has
-    /// another when the run is resumed.
+    /// Keeps the pilot's process for the first block, if that saves time. Interrupted pilots are repeated.
     fn use_pilot(&mut self, mut pilot: Pilot) -> Result<(), CutOff> {
         let row = pilot.row;
         let is_cut_short = self.parts.executor.interrupted();
@@ -165,13 +162,13 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         self.plan.is_reference(&self.plan.rows[row].label)
     }
 
-    /// Whether it is the reference, and so soon warm that it changes no more while others warm up beside it.
+    /// Whether it is the reference, and warm so quickly that it is stable beside other pilots.
     fn is_warm_reference(&self, row: usize) -> bool {
         let start = self.past.starts.get(&row);
         self.is_reference(row) && start.is_some_and(|start| start.warm_up_ns <= WARM_AT_ONCE_NS)
     }
 
-    /// What a block takes by what the pilots have found, without the rows that are out.
+    /// Planned duration of a block by the pilots' results, without excluded rows.
     fn planned_ns(&self, block: usize) -> u64 {
         let mut group = self.plan.group(block);
         group.retain(|row| !self.past.out.contains(row));
@@ -183,7 +180,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         self.plan.block_ns(&costs, self.division.slices).saturating_sub(saved_ns)
     }
 
-    /// What this number of blocks takes in all, from the first one on.
+    /// Planned duration of the first `blocks` blocks.
     fn planned_until_ns(&mut self, blocks: usize) -> u64 {
         let by = Some((self.past.out.len(), self.past.starts.len(), self.division));
         if self.planned.by != by {
@@ -197,8 +194,8 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         blocks.checked_sub(1).map_or(0, |last| self.planned.ns[last])
     }
 
-    /// What the next blocks will take. Groups differ, since one may have five services that are slow to warm up and another none: each is
-    /// as much longer or shorter than planned as the blocks so far were on the whole.
+    /// Expected duration of the next blocks. Groups differ, because one may have five slow starters and
+    /// another none. The ratio of actual to planned time of earlier blocks scales the plan.
     fn next_ns(&mut self, blocks: usize) -> u64 {
         let done = self.past.blocks;
         let so_far_ns = self.planned_until_ns(done);
@@ -209,7 +206,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
 
     fn ending(&mut self) -> Option<Ending> {
         let alive = self.alive();
-        // Of each row: a cycle of groups is one block of all.
+        // Blocks of each row: a cycle of groups is one block of all.
         let done = self.past.blocks / self.plan.groups();
         if self.parts.executor.interrupted() {
             Some(Ending::Interrupted)
@@ -226,7 +223,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         }
     }
 
-    /// After this number of blocks of each row. A run that is bound has at least begun one.
+    /// Whether the run may end after this number of blocks of each row. A bounded run needs only one block.
     fn may_end(&self, done: usize) -> bool {
         let blocks = self.plan.blocks();
         done >= blocks.min || (blocks.is_bound && self.past.blocks > 0)
@@ -236,7 +233,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         self.elapsed_ns() + self.next_ns(1) <= self.plan.blocks().budget_ns
     }
 
-    /// There is nothing left to relate to it. (A run of the reference alone was asked for, and goes on.)
+    /// Whether only the reference is left after failures. (A run planned with the reference alone continues.)
     fn only_the_reference_survived(&self, alive: &[usize]) -> bool {
         !self.past.out.is_empty() && alive.iter().all(|row| self.plan.is_of_reference(*row))
     }
@@ -245,7 +242,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         self.plan.members().filter(|row| !self.past.out.contains(row)).collect()
     }
 
-    /// One seed for each block: a block's order does not depend on what happened in the one before.
+    /// One random stream per block, so that its order does not depend on earlier blocks.
     fn random(&self, block: usize) -> ChaCha8Rng {
         let mut random = ChaCha8Rng::seed_from_u64(self.plan.seed);
         random.set_stream(block as u64);
@@ -284,8 +281,8 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         StartCost { warm_up_ns: longest_ns.unwrap_or(own.warm_up_ns), ..own }
     }
 
-    /// Whether the process that a row has in this block is that of its next one too. A row has a block in each cycle, and the
-    /// reference has them all.
+    /// Whether a row's process in this block also serves its next one: the next cycle, or the next block for
+    /// the reference.
     fn lasts_beyond(&self, row: usize, block: usize) -> bool {
         let before = if self.is_reference(row) { block } else { block / self.plan.groups() };
         !(before + 1).is_multiple_of(self.blocks_per_start(row))
@@ -295,7 +292,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         blocks_per_start(self.plan, self.division, self.start(row))
     }
 
-    /// A fresh process, or the one that was kept, warm again.
+    /// Starts a fresh process, or warms the kept one up again.
     fn make_ready(&mut self, row: usize, block: usize) -> Result<(), CutOff> {
         if let Some(latest) = self.running.get_mut(&row) {
             *latest = block;
@@ -313,7 +310,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         }
     }
 
-    /// Loads are interleaved like the rows: what comes and goes on the machine falls on all of them.
+    /// Loads are interleaved like rows, so that disturbances affect all of them.
     fn closed_loops(
         &mut self,
         block: usize,
@@ -335,7 +332,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         Ok(())
     }
 
-    /// After the closed loops of the block, whose capacity gives the rates.
+    /// Runs after the closed loops of the block, because their capacity sets the rates.
     fn open_loops(&mut self, block: usize, order: &[usize], random: &mut ChaCha8Rng) -> Result<(), CutOff> {
         let plan = self.plan;
         let mut pairs: Vec<_> =
@@ -345,7 +342,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
             pairs.shuffle(random);
             for &((point, rate), row) in &pairs {
                 let draw = rand::Rng::next_u64(random);
-                // Of a row whose closed loops of this block were all discarded no capacity is known.
+                // A row whose closed loops in this block were all discarded has no capacity.
                 let Some(capacity) = self.capacity.get(&row).map(Capacity::per_second) else { continue };
                 if let Some(per_second) = self.parts.stop_rule.rate(row, rate, capacity) {
                     self.slice(Slot { block, round, point, row }, draw, Some(per_second))?;
@@ -376,7 +373,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         }
     }
 
-    /// Why a row is measured no further after this closed loop.
+    /// Why a row is excluded after this closed loop, if so.
     fn hangs(&mut self, row: usize, load: &LoadResult) -> Option<RowFailure> {
         let slices = self.unanswered.entry(row).or_default();
         *slices = if load.in_flight > 0 { *slices + 1 } else { 0 };
@@ -392,13 +389,13 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         })
     }
 
-    /// Its process is stopped, whatever it says to that.
+    /// Stops its process, ignoring errors, and records the failure.
     fn leave_out(&mut self, slot: Slot, failure: RowFailure) -> Result<(), CutOff> {
         let _it_is_out_anyway = self.parts.executor.stop(slot.row, slot.block);
         self.fail(slot.row, slot.block, failure.into())
     }
 
-    /// Stops those whose process is `due`, whatever happens to the journal meanwhile.
+    /// Stops the rows that are `due`, even if the journal fails.
     fn stop(&mut self, due: impl Fn(&Self, usize) -> bool) -> Result<(), CutOff> {
         let mut kept = Ok(());
         let rows: Vec<_> = self.running.clone().into_iter().filter(|(row, _)| due(self, *row)).collect();
@@ -413,7 +410,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         kept
     }
 
-    /// A service that fails is out. What the instrument cannot do is held against no service, and ends the run here.
+    /// Excludes a failed service. A failure of the instrument cuts the run off instead.
     fn fail(&mut self, row: usize, block: usize, error: ExecutorError) -> Result<(), CutOff> {
         self.running.remove(&row);
         let RowFailure(reason) = match error {
@@ -423,7 +420,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
                 return Err(InstrumentFailure(discarded.reasons.join("; ")).into());
             }
         };
-        // What an interrupt does to a service or a load is no finding: the row is measured when the run is resumed.
+        // An interrupt may disturb a service, so a resumed run measures the row again.
         if self.parts.executor.interrupted() {
             return Ok(());
         }
@@ -431,7 +428,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         self.keep(Record::Failed(Failed { block, row, reason }))
     }
 
-    /// A run that chose its blocks has as many, and so has a search.
+    /// Remaining time. Runs with a chosen division, and searches, measure all of their planned blocks.
     fn left_ns(&mut self) -> u64 {
         let plan = self.plan;
         let chose_its_blocks = plan.blocks().spread.is_some() && plan.until == Until::Budget;

@@ -1,5 +1,5 @@
-//! The order of an experiment in time. Knows no process, no socket and no clock of its own: an [`Executor`] does what it says, so
-//! that all of it can be tested without time.
+//! The order of an experiment in time. It uses no process, socket or clock: an [`Executor`] runs its steps,
+//! so all of it is tested without real time.
 
 mod failure;
 mod interleaved;
@@ -23,7 +23,7 @@ use crate::{
     sample_agents::DiscardedSlice,
 };
 
-/// One service at one point in one round, by places in the plan.
+/// One service at one point in one round, as places in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot {
     pub block: usize,
@@ -32,71 +32,70 @@ pub struct Slot {
     pub row: usize,
 }
 
-/// Does what the schedule says. Rows are given by their place in the plan, and have one process at a time. Whatever call
-/// fails for a row has stopped that row's service before it returns.
+/// Runs the steps of the schedule. Rows are places in the plan, with one process at a time. A call that fails
+/// for a row stops that row's service before it returns.
 pub trait Executor {
-    /// A fresh process that is loaded until it is steady, and left frozen: for [`start`](Executor::start) or to be released. It is
-    /// loaded in turns with a process of another row, which is warm at once. The row is filled in by the schedule.
+    /// Loads a fresh process until it is steady and leaves it frozen, for [`start`](Executor::start) or
+    /// `release`. The load alternates with the quick row `beside`. The schedule fills in the row.
     ///
     /// # Errors
     /// If the service fails, or the instrument.
     fn pilot(&mut self, row: usize, beside: Option<usize>) -> Result<Pilot, ExecutorError>;
-    /// Ends the process that a pilot left. How long that took, in ns.
+    /// Ends the process that a pilot left. Returns how long that took, in ns.
     fn release(&mut self, row: usize) -> u64;
-    /// The process that a pilot left, or a fresh one, proved ready, connected, warmed up for so long in all and frozen. The time to
-    /// its first answer; absent for a server that ran already.
+    /// Takes the process that a pilot left, or a fresh one: verified, connected, warmed up for `warm_up_ns`
+    /// in all, and frozen. Returns the time to its first answer; absent for a server that ran already.
     ///
     /// # Errors
     /// If the service fails, or the instrument.
     fn start(&mut self, slot: Slot, warm_up_ns: u64) -> Result<Option<Duration>, ExecutorError>;
-    /// The process that was kept from an earlier block: thawed, warmed up for so long and frozen again.
+    /// Thaws a process that was kept from an earlier block, warms it up and freezes it again.
     ///
     /// # Errors
     /// If the service fails, or the instrument.
     fn wake(&mut self, row: usize, warm_up_ns: u64) -> Result<(), ExecutorError>;
-    /// Thawed, loaded until the load of the point has ended, frozen again. `draw` varies its requests; `per_second` is the rate
-    /// of an open loop. Places and rate are filled in by the schedule.
+    /// Thaws the service, runs the load of the point, and freezes it again. `draw` varies its requests;
+    /// `per_second` is the rate of an open loop. The schedule fills in places and rate.
     ///
     /// # Errors
-    /// If the service fails, or the instrument; or if this slice alone has no figures, and the service goes on.
+    /// If the service or the instrument fails, or this slice alone has no figures.
     fn sample(&mut self, slot: Slot, draw: u64, per_second: Option<f64>) -> Result<Sample, ExecutorError>;
-    /// Stopped for good; `block` names the files it leaves. Places are filled in by the schedule.
+    /// Stops the process; `block` names the files that it leaves. The schedule fills in places.
     ///
     /// # Errors
-    /// If the service fails: it was wrong after the load, had died, or cannot be stopped.
+    /// If the service fails: wrong answers after the load, death, or no stop.
     fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, ExecutorError>;
     fn now_ns(&self) -> u64;
-    /// True once the user wants to stop.
+    /// Whether the user wants to stop.
     fn interrupted(&self) -> bool;
 }
 
-/// Is given what happens: for progress on a screen.
+/// Receives events, for progress on a screen.
 pub trait Watch {
-    /// A fresh process is about to be measured, and stopped again. `done` samples were taken before it; `left` may still be to come.
+    /// A fresh process is about to be measured, after `done` samples; `left` is the expected rest.
     fn begins(&mut self, _slot: Slot, _done: usize, _left: Duration) {}
-    /// A record was stored; so much of the run may still be to come.
+    /// A record was stored; `left` is the expected rest of the run.
     fn on_record(&mut self, record: &Record, left: Duration);
 }
 
-/// Decides when the question is answered. It is given every record after it was stored, those of an earlier part of the run
-/// first.
+/// Decides when the question is answered. It receives every stored record, from the beginning.
 pub trait StopRule {
     fn on_record(&mut self, _record: &Record) {}
-    /// Asked after each block: whether there is nothing more to find out.
+    /// Called after each block: whether the question is answered.
     fn is_decided(&mut self) -> bool {
         false
     }
-    /// Asked before each slice of an open loop: the rate, for a row by its place and what it answered a second in the closed
-    /// loops of the block. None leaves the slice out. If nothing is searched for, the plan's.
+    /// Called before each slice of an open loop: the rate for a row with this capacity in the block's closed
+    /// loops. `None` omits the slice. Default: the plan's rate.
     fn rate(&mut self, _row: usize, rate: Rate, capacity_per_second: f64) -> Option<f64> {
         Some(rate.per_second(capacity_per_second))
     }
 }
 
-/// The budget alone ends the run.
+/// Only the budget ends the run.
 impl StopRule for () {}
 
-/// What a schedule works with.
+/// The collaborators of a schedule.
 #[derive(Debug)]
 pub struct Parts<'a, E, J, W, D> {
     pub executor: &'a mut E,
@@ -105,11 +104,11 @@ pub struct Parts<'a, E, J, W, D> {
     pub stop_rule: &'a mut D,
 }
 
-/// Runs an experiment to its end. `past` are the records of an earlier part of it that was cut off; none for a new one.
+/// Runs an experiment to its end. `past` has the records of an earlier part; empty for a new run.
 ///
 /// # Errors
-/// If a record cannot be stored, or the instrument fails. Nothing that was started is left running then, and the journal has no
-/// end.
+/// If a record cannot be stored, or the instrument fails. Every started process is stopped then, and the
+/// journal has no end.
 pub fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
     plan: &Plan,
     parts: Parts<'_, E, J, W, D>,
@@ -122,7 +121,7 @@ pub fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
 }
 
 impl<E, J: Journal, W: Watch, D: StopRule> Parts<'_, E, J, W, D> {
-    /// Stores a record, and passes it on.
+    /// Stores a record, and passes it to the stopping rule and the watch.
     fn keep(&mut self, record: &Record, left: Duration) -> Result<(), CutOff> {
         self.journal.append(record)?;
         self.stop_rule.on_record(record);
@@ -131,7 +130,7 @@ impl<E, J: Journal, W: Watch, D: StopRule> Parts<'_, E, J, W, D> {
     }
 }
 
-/// What a service answered in closed loops.
+/// Answers of a service in closed loops.
 #[derive(Debug, Clone, Copy, Default)]
 struct Capacity {
     answered: u64,

@@ -1,4 +1,4 @@
-//! How far a run has come: read from the records of a part that was cut off, and kept up to date from then on.
+//! Progress of a run: read from the records of a part that was cut off, and updated from then on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,24 +10,23 @@ use crate::{
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ResumeState {
-    /// Blocks that have begun. One that was cut off is not taken up again: its processes are dead, and what was measured
-    /// of it counts as far as its rounds are whole.
+    /// Blocks that have begun. A block that was cut off counts as far as its complete rounds.
     pub blocks: usize,
     pub out: BTreeSet<usize>,
-    /// What a start of each row takes, where a pilot said so.
+    /// Cost of a start of each row that had a pilot.
     pub starts: BTreeMap<usize, StartCost>,
-    /// How much the windows of the pilots differ.
+    /// Variation of the pilots' windows.
     pub noise: Noise,
-    /// What the run chose after its pilots.
+    /// The division chosen after the pilots.
     pub chosen: Option<ChosenBlocks>,
-    /// Time that passed before the first block.
+    /// Time before the first block.
     pub pilots_ns: u64,
-    /// Time that the run took, up to the last record that has it; of a part that was killed after that, the time of its loads.
+    /// Time of the run up to the last record that has it, plus the loads after that record.
     pub elapsed_ns: u64,
 }
 
 impl ResumeState {
-    /// Read from records in their order.
+    /// Reads records in their order.
     pub(super) fn of(plan: &Plan, records: &[Record]) -> ResumeState {
         let mut past = ResumeState::default();
         for record in records {

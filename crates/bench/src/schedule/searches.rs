@@ -1,5 +1,5 @@
-//! One search for each row of each block, fed by the records of a run: while it runs, and again when the folder is
-//! read. So a table can only show what the records say.
+//! One search per row and block, driven by the records of a run. The same code runs during the run and when
+//! the folder is read, so tables show only what the records contain.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct SearchStart {
     closed: Capacity,
-    /// None before its first window.
+    /// Absent before its first window.
     pub search: Option<Search>,
-    /// Those of its windows that count.
+    /// Its counted windows.
     pub windows: Vec<Window>,
 }
 
@@ -26,7 +26,7 @@ pub struct Window {
     /// Requests a second that were due.
     pub per_second: f64,
     pub due: u64,
-    /// The latency of the answered requests at the percentiles of the SLO, in their order; absent where they were too few for one.
+    /// Latency of answered requests at the SLO's percentiles, in order; absent without enough answers.
     pub latency_ns: Vec<Option<u64>>,
 }
 
@@ -39,7 +39,7 @@ pub struct Searches<'a> {
 }
 
 impl SearchStart {
-    /// What it answered a second in closed loops.
+    /// Answers per second in closed loops.
     pub fn capacity_per_second(&self) -> f64 {
         self.closed.per_second()
     }

@@ -1,5 +1,5 @@
-//! Rounds, in each all points in random order, at each all services in random order, each in a fresh process. A service that hung
-//! at a point is not measured again there: each time would cost a deadline and show the same.
+//! Rounds over all points in random order, with all services in random order at each, in fresh processes. A
+//! service that hung at a point is not repeated: it would cost another deadline.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
     sample::{Outcome, ProcessFacts, Sample},
 };
 
-/// Takes all samples of `plan` that `past` does not have.
+/// Takes all samples of `plan` that are not in `past`.
 pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
     plan: &Plan,
     mut parts: Parts<'_, E, J, W, D>,
@@ -49,7 +49,7 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
     Ok(ending)
 }
 
-/// A process from its start to its stop. Absent if the user interrupted it: half a sample is none.
+/// One process from its start to its stop. Absent after an interrupt, because the sample is incomplete.
 fn measure(
     plan: &Plan,
     executor: &mut impl Executor,
@@ -59,7 +59,7 @@ fn measure(
         return Ok(None);
     }
     let taken = take(plan, executor, slot);
-    // What an interrupt does to a service or a load is no finding.
+    // An interrupt may disturb a service or a load, so the failure is ignored.
     if executor.interrupted() {
         return Ok(None);
     }
@@ -68,7 +68,7 @@ fn measure(
         Err(ExecutorError::Row(RowFailure(reason))) => {
             Sample { outcome: Outcome::Failed { reason }, ..Sample::default() }
         }
-        // No agent loads a sequential experiment.
+        // Sequential experiments have no agents.
         Err(ExecutorError::Slice(slice)) => {
             Sample { outcome: Outcome::Failed { reason: slice.reasons.join("; ") }, ..Sample::default() }
         }
@@ -86,7 +86,7 @@ fn take(plan: &Plan, executor: &mut impl Executor, slot: Slot) -> Result<Sample,
     let start_up = executor.start(slot, point.warm_up_ns)?;
     let sample = executor.sample(slot, plan.seed, rate(plan, slot))?;
     let stopped = match executor.stop(slot.row, slot.block) {
-        // That it hung is what there is to know of it.
+        // A service that hung has no further facts.
         Err(ExecutorError::Row(_)) if !sample.is_measured() => Stopped::default(),
         stopped => stopped?,
     };
@@ -105,7 +105,7 @@ fn hung_at(sample: &Sample) -> Option<(usize, usize)> {
     matches!(sample.outcome, Outcome::Hung(_)).then_some((sample.point, sample.row))
 }
 
-/// All slots, in the order of the seed: the same however often a run is cut off.
+/// All slots in the order of the seed, independent of interruptions.
 pub fn order(plan: &Plan) -> Vec<Slot> {
     let mut slots = Vec::new();
     for round in 0..plan.rounds() {

@@ -1,44 +1,43 @@
-//! How many blocks a process lasts. A service that is warm at once is started afresh for each; one that takes half a minute
-//! to warm up would spend a run on that, so its process is kept, frozen, for a few blocks. A start is then what is
-//! independent, and not a block (see `tare_stats::two_level`).
+//! The number of blocks per process. A service that warms up quickly is started afresh for each block. One
+//! that takes half a minute would use up the run, so its frozen process is kept for a few blocks. Starts are
+//! then independent, not blocks (see `tare_stats::two_level`).
 
 use crate::{
     plan::{BlockCosts, Division, Plan, START_NS, Spread},
     record::Pilot,
 };
 
-/// The budget must have room for this many starts: fewer do not show how much they differ. The interval of three (Student's t)
-/// is 2.4 times as wide as that of six which differ as much.
+/// The budget must have room for this number of starts: with fewer, their variance is poorly estimated. For
+/// equal variance the interval of three (Student's t) is 2.4 times as wide as that of six.
 const STARTS_MIN: usize = 6;
-/// One process does not warm up as fast as the other, and the last percents take longest: with the time of the pilot itself
+/// Processes warm up at different speeds, and the last percents take longest. With only the pilot's own time,
 /// the first slices of three in eight services cost 7 to 16% more than their last.
 const WARM_UP_TIMES: f64 = 2.0;
-/// Of one that was still compiling when others had had their time: each second of it is missing for starts, which differ more.
+/// For services that compiled beyond their share of time: longer warm-ups would leave too few starts.
 const WARM_UP_TIMES_LATE: f64 = 1.5;
 
-/// A start that takes so long is not repeated for the first block: that has the process of the pilot. Those that take less are
-/// started again, so that not every service of a catalogue has a process that waits.
+/// A start that takes this long is not repeated for the first block, which uses the pilot's process. Cheaper
+/// ones are repeated, so that fewer processes wait.
 const DEAR_NS: u64 = 2_000_000_000;
 
-/// What a start of a service takes.
+/// Cost of a service's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StartCost {
-    /// Load until it is steady.
+    /// Load until the service is steady.
     pub warm_up_ns: u64,
-    /// Until it is ready, and until it has stopped.
+    /// Time until it is ready, and until it has stopped.
     pub start_ns: u64,
-    /// What the first block need not take, since it has the process of the pilot; 0 if that was released.
+    /// Time that the first block saves by using the pilot's process; 0 if that was released.
     pub saved_ns: u64,
 }
 
 impl StartCost {
-    /// Of a service that had no pilot.
+    /// The estimate for a service without a pilot.
     pub(super) fn guess(plan: &Plan) -> StartCost {
         StartCost { warm_up_ns: plan.warm_up_ns(), start_ns: START_NS, saved_ns: 0 }
     }
 
-    /// After this pilot. It is warmed up for a multiple of the time that it took there until it was steady, and for the
-    /// longest time where it never was.
+    /// The cost after this pilot. The warm-up is a multiple of the time until it was steady, or the longest.
     pub(super) fn of(plan: &Plan, pilot: &Pilot) -> StartCost {
         let loaded_ns = pilot.answered.len() as u64 * pilot.window_ns;
         let (longest, times) = match pilot.went_on {
@@ -48,38 +47,38 @@ impl StartCost {
         let warm_up_ns = pilot.steady_after_ns.map_or(longest, |ns| (ns as f64 * times) as u64);
         let warm_up_ns = warm_up_ns.clamp(plan.warm_up_ns(), longest.max(plan.warm_up_ns()));
         let is_kept = pilot.start_ns + warm_up_ns >= DEAR_NS;
-        // It is warmed up for the rest, and for a moment in any case, as every process that has waited.
+        // The kept process warms up for the rest, and at least briefly, like every process that has waited.
         let loaded_ns = loaded_ns.min(warm_up_ns - plan.warm_up_ns());
         let saved_ns = if is_kept { pilot.start_ns + loaded_ns } else { 0 };
         StartCost { warm_up_ns, start_ns: pilot.start_ns, saved_ns }
     }
 
-    /// Whether the process of the pilot is that of the first block.
+    /// Whether the first block uses the process of the pilot.
     pub(super) fn keeps_pilot(self) -> bool {
         self.saved_ns > 0
     }
 
-    /// What it adds to each block, on average, beside the slices, if a process lasts for `blocks` of them.
+    /// Mean cost per block beside the slices, if a process lasts for `blocks` blocks.
     pub(super) fn ns_per_block(self, plan: &Plan, blocks: usize) -> u64 {
         let blocks = blocks as u64;
         (self.start_ns + self.warm_up_ns + (blocks - 1) * plan.warm_up_ns()) / blocks
     }
 }
 
-/// How much the cost of neighbouring windows differs, over all pilots: the differences of their logarithms.
+/// Variation of cost between neighbouring windows, over all pilots: absolute differences of logarithms.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Noise(Vec<f64>);
 
 impl Noise {
-    /// A slice is half as long as a window. Most of its noise does not shrink with its length: 1.2 times as much was seen.
+    /// A slice is half as long as a window, but most noise does not depend on length.
     const OF_A_SLICE: f64 = 1.2;
-    /// The middle of what normal values differ from 0 by, as a share of their standard deviation.
+    /// Median of a normal distribution's absolute deviation, in standard deviations.
     const MIDDLE: f64 = 0.674_5;
-    /// Of two versions of Go and Node.js services in a round, on a quiet machine; and how many windows that is worth. Slices spread
-    /// more than windows do, since a service is frozen between them.
+    /// Prior spread between two versions of Go and Node.js services in a round, on a quiet machine, and its
+    /// weight in windows. Slices spread more than windows, because a service is frozen between them.
     const SLICE: f64 = 0.065;
     const SLICE_WINDOWS: usize = 10;
-    /// Between two starts of one program, beyond their slices: 0 to 1% of Go and Node.js.
+    /// Spread between starts of one program in addition to its slices: 0 to 1% for Go and Node.js.
     const START: f64 = 0.015;
 
     pub(super) fn add(&mut self, pilot: &Pilot) {
@@ -91,8 +90,8 @@ impl Noise {
         self.0.extend(costs.windows(2).map(|pair| (pair[1] - pair[0]).abs()));
     }
 
-    /// Of the ratio of two slices in a round, which differ as two neighbouring windows do; absent without windows. By the middle
-    /// difference: a service that warms up has large ones at first.
+    /// Spread of the ratio of two slices in a round, which differ like neighbouring windows. Absent without
+    /// windows. Uses the median, because a service that warms up has large differences at first.
     pub(super) fn spread(&self) -> Option<Spread> {
         let mut differences = self.0.clone();
         differences.sort_by(f64::total_cmp);
@@ -104,10 +103,10 @@ impl Noise {
     }
 }
 
-/// For how many blocks a process is kept that takes so much to start: sqrt(cost of a start / cost of a block), which is
-/// best where starts vary as much as blocks (Kalibera and Jones 2013), as a power of two.
+/// Number of blocks per process: sqrt(cost of a start / cost of a block), as a power of two. This is optimal
+/// if starts vary as much as blocks (Kalibera and Jones 2013).
 ///
-/// One block where looks decide when the run ends: they are planned in blocks that are independent.
+/// One block if looks decide when the run ends, because they assume independent blocks.
 pub(super) fn blocks_per_start(plan: &Plan, division: Division, start: StartCost) -> usize {
     if plan.until.has_looks() {
         return 1;
@@ -122,10 +121,10 @@ pub(super) fn blocks_per_start(plan: &Plan, division: Division, start: StartCost
     power.min(plan.blocks().per_start_max).min(allowed.last().unwrap_or(1))
 }
 
-/// How a run is divided in which a row takes so much to start, with so much time left for its blocks and what pilots save of it.
-/// First as if each block had fresh processes, which says how many blocks there are for a process to last; then with those that do.
-///
-/// Versions of a program differ little from start to start, and their slices as the pilots' windows did: they are divided by `seen`.
+/// Divides a run for these start costs and this remaining time. A first pass assumes fresh processes per
+/// block, which gives the number of blocks that a process may last. A second pass uses processes that last.
+/// Starts of one program's versions differ little, and their slices differ like the pilots' windows, by
+/// `seen`.
 pub(super) fn division(
     plan: &Plan,
     seen: Option<Spread>,
@@ -139,7 +138,7 @@ pub(super) fn division(
     let left_ns = left_ns + plan.members().map(|row| start(row).saved_ns).sum::<u64>();
     let of = |per_start: &dyn Fn(StartCost) -> usize| {
         let starts = plan.members().map(|row| start(row).ns_per_block(plan, per_start(start(row))));
-        // Of several groups the reference is in each, and the others' mean is as good as any.
+        // With several groups the reference is in each, and the mean represents the others.
         let members = plan.members().count().max(1) as u64;
         let starts_ns = starts.sum::<u64>() * group.len() as u64 / members;
         plan.division(&BlockCosts { rows: group.len(), starts_ns, left_ns })
@@ -200,7 +199,7 @@ mod tests {
             noise.spread()
         };
         assert_eq!(spread(&[pilot(&[100])]), None, "no two windows");
-        // A tenth up and down is 1.2 / 0.6745 x ln 1.1 = 0.17; where nothing differs, the usual is less believed.
+        // Alternating by a tenth is 1.2 / 0.6745 x ln 1.1 = 0.17; otherwise the prior counts more.
         let up_and_down = pilot(&[100, 110, 100, 110, 100, 110, 100, 110, 100, 110, 100]);
         let found = spread(&[up_and_down]).unwrap().slice;
         assert!(
@@ -209,7 +208,7 @@ mod tests {
         );
         let still = spread(&[pilot(&[100; 16]), pilot(&[100; 16])]).unwrap().slice;
         assert!((still - Noise::SLICE / 2.0).abs() < 0.001, "{still}");
-        // It warms up, and is steady from then on.
+        // It warms up, and is steady afterwards.
         let falls = spread(&[pilot(&[900, 500, 300, 100, 100, 100, 100, 100, 100])]).unwrap().slice;
         assert!(falls < Noise::SLICE, "{falls}");
     }

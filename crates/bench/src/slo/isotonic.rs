@@ -1,11 +1,11 @@
-//! A share that can only rise with the rate, fitted to noisy windows. Knows numbers only.
+//! Fits a share that cannot fall with the rate to noisy windows (isotonic regression). Numbers only.
 //!
-//! Source: M. Ayer, H. D. Brunk, G. M. Ewing, W. T. Reid and E. Silverman, "An empirical distribution function for sampling
-//! with incomplete information", Annals of Mathematical Statistics 26 (1955): neighbours that stand in the wrong order are
-//! pooled. That this finds a dose better than the last steps of an up-and-down search do: M. Stylianou and N. Flournoy,
+//! Source: M. Ayer, H. D. Brunk, G. M. Ewing, W. T. Reid and E. Silverman, "An empirical distribution
+//! function for sampling with incomplete information", Annals of Mathematical Statistics 26 (1955): pools
+//! neighbours in wrong order. It beats the last steps of an up-and-down search: M. Stylianou and N. Flournoy,
 //! "Dose finding using the biased coin up-and-down design and isotonic regression", Biometrics 58 (2002).
 
-/// Observations at one place: how many, and how many of them were bad.
+/// Observations at one place: their number, and how many were bad.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Observation {
     /// The place, such as a rate.
@@ -14,11 +14,11 @@ pub(super) struct Observation {
     pub bad: f64,
 }
 
-/// The places in rising order, each once, with the rising shares that fit the observations best.
+/// The distinct places in rising order, with the non-decreasing shares that fit the observations best.
 pub(super) fn fit(observations: &[Observation]) -> Vec<(f64, f64)> {
     let mut sorted = observations.to_vec();
     sorted.sort_by(|a, b| a.at.total_cmp(&b.at));
-    // Pools of places that have one share: the counts of each, and its places.
+    // Pools of places with a common share: the counts, and the places.
     let mut pools: Vec<(f64, f64, Vec<f64>)> = Vec::new();
     for Observation { at, all, bad } in sorted {
         match pools.last_mut() {
@@ -50,7 +50,7 @@ fn merge(pools: &mut Vec<(f64, f64, Vec<f64>)>) {
     }
 }
 
-/// A window in which nothing was due says nothing bad.
+/// A window without requests has no bad ones.
 fn share(all: f64, bad: f64) -> f64 {
     if all > 0.0 { bad / all } else { 0.0 }
 }
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn what_falls_is_pooled_by_weight() {
         assert_eq!(fitted(&[(1.0, 30.0, 3.0), (2.0, 10.0, 0.0)]), [(1.0, 0.075), (2.0, 0.075)]);
-        // The third pulls the second down, and both together the first.
+        // The third lowers the second, and both together lower the first.
         let chain = [(1.0, 10.0, 5.0), (2.0, 10.0, 6.0), (3.0, 10.0, 1.0), (4.0, 10.0, 9.0)];
         assert_eq!(fitted(&chain), [(1.0, 0.4), (2.0, 0.4), (3.0, 0.4), (4.0, 0.9)]);
     }

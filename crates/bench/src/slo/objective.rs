@@ -1,4 +1,4 @@
-//! What an SLO asks for, read from `p99=10ms` or `errors=0.1%`, and which requests of a window are bad by it.
+//! An SLO, read from `p99=10ms` or `errors=0.1%`, and which requests of a window are bad.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -7,23 +7,23 @@ use tare_load::units::{UnitError, parse_duration_with_unit};
 
 use crate::sample::{AskedOfLoad, LoadResult};
 
-/// The share of missing answers up to which a service counts as right, where an objective gives no other.
+/// Allowed share of wrong and missing answers, unless an objective sets another.
 pub const FAILURE_SHARE_MAX: f64 = 0.001;
 
-/// The percentiles that an SLO may ask for, in words: those that are read from a text.
+/// The percentiles that an SLO accepts, in words.
 pub const PERCENTILES: &str = "any between p0 and p100, such as p50, p90, p95, p99 or p99.9";
 
-/// Everything that has to hold, all of it at once.
+/// Objectives that must all hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct Slo {
     terms: Vec<Term>,
 }
 
-/// One thing that has to hold.
+/// One objective.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Term {
-    /// This share of all requests (in percent) has a right answer within a time.
+    /// This share of all requests (in percent) has a correct answer within the limit.
     Latency {
         /// 99 for p99.
         percent: f64,
@@ -33,7 +33,7 @@ pub enum Term {
     Errors { share: f64 },
 }
 
-/// Text that is no SLO.
+/// Errors in the text of an SLO.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SloError {
     #[error("\"{0}\" is not an SLO: give a percentile with a time, such as p99=10ms, or errors=0.1%")]
@@ -53,7 +53,7 @@ pub enum SloError {
 }
 
 impl Slo {
-    /// All of `texts`. Where none is about errors, no more of them are allowed than make a row invalid elsewhere.
+    /// Parses all texts. Without an objective for errors, the usual limit of a valid row applies.
     ///
     /// # Errors
     /// If a text is no objective, or one is given twice.
@@ -75,12 +75,12 @@ impl Slo {
         Ok(Slo { terms })
     }
 
-    /// What has to be known of a load.
+    /// The values that a load must record.
     pub fn asked(&self) -> AskedOfLoad {
         AskedOfLoad { limits_ns: self.limits_ns(), percents: self.percents() }
     }
 
-    /// The times within which answers are counted, in the order of the terms that have one.
+    /// The limits within which answers are counted, in the order of the latency terms.
     pub fn limits_ns(&self) -> Vec<u64> {
         let limit = |term: &Term| match term {
             Term::Latency { limit_ns, .. } => Some(*limit_ns),
@@ -89,7 +89,7 @@ impl Slo {
         self.terms.iter().filter_map(limit).collect()
     }
 
-    /// The percentiles that are asked for, in the order of the terms that have one: 99 for p99.
+    /// The requested percentiles, in the order of the latency terms: 99 for p99.
     pub fn percents(&self) -> Vec<f64> {
         let percent = |term: &Term| match term {
             Term::Latency { percent, .. } => Some(*percent),
@@ -98,7 +98,7 @@ impl Slo {
         self.terms.iter().filter_map(percent).collect()
     }
 
-    /// The share of requests that may be bad, term by term.
+    /// The allowed share of bad requests of each term.
     pub fn allowed(&self) -> Vec<f64> {
         let allowed = |term: &Term| match term {
             Term::Latency { percent, .. } => 1.0 - percent / 100.0,
@@ -107,15 +107,15 @@ impl Slo {
         self.terms.iter().map(allowed).collect()
     }
 
-    /// The fewest requests of which one that is late is no more than the latency terms allow.
+    /// The fewest requests for which one late answer is within the latency terms.
     pub fn requests_min(&self) -> u64 {
         let latency = |term: &&Term| matches!(term, Term::Latency { .. });
         let allowed = self.terms.iter().zip(self.allowed()).filter(|(term, _)| latency(term));
         allowed.map(|(_, allowed)| (1.0 / allowed).round() as u64).max().unwrap_or(0)
     }
 
-    /// The bad requests of a load, term by term: all that were due without those that were good. So an answer that was
-    /// wrong, never came, or was never even asked for is as bad as a late one.
+    /// Bad requests of a load, per term: the requests that were due minus the good ones. So a wrong, missing
+    /// or never requested answer is as bad as a late one.
     pub fn bad(&self, load: &LoadResult) -> Vec<u64> {
         let due = due(load);
         let mut within = load.within.iter();
@@ -127,7 +127,7 @@ impl Slo {
     }
 }
 
-/// Requests of an open loop, those that were never sent among them.
+/// Requests that were due in an open loop, including those never sent.
 pub fn due(load: &LoadResult) -> u64 {
     load.sent + load.unsent
 }
@@ -168,12 +168,12 @@ impl FromStr for Term {
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // As Rust writes a duration, in letters that can be typed: 10ms, 1.5s, 500us.
+            // A duration in Rust's format with ASCII units: 10ms, 1.5s, 500us.
             Term::Latency { limit_ns, .. } => {
                 let limit = format!("{:?}", Duration::from_nanos(*limit_ns)).replace('µ', "u");
                 write!(f, "{}={limit}", self.name())
             }
-            // Of a text such as 0.1%, the division has left a float that is next to it.
+            // Rounds away the error of dividing a percentage by 100.
             Term::Errors { share } => write!(f, "errors={}%", (share * 1e8).round() / 1e6),
         }
     }
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Slo>(&serde_json::to_string(&small).unwrap()).unwrap(), small);
     }
 
-    /// The list of the help has no percentile that is not read.
+    /// Every percentile in the help's list can be parsed.
     #[test]
     fn every_percentile_that_is_named_may_be_asked_for() {
         let words = PERCENTILES.split([' ', ',']).filter(|word| word.starts_with('p'));

@@ -1,56 +1,56 @@
-//! The search for the highest rate that holds, within one fresh start: a state machine that is given what windows showed and
-//! says which rate is next. Knows no clock, no service and no chance.
+//! The search for the highest rate that holds, within one fresh start. A state machine: it receives the
+//! results of windows and picks the next rate. It uses no clock, service or randomness.
 //!
-//! A rate holds if, over all that was asked at it, no more than the allowed share was bad. The share is pooled over
-//! windows and not voted on by them: a service that stands still for a tenth of a second every five is not fast in four
-//! windows of five, it has a p99 of a tenth of a second. Since the share can only rise with the rate, windows at other rates
-//! bear witness too (`isotonic`): a window that was good by luck is outweighed by bad ones below it.
+//! A rate holds if the share of bad requests, over all requests at it, is within the limit. The share is
+//! pooled over windows, which do not vote: a service that stalls for 0.1 s every five seconds is not fast in
+//! four windows of five; its p99 is 0.1 s. The share cannot fall with the rate, so windows at other rates
+//! count too (`isotonic`): bad windows at lower rates outweigh a lucky good one.
 //!
-//! From [`FIRST`] of the closed-loop capacity the rate goes up by [`UP`] or down by [`DOWN`] until it has a good rate below it
-//! and a bad one above, then to the geometric middle of the two; once these are within [`RESOLUTION`] whichever of them has
-//! been tried less is tried again, and either may turn out to be the other kind.
+//! From [`FIRST`] of the closed-loop capacity the rate rises by [`UP`] or falls by [`DOWN`] until a good rate
+//! lies below and a bad one above. Then it moves to their geometric mean. Once they are within
+//! [`RESOLUTION`], the one with fewer windows is tried again, and its result may change.
 
 use super::isotonic::{self, Observation};
 
-/// Where a search begins, as a share of the closed-loop capacity.
+/// First rate, as a share of the closed-loop capacity.
 pub const FIRST: f64 = 0.7;
-/// How far it goes up at a time, before anything was bad.
+/// Step upwards, before anything was bad.
 pub(super) const UP: f64 = 1.2;
-/// How far it goes down at a time, before anything was good.
+/// Step downwards, before anything was good.
 pub(super) const DOWN: f64 = 0.5;
-/// More than this many times the closed-loop capacity is not tried: what holds there is not bounded by the service.
+/// Highest rate, as a share of the closed-loop capacity: if it holds, the service is not the limit.
 pub(super) const CEILING: f64 = 1.1;
-/// Less than this share of the closed-loop capacity is not tried: what does not hold there does not hold.
+/// Lowest rate, as a share of the closed-loop capacity: if it fails, lower ones fail too.
 pub(super) const FLOOR: f64 = 0.01;
-/// Rates that differ by less than this factor are as good as one.
+/// Rates within this factor count as equal.
 pub(super) const RESOLUTION: f64 = 1.02;
-/// After this many discarded windows in a row at one rate, the generator is held to be too slow for it.
+/// After this number of consecutive discarded windows at one rate, the generator counts as too slow for it.
 const VOIDS_IN_ROW: usize = 2;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum WindowOutcome {
-    /// Requests that were due, and how many of them were bad by each term of the SLO.
+    /// Requests that were due, and the bad ones by each term of the SLO.
     Counted { due: u64, bad: Vec<u64> },
-    /// The generator itself was late: the window says nothing about the service.
+    /// The generator was late: the window is no evidence about the service.
     Discarded,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Found {
-    /// Between the highest rate that held and the lowest that did not.
+    /// Between the highest rate that held and the lowest that failed.
     Between {
         held: f64,
         broke: f64,
     },
-    /// All rates held, up to the highest that was tried.
+    /// All rates held, up to the highest one tried.
     AtLeast(f64),
-    /// None held, down to the lowest that was tried.
+    /// No rate held, down to the lowest one tried.
     Below(f64),
     Nothing,
 }
 
 impl Found {
-    /// One rate for it: the geometric middle where it lies between two, else the bound.
+    /// A single rate: the geometric mean of both bounds, or the only bound.
     pub fn per_second(&self) -> Option<f64> {
         match *self {
             Found::Between { held, broke } => Some((held * broke).sqrt()),
@@ -68,13 +68,12 @@ pub struct Search {
     ceiling: f64,
     tried: Vec<(f64, u64, Vec<u64>)>,
     discarded_count: usize,
-    /// The rate of the latest windows, if they were discarded, and how many.
+    /// The rate and number of the latest windows, if they were discarded.
     discarded_now: Option<(f64, usize)>,
 }
 
 impl Search {
-    /// Of a service with this closed-loop capacity, for an SLO that allows these shares of bad requests, by this many windows
-    /// that count.
+    /// A search with this closed-loop capacity, allowed shares of bad requests, and counted windows.
     pub(crate) fn new(capacity_per_second: f64, allowed: Vec<f64>, windows: usize) -> Search {
         let capacity = capacity_per_second.max(1.0);
         let ceiling = rounded(CEILING * capacity);
@@ -89,7 +88,7 @@ impl Search {
         }
     }
 
-    /// The rate of the next window; none once the search has ended.
+    /// The rate of the next window; absent once the search has ended.
     pub(crate) fn next_rate(&self) -> Option<f64> {
         if self.tried.len() >= self.windows || self.discarded_count >= self.windows {
             return None;
@@ -109,7 +108,7 @@ impl Search {
         }
     }
 
-    /// What the window at `per_second` showed.
+    /// Adds the result of a window at `per_second`.
     pub(crate) fn add(&mut self, per_second: f64, outcome: WindowOutcome) {
         match outcome {
             WindowOutcome::Counted { due, bad } => {
@@ -128,12 +127,12 @@ impl Search {
         }
     }
 
-    /// Whether there is no window left to try.
+    /// Whether the search has ended.
     pub fn is_over(&self) -> bool {
         self.next_rate().is_none()
     }
 
-    /// Where it stands. Nothing, if discarded windows have left fewer than half of those that should count.
+    /// The result so far. Nothing, if discarded windows left fewer than half of the planned ones.
     pub fn found(&self) -> Found {
         match self.bounds() {
             _ if self.discarded_count >= self.windows && self.tried.len() * 2 < self.windows => {
@@ -146,7 +145,7 @@ impl Search {
         }
     }
 
-    /// Whether it was the generator that could go no faster.
+    /// Whether the generator limited the rate.
     pub fn is_generator_bound(&self) -> bool {
         self.ceiling < rounded(CEILING * self.capacity)
     }
@@ -159,7 +158,7 @@ impl Search {
         self.discarded_count
     }
 
-    /// The highest rate that held and the lowest that did not, as far as is known now.
+    /// The highest rate that held and the lowest that failed, so far.
     fn bounds(&self) -> (Option<f64>, Option<f64>) {
         let holds = |term: usize| -> Vec<(f64, bool)> {
             let counted = |(rate, due, bad): &(f64, u64, Vec<u64>)| Observation {
@@ -172,7 +171,7 @@ impl Search {
             isotonic::fit(&counted).into_iter().map(|(rate, share)| (rate, share <= allowed)).collect()
         };
         let terms: Vec<Vec<(f64, bool)>> = (0..self.allowed.len()).map(holds).collect();
-        // Every term has the same rates in the same order.
+        // All terms have the same rates in the same order.
         let all_hold = |index: usize| terms.iter().all(|term| term[index].1);
         let rates: Vec<f64> =
             terms.first().map_or_else(Vec::new, |term| term.iter().map(|(rate, _)| *rate).collect());
@@ -185,7 +184,7 @@ impl Search {
         if next < self.ceiling {
             return Some(next);
         }
-        // A ceiling that the generator has set was not reached: between it and what held there may be more.
+        // The generator's ceiling was not reached: the capacity may lie between it and `held`.
         match self.is_generator_bound() {
             true if self.ceiling / held > RESOLUTION => Some((held * self.ceiling).sqrt()),
             false if held < self.ceiling => Some(self.ceiling),
@@ -202,13 +201,13 @@ impl Search {
         }
     }
 
-    /// Windows at this very rate.
+    /// Number of windows at exactly this rate.
     fn times(&self, rate: f64) -> usize {
         self.tried.iter().filter(|(tried, ..)| *tried == rate).count()
     }
 }
 
-/// A rate that a journal gives back to the last digit, so that windows at one rate are known to be.
+/// A rate that survives a round trip through the journal, so that equal rates stay equal.
 fn rounded(per_second: f64) -> f64 {
     (per_second * 100.0).round() / 100.0
 }

@@ -1,4 +1,4 @@
-//! Searches in virtual time, against servers whose capacity under an SLO is known by arithmetic.
+//! Searches in virtual time, against servers with an analytically known capacity.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +14,7 @@ struct Queue {
     per_second: f64,
     window_s: f64,
     limit_s: f64,
-    /// It stands still for so long once in a window of a second, at a random instant.
+    /// Duration of a stall in each window of a second, at a random instant.
     stall_s: f64,
 }
 
@@ -67,8 +67,8 @@ fn errors(queue: Queue, searches: u64) -> Vec<f64> {
     errors
 }
 
-/// What a search gives is somewhat more than the truth of a queue that never ends: a window begins with an empty one. The
-/// more, the shorter the windows are beside the limit.
+/// A search finds slightly more than the steady-state capacity, because each window begins with an empty
+/// queue. The bias grows as windows get shorter relative to the limit.
 #[test]
 fn the_capacity_of_a_queue_is_found() {
     let found = errors(QUEUE, 40);
@@ -77,7 +77,7 @@ fn the_capacity_of_a_queue_is_found() {
     assert!(found[2] > -0.02 && found[37] < 0.05, "nine in ten: {found:?}");
 }
 
-/// Where the share of late requests rises slowly with the rate, a search is as uncertain as its windows are.
+/// If the share of late requests rises slowly with the rate, a search is as uncertain as its windows.
 #[test]
 fn a_shallow_curve_is_found_on_average() {
     let found = errors(Queue { limit_s: 0.001, window_s: 0.25, ..QUEUE }, 60);
@@ -86,7 +86,7 @@ fn a_shallow_curve_is_found_on_average() {
     assert!(found[3] > -0.25 && found[56] < 0.25, "nine in ten: {found:?}");
 }
 
-/// One request in twenty comes while it stands still: no rate is low enough.
+/// One request in twenty arrives during a stall: no rate is low enough.
 #[test]
 fn a_service_that_stands_still_now_and_then_holds_nothing() {
     for seed in 0..10 {
@@ -95,7 +95,7 @@ fn a_service_that_stands_still_now_and_then_holds_nothing() {
     }
 }
 
-/// Feeds a search with what a service shows that has no chance in it.
+/// Drives a search with deterministic outcomes.
 fn run(windows: usize, mut outcome: impl FnMut(f64) -> WindowOutcome) -> (Search, Vec<f64>) {
     let mut search = Search::new(1_000.0, vec![0.01], windows);
     let mut rates = Vec::new();

@@ -1,4 +1,4 @@
-//! `tare adopt`: makes a service of an entry of another benchmark. It reads and writes files, and runs nothing.
+//! `tare adopt`: makes a service from an entry of another benchmark. It only reads and writes files.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::{
     output::{paint, print, print_json},
 };
 
-/// Where adopted services go: a folder of services, which `--catalogue` takes.
+/// The folder of adopted services, in the form that `--catalogue` accepts.
 const FOLDER: &str = "adopted";
 
 /// Make a service of an entry of HttpArena or TechEmpower's FrameworkBenchmarks
@@ -60,7 +60,7 @@ enum Engine {
     Podman,
 }
 
-/// For programs.
+/// The JSON output.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Said<'a> {
@@ -71,7 +71,7 @@ struct Said<'a> {
     framework: &'a str,
     contract: Option<&'static str>,
     licence: &'a str,
-    /// The only port that it listens on; none if Tare chooses it.
+    /// The only port that the entry listens on; `None` if Tare chooses the port.
     port: Option<u16>,
     folder: &'a Path,
     written: bool,
@@ -131,7 +131,7 @@ fn words(adopted: &Adopted, folder: &Path, manifest: Option<&str>) -> String {
     }
 }
 
-/// As a word that names a service: with a slash.
+/// The folder with a slash, so that it is a valid service argument.
 fn shown(folder: &Path) -> String {
     let is_relative = folder.is_relative() && !folder.starts_with(".") && !folder.starts_with("..");
     format!("{}{}", if is_relative { "./" } else { "" }, folder.display())

@@ -1,4 +1,4 @@
-//! `--get` and `--post`: without a written contract, one is learned from the first service.
+//! `--get` and `--post`: without a written contract, Tare learns one from the first service.
 
 use std::{
     fs,
@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{command::start::StartOptions, output::paint, workspace};
 
-/// Where a run folder has the contracts that were learned for it.
+/// The folder of learned contracts in a run folder.
 const CONTRACTS: &str = "contracts";
 
 /// What is asked of services without a contract.
@@ -58,12 +58,11 @@ impl AskedOptions {
         self.get.is_empty() && self.post.is_empty()
     }
 
-    /// Asks for this path.
     pub(crate) fn of_path(self, path: &str) -> AskedOptions {
         AskedOptions { get: vec![path.to_owned()], ..self }
     }
 
-    /// Asks for these paths, and sends these bodies to these.
+    /// Sets the paths to GET, and the paths and bodies to POST.
     pub(crate) fn enter(&mut self, get: Vec<String>, post: Vec<(String, String)>) {
         self.get = get;
         (self.post, self.data) = post.into_iter().unzip();
@@ -110,7 +109,7 @@ impl AskedOptions {
         Ok(question)
     }
 
-    /// The requests, if there is a contract to learn; `contract` is the one that the user named.
+    /// The requests, if a contract must be learned; `contract` is the one that the user named.
     pub(crate) fn of(&self, rows: &[Row], contract: Option<&str>) -> anyhow::Result<Option<Vec<Question>>> {
         ensure!(
             self.is_empty() || contract.is_none(),
@@ -144,15 +143,15 @@ impl AskedOptions {
     }
 }
 
-/// A contract is a text, and holds no other bytes.
+/// The body as text: a contract file cannot hold other bytes.
 fn text_of(data: &str) -> anyhow::Result<String> {
     String::from_utf8(sent::body(data)?).ok().with_context(|| {
         format!("{data} is no UTF-8 text, which is all that can be sent here: `tare load` sends any bytes")
     })
 }
 
-/// Learns what is `asked` from the first of `rows` that is not the raw socket; all rows then serve this contract. It is
-/// stored in the folder of the run, which is fixed by it.
+/// Learns a contract for `asked` from the first of `rows` that is not the raw socket. All rows then serve it.
+/// The contract is stored in the run folder.
 pub(crate) fn learn_for_run(
     workspace: &mut Workspace,
     rows: &mut [Row],
@@ -176,8 +175,8 @@ pub(crate) fn learn_for_run(
     Ok(())
 }
 
-/// What was learned must be fresh when it is compared with, and learning must not disturb what others measure: so other measurements are
-/// waited for before it.
+/// Waits for other measurements: learning would disturb them, and learned answers must be compared while
+/// fresh.
 fn wait_for_others(rows: &[Row], service_settings: &ServiceSettings, no_wait: bool) -> anyhow::Result<()> {
     let cpus = running::pinning(rows, service_settings.threads, 1).all();
     let interrupt = signals::listen()?;
@@ -189,7 +188,7 @@ fn wait_for_others(rows: &[Row], service_settings: &ServiceSettings, no_wait: bo
     taken.map(drop)
 }
 
-/// Where the first service besides the raw socket has an OpenAPI document of itself, and what that says can be asked for.
+/// The place and requests of the OpenAPI document of the first service besides the raw socket, if any.
 pub(crate) fn published(
     workspace: &Workspace,
     rows: &[Row],
@@ -205,7 +204,7 @@ fn teacher(rows: &[Row]) -> anyhow::Result<&Row> {
     rows.iter().find(is_own).context("there is no service to learn the answers from")
 }
 
-/// What `ask` finds out from the service of `row`, once it is built.
+/// The result of `ask` for the service of `row`, after building it.
 fn of_built<T>(
     workspace: &Workspace,
     row: &Row,
@@ -219,7 +218,7 @@ fn of_built<T>(
     let built = workspace.builder().build(&row.service, &site, false)?;
     let folder = folder.join("services").join(file_name(&row.label));
     let ground = Ground { supervisor: &supervisor, service_settings, folder: &folder };
-    // Answers are the same in each protocol, but a server that runs already has the one of its URL.
+    // Answers are the same in every protocol, but a running server only speaks that of its URL.
     let service = match &row.service.running {
         Some(_) => row.service.at(built.place),
         None => row.service.asked_in(Protocol::Http1).at(built.place),
@@ -227,7 +226,7 @@ fn of_built<T>(
     ask(&service, &ground).with_context(|| row.label.clone())
 }
 
-/// The contract that the first service besides the raw socket honours, and a line for each request on standard error.
+/// A contract from the first service besides the raw socket. Prints a line per request to stderr.
 pub(crate) fn learn(
     workspace: &Workspace,
     rows: &[Row],
@@ -247,7 +246,7 @@ pub(crate) fn learn(
     Ok(learned)
 }
 
-/// The error in the words for a server that runs already, if it is one.
+/// For a server that is already running, explains the error in terms of its options.
 fn unanswered_by(service: &Service, error: LearnError) -> anyhow::Error {
     match (&service.running, error) {
         (Some(running), LearnError::Unanswered { asked, source }) => {
@@ -258,7 +257,7 @@ fn unanswered_by(service: &Service, error: LearnError) -> anyhow::Error {
     }
 }
 
-/// What was learned, a line for each request on standard error.
+/// Prints a line for each learned request to stderr.
 pub(crate) fn tell(learned: &Learned) {
     for (asked, required) in &learned.required {
         tare_host::tell!("{asked}: {required}");
@@ -273,13 +272,13 @@ pub(crate) fn tell(learned: &Learned) {
     }
 }
 
-/// Where a run has the contract that it learned.
+/// The path of the learned contract in a run folder.
 pub(crate) fn learned_path(run: &Path) -> PathBuf {
     let path = run.join(CONTRACTS).join(format!("{}.toml", learn::NAME));
     std::path::absolute(&path).unwrap_or(path)
 }
 
-/// In the folder of the run; gives back its path.
+/// Writes the contract into the run folder and returns its path.
 fn keep(run: &Path, learned: &Learned) -> anyhow::Result<PathBuf> {
     let path = learned_path(run);
     let written = fs::create_dir_all(run.join(CONTRACTS))
@@ -288,7 +287,7 @@ fn keep(run: &Path, learned: &Learned) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// All rows declare the contract, and the raw socket gets its path.
+/// Declares the contract for all rows, and gives its path to the raw socket.
 fn give(workspace: &mut Workspace, rows: &mut [Row], contract: &Contract, path: &Path) -> anyhow::Result<()> {
     let teacher = teacher(rows)?.label.clone();
     for row in rows {
@@ -310,7 +309,7 @@ fn no_raw_socket(why: &NotFixed, teacher: &str) -> anyhow::Error {
     )
 }
 
-/// The contract that a stored run has learned, if it has one.
+/// Declares the contract that a stored run learned, if there is one.
 pub(crate) fn give_stored(workspace: &mut Workspace, rows: &mut [Row], run: &Path) -> anyhow::Result<()> {
     let path = learned_path(run);
     if !path.is_file() {

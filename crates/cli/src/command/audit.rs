@@ -1,4 +1,4 @@
-//! `tare audit`: which figures of published results cannot be true, and which do not show what they are read as.
+//! `tare audit`: finds published figures that are impossible, or do not show what they seem to.
 
 use std::{
     fs,
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// The sources are listed in one place, which is theirs.
+/// The sources are described in their own module only.
 fn long_about() -> String {
     format!(
         "Say which figures of published results cannot be true, and which do not show what they are read as\n\n\
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     Ok(outcome(found.iter().filter_map(Audit::weight).min()))
 }
 
-/// One below the other; in JSON several are a list.
+/// Prints documents in sequence; in JSON several documents are a list.
 fn print_all(documents: &[Document], format: Format) -> anyhow::Result<()> {
     if let (Format::Json, [_, _, ..]) = (format, documents) {
         let texts: Vec<String> = documents.iter().map(json::json).collect();
@@ -100,7 +100,7 @@ fn print_all(documents: &[Document], format: Format) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// By the gravest finding.
+/// The outcome for the most severe finding.
 fn outcome(weight: Option<Weight>) -> Outcome {
     match weight {
         None => Outcome::Fine,
@@ -109,7 +109,7 @@ fn outcome(weight: Option<Weight>) -> Outcome {
     }
 }
 
-/// What a file has, or what the files of a folder have; those of another kind are named and left out.
+/// The results in a file, or in the files of a folder. Files of another kind are named and skipped.
 fn published(source: &Path) -> anyhow::Result<Vec<(PathBuf, Published)>> {
     if source.join("run.json").is_file() {
         return Ok(vec![(source.to_owned(), gather::of_run(&folder::read(source)?))]);
@@ -139,7 +139,8 @@ fn of_file(path: &Path) -> anyhow::Result<Published> {
     let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let bytes = match decoded(&bytes) {
         Ok(text) => text.into_bytes(),
-        // A sign of another code page among the figures hides none of them; whether it is text at all is seen where it is read.
+        // A character in another encoding must not hide figures. The parser decides whether the bytes are
+        // text.
         Err(DecodeError::NotUtf8 { .. } | DecodeError::NoMark) => bytes,
         Err(error) => return Err(error).with_context(at),
     };
@@ -152,7 +153,7 @@ struct Rows {
     files: Vec<String>,
 }
 
-/// Figures of two suites or tools say nothing about each other.
+/// Groups by source: figures of different suites or tools are not comparable.
 fn by_source(read: Vec<(PathBuf, Published)>) -> Vec<Rows> {
     let mut all: Vec<Rows> = Vec::new();
     for (path, published) in read {

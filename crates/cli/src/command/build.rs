@@ -1,4 +1,4 @@
-//! `tare build`: builds services side by side, unless nothing has changed; prints the cost of each build.
+//! `tare build`: builds changed services in parallel, and prints the cost of each build.
 
 use std::{
     path::PathBuf,
@@ -92,7 +92,7 @@ struct Ready {
     cost: Cost,
     content: String,
     folder: PathBuf,
-    /// What others wrote and the build contains, with the licence that came with it.
+    /// Third-party sources in the build, each with its licence.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sources: Vec<Laid>,
 }
@@ -154,13 +154,13 @@ fn prune(store: &Store, days: u16, json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Whether there is time left, and no signal has come.
+/// Whether time is left, and no signal has arrived.
 fn may_begin(args: &Args, interrupt: &AtomicBool, began: Instant) -> impl Fn() -> bool + Sync {
     let within = args.within;
     move || !interrupt.load(Ordering::Relaxed) && within.is_none_or(|within| began.elapsed() < within)
 }
 
-/// Builds end in any order; the JSON has the order of the catalogue.
+/// Sorts the lines: builds end in any order, but the JSON has the order of the catalogue.
 fn in_order_of(services: &[&Service], mut lines: Vec<BuildLine>) -> Vec<BuildLine> {
     lines.sort_by_key(|line| services.iter().position(|service| service.name == line.service));
     lines

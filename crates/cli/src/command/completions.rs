@@ -1,4 +1,4 @@
-//! `tare completions`: what a shell completes after `tare`, from the same definition as the help.
+//! `tare completions`: shell completions for `tare`, from the same definition as the help.
 
 use clap_complete::{Shell, generate};
 

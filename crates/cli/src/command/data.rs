@@ -1,4 +1,4 @@
-//! `tare data`: the rows that a contract's tables have under a seed, for a service that Tare does not start.
+//! `tare data`: the rows of a contract's tables for a seed, for services that Tare does not start.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! `tare doctor`: what is missing on this machine and what its kernel allows, with the command that fixes it.
+//! `tare doctor`: missing tools and kernel features of this machine, with the commands that fix them.
 
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ struct Report {
     environment: Environment,
     kernel: Vec<Finding>,
     services: Vec<ServiceFinding>,
-    /// Commands that bring what is missing.
+    /// Commands that install what is missing.
     fix: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let (services, fix) = missing(&workspace)?;
     let mut kernel = machine::examine(&cpus::available());
     let environment = Environment::read(None);
-    // Last: nothing that was asked before may depend on the user namespace that it may enter.
+    // This comes last: it may enter a user namespace, which would change the results of the other checks.
     kernel.push(machine::enter_and_try_slow_link());
     let report = Report { environment, kernel, services, fix };
     print_either(args.json, &report, || text(&report))?;
@@ -77,7 +77,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     Ok(if complete { Outcome::Fine } else { Outcome::SetUp })
 }
 
-/// Each service that cannot be built, and the commands that would bring what is missing, each once.
+/// Each service that cannot be built, and the distinct commands that install what is missing.
 fn missing(workspace: &Workspace) -> anyhow::Result<(Vec<ServiceFinding>, Vec<String>)> {
     let interrupt = signals::listen()?;
     let supervisor = workspace::supervisor(workspace, &workspace.catalogue.services)?;
@@ -87,7 +87,7 @@ fn missing(workspace: &Workspace) -> anyhow::Result<(Vec<ServiceFinding>, Vec<St
         let checked = build::check_requirements(service, &site);
         ensure!(!matches!(checked, Err(BuildError::Interrupted)), "interrupted");
         if let Err(BuildError::Missing(missing)) = checked {
-            // What neither a package nor `make setup` brings stands in the service's own line.
+            // The line of a service names what neither a package nor `make setup` installs.
             setup |= !missing.debian.is_empty()
                 || missing.hint.as_ref().is_some_and(|hint| hint.contains("make setup"));
             packages.extend(missing.debian.clone());
@@ -104,8 +104,8 @@ fn missing(workspace: &Workspace) -> anyhow::Result<(Vec<ServiceFinding>, Vec<St
     Ok((services, fix))
 }
 
-/// Each command by which a service asks for what it needs, once. What fetches its source is one of them, though only a build
-/// runs it: nothing else shows what comes over the network.
+/// The distinct commands of the services' requirement checks. Those that fetch a source are included, though
+/// only a build runs them: nothing else shows what comes over the network.
 fn planned(catalogue: &Catalogue) -> BTreeSet<String> {
     let required = catalogue.services.iter().flat_map(|service| &service.requires);
     let fetched = catalogue.services.iter().flat_map(|service| &service.sources);

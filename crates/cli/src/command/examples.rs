@@ -16,18 +16,18 @@ pub(crate) struct Args {
     word: Option<String>,
 }
 
-/// A question, and commands in the order in which they are run.
+/// A question, and its commands in the order in which they run.
 struct Example {
     question: &'static str,
     needs: Needs,
     commands: &'static [&'static str],
 }
 
-/// What the commands work with besides the program and what the user names.
+/// What the commands need besides the program and the names given by the user.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Nothing,
-    /// The services, experiments and runs that the repository of Tare comes with.
+    /// The services, experiments and runs of the repository of Tare.
     AClone,
 }
 
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use crate::{Cli, command::shown};
 
-    /// The words of a command up to a pipe, as a shell reads them; a quote holds white space together.
+    /// The words of a command up to a pipe, split like a shell; quotes keep white space.
     fn words(line: &str) -> Vec<String> {
         let mut quoted = false;
         let mut words = vec![String::new()];
@@ -236,7 +236,7 @@ mod tests {
         commands.for_each(|command| is_understood(command));
     }
 
-    /// Two spaces or more part a command from what is said of it.
+    /// Two or more spaces separate a command from its description.
     #[test]
     fn every_example_of_a_help_is_understood() {
         let mut cli = Cli::command();

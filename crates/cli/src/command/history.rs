@@ -1,4 +1,4 @@
-//! `tare history`: what did a service cost in each of its versions? All of them are measured today, in the same blocks.
+//! `tare history`: the cost of a service in each of its versions, all measured today in the same blocks.
 
 use std::time::Duration;
 
@@ -22,7 +22,6 @@ use super::{
 };
 use crate::{exit::Outcome, workspace::Global};
 
-/// The name of the experiment.
 const NAME: &str = "history";
 /// Versions are compared within blocks, and a block has room for this many rows.
 const VERSIONS_MAX: usize = 12;
@@ -97,7 +96,7 @@ fn of_revisions(
     names.iter().map(|name| revised.at(workspace, name)).collect()
 }
 
-/// The service as it is in the work tree, with these releases of a package.
+/// The service of the work tree, with these releases of a package.
 fn of_releases(now: &Row, words: &[String]) -> anyhow::Result<Vec<Row>> {
     has_room(words, "release", "")?;
     let row = |(place, word): (usize, &String)| {
@@ -109,7 +108,7 @@ fn of_releases(now: &Row, words: &[String]) -> anyhow::Result<Vec<Row>> {
     words.iter().enumerate().map(row).collect()
 }
 
-/// A history has two versions or more, and no more than fit into a block.
+/// Checks the number of versions: at least two, and at most the rows of a block.
 fn has_room(names: &[String], kind: &str, or_range: &str) -> anyhow::Result<()> {
     ensure!(names.len() > 1, "one {kind} has no history: name two or more{or_range}");
     ensure!(
@@ -120,7 +119,7 @@ fn has_room(names: &[String], kind: &str, or_range: &str) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Those that are named, or the commits of a range: as many as there is room for, evenly spread, its ends among them.
+/// The named revisions, or at most [`VERSIONS_MAX`] commits of a range, evenly spread, with both ends.
 fn revisions_of(words: &[String], now: &Row) -> anyhow::Result<Vec<String>> {
     Ok(match words {
         [range] if range.contains("..") => {

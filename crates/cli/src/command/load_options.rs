@@ -1,4 +1,4 @@
-//! `--connections` and `--threads`: the load of every command that measures services, or versions of one, side by side.
+//! `--connections` and `--threads`: the load of every command that compares services or versions.
 //!
 //! `tare run` has another `--connections`, a list, and `tare slo` searches for the rate and fixes the generator's threads.
 
@@ -17,7 +17,7 @@ pub(super) struct LoadOptions {
 }
 
 impl LoadOptions {
-    /// These come before `others`, such as those of a file.
+    /// Combines options: those of `self` override `others`, such as those of a file.
     pub(super) fn or(self, others: LoadOptions) -> LoadOptions {
         LoadOptions {
             connections: self.connections.or(others.connections),
@@ -29,7 +29,7 @@ impl LoadOptions {
         LoadOptions { connections, threads }
     }
 
-    /// Puts what is given into `experiment`. With a number of connections it has one load.
+    /// Applies the options to `experiment`. A number of connections replaces its loads by one.
     pub(super) fn enter(&self, experiment: &mut Experiment) {
         if let Some(connections) = self.connections {
             experiment.loads.truncate(1);
@@ -41,7 +41,7 @@ impl LoadOptions {
         }
     }
 
-    /// What services are started with before there is an experiment.
+    /// The service settings before there is an experiment.
     pub(super) fn service_settings(&self) -> ServiceSettings {
         ServiceSettings::of_threads(self.threads.unwrap_or(1).into())
     }

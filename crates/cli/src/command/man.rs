@@ -42,7 +42,7 @@ pub(crate) fn run(cli: clap::Command, args: &Args) -> anyhow::Result<Outcome> {
 }
 
 struct ManualPage {
-    /// Absent of `tare` itself.
+    /// The command; `None` for `tare` itself.
     command: Option<String>,
     /// `tare-compare.1`
     name: String,
@@ -58,9 +58,8 @@ fn chosen<'p>(pages: &'p [ManualPage], command: Option<&str>) -> anyhow::Result<
     Ok(page)
 }
 
-/// That of `tare`, and one for each command.
 fn pages(mut cli: clap::Command) -> anyhow::Result<Vec<ManualPage>> {
-    // Options of all commands reach each of them here.
+    // Propagates global options to the commands.
     cli.build();
     let own = page(&cli, None)?;
     let of_commands = shown(&cli).map(|command| page(command, Some(command.get_name().to_owned())));
@@ -83,7 +82,7 @@ fn page(of: &clap::Command, command: Option<String>) -> anyhow::Result<ManualPag
     Ok(ManualPage { command, name: man.get_filename(), text })
 }
 
-/// What stands behind the options of a help, by parts: `Examples:` with lines as they are, or `Exit codes: ...` as a paragraph.
+/// Formats the end of a help: `Examples:` with literal lines, or `Exit codes: ...` as a paragraph.
 fn section(part: &str) -> String {
     match part.split_once(':') {
         Some((head, lines)) if lines.starts_with('\n') => {
@@ -94,7 +93,7 @@ fn section(part: &str) -> String {
     }
 }
 
-/// Text that roff takes for text: a command begins with a point or an apostrophe, and an option is copied with its hyphens.
+/// Escapes text for roff: a leading point or apostrophe, and the hyphens of options.
 fn escaped(text: &str) -> String {
     let line = |line: &str| {
         let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
@@ -136,7 +135,7 @@ mod tests {
         assert_eq!(section("Exit codes: 0 fine"), ".SH \"EXIT CODES\"\n0 fine\n");
     }
 
-    /// groff is in every Debian, and warns of what it cannot set.
+    /// groff is in every Debian, and warns of errors.
     #[test]
     fn groff_sets_every_page_without_a_warning() {
         if !has_program("groff_sets_every_page_without_a_warning", "groff") {

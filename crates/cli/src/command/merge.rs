@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// Writes the report into a folder, and marks it if it has all that the report is made of.
+/// Writes the report into a folder, and marks the folder if it contains all merged runs.
 fn keep(folder: &Path, document: &Document, runs: &[PathBuf]) -> anyhow::Result<()> {
     ensure!(
         !folder.join("run.json").exists(),
@@ -93,7 +93,7 @@ fn keep(folder: &Path, document: &Document, runs: &[PathBuf]) -> anyhow::Result<
     Ok(())
 }
 
-/// Whether the runs below a folder are those that were merged, so that it can be merged again from itself.
+/// Whether the runs below a folder are exactly the merged ones, so that it can be merged again.
 fn has_all(folder: &Path, runs: &[PathBuf]) -> bool {
     let found = |places: &[PathBuf]| {
         let all = places.iter().flat_map(|place| runs_in(place));

@@ -1,4 +1,4 @@
-//! One file a command.
+//! One file per command.
 
 pub(crate) mod adopt;
 pub(crate) mod agent;
@@ -41,7 +41,7 @@ pub(crate) mod upstream;
 pub(crate) mod verify;
 mod words;
 
-/// The commands that are for people, in the order of the help.
+/// The visible commands, in the order of the help.
 pub(crate) fn shown(cli: &clap::Command) -> impl Iterator<Item = &clap::Command> {
     cli.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
 }

@@ -1,4 +1,4 @@
-//! What every command that ends with a run prints: its document, and the exit status that follows from its verdict.
+//! The output of every command that ends with a run: its document, and the exit status of its verdict.
 
 use std::path::Path;
 
@@ -17,12 +17,12 @@ use crate::{
 /// How much of a document is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// The answer, the main tables, and what must be known to believe them.
+    /// The answer, the main tables, and what is needed to interpret them.
     Brief,
     Whole,
 }
 
-/// Prints a document to stdout. JSON is always the whole of it.
+/// Prints a document to stdout. JSON is always complete.
 pub(super) fn document(document: &Document, format: Format, extent: Extent) -> anyhow::Result<Outcome> {
     let look = output::look();
     print(&match (format, extent) {
@@ -35,7 +35,7 @@ pub(super) fn document(document: &Document, format: Format, extent: Extent) -> a
     Ok(checks::verdict(&document.checks).into())
 }
 
-/// Says whether the document, computed now, has the figures of the one that was kept when the run ended.
+/// Reports whether the recomputed document has the figures of the one that was stored at the end of the run.
 pub(super) fn compared_with_kept(run: &Path, document: &Document) -> anyhow::Result<Outcome> {
     let path = run.join(kept::NAME);
     let difference = kept::difference(run, document).with_context(|| run.display().to_string())?;

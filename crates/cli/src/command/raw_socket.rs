@@ -1,4 +1,4 @@
-//! `tare raw-socket`: the built-in server that every service is compared with.
+//! `tare raw-socket`: the built-in server that is the reference for every service.
 
 use std::{
     net::Ipv4Addr,
@@ -96,7 +96,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// By its name, or in the file of this path.
+/// The contract of this name, or in the file at this path.
 fn contract(global: &Global, word: &str) -> anyhow::Result<Contract> {
     match word.contains('/') {
         true => Ok(Contract::load(Path::new(word))?),

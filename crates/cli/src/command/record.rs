@@ -1,4 +1,4 @@
-//! `tare record`: writes a contract of what a server answers, or of what an OpenAPI document or a HAR file says.
+//! `tare record`: writes a contract from a server's answers, an OpenAPI document or a HAR file.
 
 use std::{
     path::{Path, PathBuf},
@@ -29,7 +29,7 @@ use crate::{
     output::{paint, print, write_file},
 };
 
-/// The name of a contract that goes to standard output.
+/// The default name of a contract that is written to standard output.
 const NAME: &str = "recorded";
 /// Write a contract: of the answers of a server, of an OpenAPI document, or of a HAR file
 ///
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         false => of_file(args)?,
     };
     let server = server.as_ref().map(Reached::server);
-    // What is written on the command line is meant.
+    // Requests given on the command line are intended.
     let writes = args.writes || !args.asked.is_empty();
     let recorded = record::record(source, &Wish { name: &name, writes, server });
     let Recorded { learned, left_out } = recorded.with_context(|| args.source.clone())?;
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
 }
 
 impl Args {
-    /// The server that a URL names, which is on this machine or may be asked.
+    /// The server of a URL, which is on this machine or may be loaded.
     fn reach(&self, word: &str) -> anyhow::Result<Reached> {
         let url = url::parse(word)?;
         let channel = self.spoken.channel(&url)?;
@@ -112,7 +112,7 @@ impl Args {
     }
 }
 
-/// A server that is asked.
+/// A server that may be asked.
 struct Reached {
     endpoint: Endpoint,
     url: Url,
@@ -127,7 +127,7 @@ impl Reached {
     }
 }
 
-/// A contract is called as its file.
+/// The contract's name, which is by default that of its file.
 fn name(args: &Args) -> anyhow::Result<String> {
     let stem = args.out.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     if let (Some(stem), Some(name)) = (&stem, &args.name) {

@@ -1,4 +1,5 @@
-//! A service as it was at git revisions, each of them a row of a run: built in its own tree, with the packages of its own lock file.
+//! A service at several git revisions, each a row of a run. Each is built in its own tree, with the packages
+//! of its own lock file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,11 +18,11 @@ use tare_service::{
     workspace::Workspace,
 };
 
-/// Digits of a commit that a person can tell apart.
+/// The digits of a commit that are shown.
 const COMMIT_DIGITS: usize = 12;
-/// How many packages of other versions a title names.
+/// The most changed packages that a title names.
 const CHANGES_NAMED: usize = 3;
-/// Files that name the packages which a service asks for by itself.
+/// The files in which a service declares its dependencies.
 const MANIFESTS: [&str; 6] =
     ["package.json", "pyproject.toml", "Pipfile", "Cargo.toml", "Gemfile", "composer.json"];
 
@@ -34,7 +35,7 @@ pub(crate) struct BuildOptions {
     pub build: Option<String>,
 }
 
-/// A row for each word; `other` says what is wrong with another number of them.
+/// One row per word; `other` is the error for another number of words.
 pub(super) fn named<const N: usize>(
     workspace: &mut Workspace,
     words: [&str; N],
@@ -45,18 +46,18 @@ pub(super) fn named<const N: usize>(
     <[Row; N]>::try_from(rows).map_err(|rows| anyhow!(other(rows.len())))
 }
 
-/// A service of which revisions are measured.
+/// A service whose revisions are measured.
 pub(super) struct Revised {
-    /// As it is in the work tree.
+    /// The service in the work tree.
     pub now: Row,
     build: Option<String>,
     apart: Apart,
-    /// The lock files of the first revision that was asked for, to which the others are related.
+    /// The lock files of the first requested revision, with which the others are compared.
     first: Option<Locks>,
     said: BTreeSet<String>,
 }
 
-/// Lock files by their paths in the tree, and the text of the manifests around them.
+/// Lock files by path in the tree, and the text of the manifests beside them.
 #[derive(Default)]
 struct Locks {
     revision: String,
@@ -65,8 +66,8 @@ struct Locks {
 }
 
 impl Revised {
-    /// The service that `word` names, built by the command `build` if there is one. A service that runs already is of one revision
-    /// only.
+    /// The service that `word` names, built by the command `build` if there is one. A server that is already
+    /// running has no other revisions.
     pub(super) fn of(workspace: &mut Workspace, word: &str, build: Option<&str>) -> anyhow::Result<Revised> {
         let [mut now] = named(workspace, [word], |_| format!("\"{word}\" is not one service"))?;
         ensure!(now.service.running.is_none(), "{word} runs already, and is of one revision only");
@@ -83,7 +84,7 @@ impl Revised {
         Ok(Revised { now, build: build.map(str::to_owned), apart, first: None, said: BTreeSet::new() })
     }
 
-    /// The service of a row that was stored. What a stored run says is no word of the user.
+    /// The service of a stored row. A stored run does not count as permission by the user.
     pub(super) fn of_stored(workspace: &mut Workspace, of: &RevisionOf) -> anyhow::Result<Revised> {
         workspace.adopt_from(&of.folder, [of.service.as_str()])?;
         let revised = Revised::of(workspace, &of.service, of.build.as_deref())?;
@@ -95,7 +96,7 @@ impl Revised {
         Ok(revised)
     }
 
-    /// What a row of this service is made again of, if it is at `commit`, or in the work tree.
+    /// The description from which a row of this service at `commit`, or in the work tree, can be made again.
     fn revision(&self, commit: Option<&str>) -> RevisionOf {
         RevisionOf {
             service: self.now.service.id.clone(),
@@ -105,8 +106,8 @@ impl Revised {
         }
     }
 
-    /// The service at the revision `end`. What it was then is that revision's to say; one that is known by its command is that
-    /// command in each.
+    /// The service at the revision `end`, with the manifest of that revision. A service given by its command
+    /// has that command in each revision.
     pub(super) fn at(&mut self, workspace: &mut Workspace, end: &str) -> anyhow::Result<Row> {
         let is_own = self.now.service.style == Style::Own;
         let needed = (!is_own).then_some("service.toml");
@@ -122,7 +123,7 @@ impl Revised {
         Ok(row)
     }
 
-    /// The service as it is in the work tree, with what is in no commit.
+    /// The service in the work tree, including uncommitted changes.
     pub(super) fn in_the_work_tree(&mut self, workspace: &Workspace) -> anyhow::Result<Row> {
         let mut row = Row { label: format!("{}@work-tree", self.now.label), ..self.now.clone() };
         row.service.revision = Some(self.revision(None));
@@ -137,7 +138,7 @@ impl Revised {
         variant.unwrap_or_default() + &protocol::ending(service.protocol)
     }
 
-    /// Gives the row the packages of its own lock file, and nothing of other trees.
+    /// Gives the row the packages of its own lock file, isolated from other trees.
     fn keep_apart(
         &mut self,
         workspace: &Workspace,
@@ -157,7 +158,7 @@ impl Revised {
         if is_own {
             service.build_root = tree.to_owned();
         }
-        // Else it is built as its file or the user says; and the work tree is as it is.
+        // Other services are built as their file or the user says, and the work tree is not changed.
         let installs = match is_own && is_of_git && service.build.is_empty() {
             true => enter(service, install::plan(tree, within, &service.run.command)?),
             false => install::find(tree, within, &service.run.command).unwrap_or_default(),
@@ -175,7 +176,7 @@ impl Revised {
         Ok(())
     }
 
-    /// What the user should know, once.
+    /// Prints notes on packages, each once.
     fn say(&mut self, installs: &[Install], build: &[Step]) {
         let mut notes = Vec::new();
         for install in installs {
@@ -200,7 +201,7 @@ impl Revised {
         }
     }
 
-    /// Adds to the title which packages have other versions than in the first revision.
+    /// Adds the packages whose versions differ from the first revision to the title.
     fn relate(&mut self, row: &mut Row, tree: &Path, installs: &[Install], within: &Path) {
         let locks = Locks::read(&row.label, tree, installs, within);
         let Some(first) = &self.first else {
@@ -232,7 +233,7 @@ impl Locks {
         Locks { revision: label.to_owned(), files, manifests: manifests.collect::<Vec<_>>().join("\n") }
     }
 
-    /// What the same files of `later` have in other versions.
+    /// The packages whose versions differ in the same files of `later`.
     fn changes(&self, later: &Locks) -> Vec<String> {
         let pairs = later.files.iter().filter_map(|(path, new)| Some((path, self.files.get(path)?, new)));
         let changes = pairs.flat_map(|(path, old, new)| {
@@ -243,7 +244,7 @@ impl Locks {
     }
 }
 
-/// The steps that install the packages are those of a repository: they are asked for as such.
+/// Adds the steps that install the packages. They are commands of the repository, and need its permission.
 fn enter(service: &mut Service, installs: Vec<Install>) -> Vec<Install> {
     service.build = installs.iter().flat_map(|install| install.steps.clone()).collect();
     service.requires = installs.iter().flat_map(|install| install.tools.clone()).collect();
@@ -252,7 +253,6 @@ fn enter(service: &mut Service, installs: Vec<Install>) -> Vec<Install> {
     installs
 }
 
-/// The same command, in the folder of the revision.
 fn of_command(now: &Row, revision: &Revision) -> Row {
     let mut row = now.clone();
     let service = &mut row.service;
@@ -261,14 +261,14 @@ fn of_command(now: &Row, revision: &Revision) -> Row {
     service.place = revision.place.clone();
     let commit = &revision.commit[..COMMIT_DIGITS.min(revision.commit.len())];
     service.name = format!("{}+{commit}", service.name);
-    // Itself a command, so that whoever reads the run folder can start it.
+    // A command itself, so that a reader of the run folder can start it.
     service.id = format!("cd {} && {}", revision.place.display(), service.id);
     service.title = Some(format!("commit {commit}"));
     row.label = format!("{}@{}", now.label, short(&revision.name));
     row
 }
 
-/// The name of a branch, or the beginning of that of a commit.
+/// The name of a branch, or an abbreviated commit.
 pub(super) fn short(name: &str) -> &str {
     let is_commit = name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_commit { &name[..COMMIT_DIGITS] } else { name }
@@ -278,7 +278,7 @@ fn of_manifest(workspace: &mut Workspace, revision: &Revision, variant: &str) ->
     let word = format!("{}{variant}", revision.place.display());
     let [mut row] = named(workspace, [&word], |_| "one word is one row".to_owned())
         .with_context(|| format!("revision \"{}\"", revision.name))?;
-    // Records are kept under the name and a hash; a reader knows the name.
+    // Records are stored under the name and a hash; a reader knows the name.
     let name = row.service.name.split('+').next().unwrap_or_default();
     row.label = format!("{name}{variant}@{}", short(&revision.name));
     row.service.place = revision.place.clone();

@@ -1,4 +1,4 @@
-//! Run folders in a folder, each with the name by which it is asked for.
+//! Run folders in a folder, each with its name on the command line and in URLs.
 
 use std::{
     fs,
@@ -7,10 +7,10 @@ use std::{
 
 use tare_bench::folder::series;
 
-/// Between the name of a series and that of a run in it. In no path.
+/// Separates the name of a series from that of a run in it. It occurs in no path.
 const OF_SERIES: char = ':';
 
-/// A run and the name by which it is asked for.
+/// A run and its name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     pub name: String,
@@ -18,7 +18,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Itself, or the runs of the series that it is.
+    /// The run itself, or the runs of a series.
     pub(crate) fn open(self) -> Vec<Place> {
         if !series::is_one(&self.path) {
             return vec![self];
@@ -28,7 +28,7 @@ impl Place {
     }
 }
 
-/// Not those whose name begins with a dot, and no links that lead elsewhere: only what lies here is shown.
+/// The folders in `folder`, except hidden ones and links: nothing outside of it is shown.
 pub(crate) fn folders_in(folder: &Path) -> Vec<Place> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));

@@ -1,4 +1,4 @@
-//! Servers that run already: their URLs, and where their CPU time is looked for.
+//! Servers that are already running: their URLs, and the processes whose CPU time is read.
 
 use std::{
     path::{Path, PathBuf},
@@ -54,7 +54,7 @@ pub(crate) struct RunningOptions {
     host_of_services: Option<String>,
 }
 
-/// The repository, with the services outside of it that `words` name.
+/// Opens the repository, with the external services that `words` name.
 pub(crate) fn open(global: &Global, words: &[String], options: &RunningOptions) -> anyhow::Result<Workspace> {
     let mut workspace = global.open()?;
     let words: Vec<&str> = words.iter().flat_map(|word| split(word)).collect();
@@ -64,17 +64,17 @@ pub(crate) fn open(global: &Global, words: &[String], options: &RunningOptions) 
 }
 
 impl RunningOptions {
-    /// Agents ask for services of this machine at this host.
+    /// Sets the host at which agents reach services of this machine.
     pub(crate) fn take_host_of_services(&mut self, host: String) {
         self.host_of_services = Some(host);
     }
 
-    /// The hosts that may be loaded although they are not this machine, or not that of an agent.
+    /// Hosts that may be loaded although they are not this machine, or not that of an agent.
     pub(crate) fn may_load(&self) -> &[String] {
         &self.i_may_load
     }
 
-    /// The same URL twice is two servers where each has a socket of its own. What follows a `#` is sent to neither, and names them.
+    /// Makes equal URLs distinct if each has a socket of its own: appends a fragment, which is never sent.
     pub(crate) fn tell_apart(&self, services: &mut [String]) {
         if let [baseline, candidate] = services
             && baseline == candidate
@@ -85,8 +85,7 @@ impl RunningOptions {
         }
     }
 
-    /// Takes in the servers of all URLs among `words`, as they are found now, and says on standard error what they were found to
-    /// be.
+    /// Adds the servers of all URLs among `words`, as they are now, and prints what they are to stderr.
     pub(crate) fn take_in(&self, workspace: &mut Workspace, words: &[&str]) -> anyhow::Result<()> {
         let mut urls: Vec<&str> = Vec::new();
         for url in words.iter().map(|word| word.trim()).filter(|word| is_url(word)) {
@@ -126,7 +125,7 @@ impl RunningOptions {
         Ok(())
     }
 
-    /// Of each URL, in their order.
+    /// The owners of the CPU time of each URL, in their order.
     fn whose(&self, urls: usize) -> anyhow::Result<Vec<Whose>> {
         let pids = self.pid.iter().map(|pid| Ok(Whose::Pid(*pid)));
         let cgroups = self.cgroup.iter().map(|path| Ok(Whose::Cgroup(path.clone())));
@@ -178,7 +177,7 @@ fn tell(word: &str, server: &Server) {
     tare_host::tell!("{word} runs already{over}: {found}");
 }
 
-/// Where services and generator run: servers that run already stay where they are.
+/// The CPUs of services and generator. Servers that are already running stay where they are.
 pub(crate) fn pinning(rows: &[Row], service_threads: usize, generator_threads: usize) -> Pinning {
     let cpus = cpus::available();
     let chosen = Pinning::choose(&cpus, service_threads, generator_threads);
@@ -195,13 +194,13 @@ pub(crate) fn pinning(rows: &[Row], service_threads: usize, generator_threads: u
         own.clone_from(&cpus);
     }
     match own.is_empty() {
-        // Of another host's CPUs nothing is known: what is looked at are the generator's.
+        // The CPUs of another host are not visible, so only those of the generator are monitored.
         true => Pinning { server: chosen.generator.clone(), generator: chosen.generator },
         false => Pinning::beside(&own, &cpus, generator_threads),
     }
 }
 
-/// The metrics by which two rows are compared: those that were asked for, or the usual ones that can be had.
+/// The metrics of a comparison: the requested ones, or the usual ones that can be measured.
 pub(crate) fn metrics(rows: &[Row], asked: &[Metric], usual: &[Metric]) -> anyhow::Result<Vec<Metric>> {
     let unseen = rows.iter().find_map(|row| Some((row, row.service.running.as_ref()?.server.unseen()?)));
     let mut metrics = if asked.is_empty() { usual } else { asked }.to_vec();
@@ -219,14 +218,14 @@ pub(crate) fn metrics(rows: &[Row], asked: &[Metric], usual: &[Metric]) -> anyho
     Ok(metrics)
 }
 
-/// A contract that the user names is what a server that runs already is held to: it has no manifest that could say so.
+/// Declares the contracts that the user names for servers that are already running, which have no manifest.
 pub(crate) fn declare<'a>(rows: &mut [Row], contracts: impl IntoIterator<Item = &'a str> + Clone) {
     for row in rows.iter_mut().filter(|row| row.service.running.is_some()) {
         row.service.contracts = contracts.clone().into_iter().map(str::to_owned).collect();
     }
 }
 
-/// The one path in the URLs of these rows, beside `/`.
+/// The one path in the URLs of these rows, other than `/`.
 pub(crate) fn path(rows: &[Row]) -> anyhow::Result<Option<&str>> {
     let paths = rows.iter().filter_map(|row| Some(row.service.running.as_ref()?.path.as_str()));
     let mut paths = paths.filter(|path| *path != "/");

@@ -82,7 +82,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     })
 }
 
-/// The named trials; all of them by default.
+/// The named trials; the default is all.
 fn chosen(args: &Args) -> anyhow::Result<Vec<Trial>> {
     let all = tare_selftest::trials(args.quick);
     for name in &args.only {
@@ -104,7 +104,7 @@ fn list(trials: &[Trial]) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Runs the trials one after the other. One that cannot run is reported as not tried; the others run.
+/// Runs the trials in sequence. A trial that cannot run is reported as not tried, and the others run.
 fn certify(
     workspace: &Workspace,
     args: &Args,
@@ -155,7 +155,7 @@ fn certify(
     })
 }
 
-/// A trial in progress. Some trials expect a row to fail, so that is no message here.
+/// A trial in progress. Some trials expect a row to fail, so a failure prints no message here.
 struct TrialProgress<'a> {
     progress: &'a Progress,
     trial: &'a str,
@@ -174,7 +174,7 @@ impl Watch for TrialProgress<'_> {
     }
 }
 
-/// A trial that has ended.
+/// The line of a completed trial.
 fn line(finding: &Finding) -> String {
     let colour = match finding.evaluation.outcome {
         Seen::Seen => "32",

@@ -1,17 +1,17 @@
-//! What is sent, as it is typed: paths, headers, methods and bodies mean the same in every command that takes them.
+//! Parts of requests as typed: paths, headers, methods and bodies have the same form in every command.
 
 use std::{io::Read, str::FromStr};
 
 use anyhow::{Context, bail, ensure};
 use axum::http::uri::PathAndQuery;
 
-/// What helps where braces are no placeholder.
+/// The advice for braces that are no placeholder.
 pub(crate) const NO_PLACEHOLDERS: &str = "--no-placeholders sends \"{{\" as it is";
 
-/// Headers that say how long the message is.
+/// Headers that determine the length of the message.
 const FRAMING: [&str; 2] = ["content-length", "transfer-encoding"];
 
-/// One word of `-H`.
+/// The value of one `-H`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Header {
     pub name: String,
@@ -19,7 +19,7 @@ pub(crate) struct Header {
     pub value: Option<String>,
 }
 
-/// A path with its query, as a URL has it: what follows a `#` is the client's, and is not sent.
+/// Parses a path with its query. A fragment after `#` is not sent.
 pub(crate) fn path(text: &str) -> anyhow::Result<String> {
     ensure!(text.starts_with('/'), "\"{text}\" is not a path: begin it with a slash");
     let path = PathAndQuery::from_str(text).ok().filter(|_| text.is_ascii());
@@ -32,7 +32,7 @@ pub(crate) fn path(text: &str) -> anyhow::Result<String> {
     Ok(path.to_string())
 }
 
-/// A header as curl takes it.
+/// Parses a header in curl's form.
 pub(crate) fn header(text: &str) -> anyhow::Result<Header> {
     let (name, value) = match text.split_once(':') {
         Some((name, value)) => (name, Some(value.trim()).filter(|value| !value.is_empty())),
@@ -77,7 +77,7 @@ fn check_token(text: &str, what: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `TEXT`, `@FILE` or `@-` for standard input, byte for byte.
+/// Reads `TEXT`, `@FILE` or `@-` for standard input, byte for byte.
 pub(crate) fn body(word: &str) -> anyhow::Result<Vec<u8>> {
     match word.strip_prefix('@') {
         None => Ok(word.as_bytes().to_vec()),

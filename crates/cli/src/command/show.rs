@@ -72,7 +72,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     }
 }
 
-/// The experiments of a series one after the other; JSON has the series alone.
+/// Prints the experiments of a series in sequence; JSON has the series only.
 fn members(series: &Path, recompute: bool, format: Format, extent: Extent) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::Fine;
     for name in SeriesHead::read(series)?.0.members {
@@ -89,7 +89,7 @@ fn members(series: &Path, recompute: bool, format: Format, extent: Extent) -> an
         if !recompute {
             continue;
         }
-        // One that was cut off has kept no report: the others are looked at all the same.
+        // An interrupted run has no stored report: the others are still checked.
         let same = print::compared_with_kept(&run, &document).unwrap_or_else(|error| {
             tare_host::tell!("{}: {error:#}", paint("1;31", "error"));
             Outcome::SetUp

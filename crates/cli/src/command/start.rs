@@ -35,12 +35,12 @@ pub(crate) struct StartOptions {
 }
 
 impl StartOptions {
-    /// The given seed, or one that no service can know beforehand.
+    /// The given seed, or a random one that no service can predict.
     pub(crate) fn seed(&self) -> u64 {
         self.seed.unwrap_or_else(tare_host::seed::draw)
     }
 
-    /// The plan, as these options have it, and the rights that it takes. Before the first thread is started.
+    /// Applies these options to the plan, and acquires rights. Call it before the first thread starts.
     pub(crate) fn applied(&self, plan: Plan) -> anyhow::Result<Plan> {
         if self.isolate && !self.dry_run {
             rights::obtain().context("--isolate")?;

@@ -1,4 +1,4 @@
-//! `tare trust`: the repositories whose commands may run here.
+//! `tare trust`: the repositories whose commands may run on this machine.
 
 use std::{
     collections::BTreeSet,
@@ -84,7 +84,7 @@ fn forbid(global: &Global, args: &Args) -> anyhow::Result<(PathBuf, String)> {
     Ok((folder, said.to_owned()))
 }
 
-/// Allows what the files of the folder name now.
+/// Allows the commands that the files of the folder name now.
 fn allow(global: &Global, args: &Args) -> anyhow::Result<(PathBuf, String)> {
     let workspace = of_folder(global, args.folder.as_deref())?;
     let folder = args.folder.clone().unwrap_or_else(|| workspace.root.clone());

@@ -11,7 +11,7 @@ use tare_host::cpu_lock::CpuLock;
 /// How long to wait before looking again.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The CPUs, once they are free; `say` is given who has them. With `no_wait` that is an error.
+/// Locks the CPUs once they are free; `say` gets their current user. With `no_wait`, busy CPUs are an error.
 pub(crate) fn take(
     cpus: &[usize],
     no_wait: bool,

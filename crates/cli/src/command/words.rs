@@ -1,4 +1,4 @@
-//! Values of the command line that several commands read.
+//! Parsers of option values that several commands share.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use tare_bench::plan::until::Metric;
 use tare_host::spelling::suggestion;
 use tare_load::units;
 
-/// A duration above zero: `500ms`, `2s`, `1m30s`, `10`.
+/// Parses a duration above zero: `500ms`, `2s`, `1m30s`, `10`.
 pub(super) fn duration(text: &str) -> anyhow::Result<Duration> {
     let duration = units::parse_duration(text)?;
     ensure!(!duration.is_zero(), "a duration of 0 is too short: give more");
     Ok(duration)
 }
 
-/// `0.1%` or `0.001`, as a part of 1.
+/// Parses `0.1%` or `0.001` as a part of 1.
 pub(super) fn share(text: &str) -> anyhow::Result<f64> {
     let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
     let share = number.trim().parse::<f64>().ok().map(|number| number / scale);
@@ -22,13 +22,13 @@ pub(super) fn share(text: &str) -> anyhow::Result<f64> {
     share.with_context(|| format!("\"{text}\" is not a share: give one from 0% to 100%, such as 0.1%"))
 }
 
-/// `3%` or `0.03`.
+/// Parses `3%` or `0.03`.
 pub(super) fn delta(text: &str) -> anyhow::Result<f64> {
     let share = share(text).ok().filter(|share| *share > 0.0 && *share < 1.0);
     share.context("a regression is a share between 0 and 1, such as 3% or 0.03")
 }
 
-/// `cpu`, `throughput`, `p99`, `rss`.
+/// Parses `cpu`, `throughput`, `p99`, `rss`.
 pub(super) fn metric(text: &str) -> Result<Metric, String> {
     const NAMES: [(&str, Metric); 4] = [
         ("throughput", Metric::Throughput),

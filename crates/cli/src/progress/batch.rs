@@ -1,4 +1,4 @@
-//! The view of a batch of jobs that a cluster runs. Nothing is measured here, so it may be drawn whenever something is known.
+//! The view of a batch of cluster jobs. This machine measures nothing, so the view may be drawn at any time.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ impl<'a> BatchView<'a> {
         BatchView { progress, stage: Stage::open(progress) }
     }
 
-    /// Shows how far the jobs are, each of which takes about `expected_s` of measuring.
+    /// Shows the progress of the jobs, each of which measures for about `expected_s`.
     pub(crate) fn draw(&mut self, name: &str, status: &BatchStatus, expected_s: Option<u64>) {
         let Some(stage) = &mut self.stage else { return self.progress.say(&status.summary()) };
         let place = match &status.engine_error {
@@ -42,7 +42,7 @@ impl<'a> BatchView<'a> {
     }
 }
 
-/// As if those that run had just begun, and as many would always run as run now.
+/// The remaining time, as if running jobs began now and their number stayed the same.
 fn left(status: &BatchStatus, expected_s: Option<u64>) -> Duration {
     let running = status.count(JobState::Running);
     let open = (running + status.count(JobState::Waiting) + status.count(JobState::Unknown)) as u64;
@@ -50,7 +50,7 @@ fn left(status: &BatchStatus, expected_s: Option<u64>) -> Duration {
     Duration::from_secs(rounds.saturating_mul(expected_s.unwrap_or(0)))
 }
 
-/// A row for each job, in the order of the list.
+/// One row per job, in the order of the list.
 pub(crate) fn jobs(status: &BatchStatus) -> Table {
     let columns =
         [("job", ALWAYS), ("seed", 2), ("state", ALWAYS), ("node", 5), ("attempts", 3), ("detail", 4)];

@@ -1,4 +1,4 @@
-//! Why a run takes longer than was said before it: an estimate that grows without a reason is not believed again.
+//! Explains why a run takes longer than estimated: users distrust an estimate that grows without a reason.
 
 use std::{collections::BTreeMap, time::Duration};
 use tare_load::units::several;
@@ -11,27 +11,27 @@ use tare_bench::{
 
 use super::duration;
 
-/// An estimate that has grown by less is as good as the last one.
+/// A smaller growth of the estimate is not reported.
 const SHARE: f64 = 0.15;
 const LEAST: Duration = Duration::from_secs(10);
 
-/// The estimate that was said last, and what has been seen since that makes a run longer.
+/// The last reported estimate, and the observations since then that extend a run.
 #[derive(Debug)]
 pub(super) struct Growth<'a> {
     plan: &'a Plan,
-    /// What the whole of this part of the run was said to take.
+    /// The announced duration of this part of the run.
     said: Option<Duration>,
     searches: Option<Searches<'a>>,
-    /// How long each row was loaded until it was steady, where that was longer than expected.
+    /// For each row whose warm-up was longer than expected, how long it took to become steady.
     slow_to_warm_up: BTreeMap<usize, Option<u64>>,
     discarded_slices: usize,
     first_block_ns: u64,
-    /// Blocks that are over, and what they took.
+    /// The number of finished blocks, and their duration.
     done: (u64, u64),
 }
 
 impl<'a> Growth<'a> {
-    /// `said` is what was announced; absent for the rest of a run that was cut off, of which nothing was.
+    /// `said` is the announced duration; `None` for a resumed run, which has none.
     pub(super) fn new(plan: &'a Plan, said: Option<Duration>) -> Growth<'a> {
         let searches = if let Until::Search(slo) = &plan.until { Some(Searches::new(slo)) } else { None };
         Growth {
@@ -45,10 +45,10 @@ impl<'a> Growth<'a> {
         }
     }
 
-    /// A record was stored. A sentence, if the estimate has grown.
+    /// Handles a stored record. Returns a sentence if the estimate has grown.
     pub(super) fn on_record(&mut self, record: &Record, elapsed: Duration, left: Duration) -> Option<String> {
         self.see(record);
-        // How long a start and a block take is known by then, and both are what the estimate is made of.
+        // The estimate needs the duration of a start and of a block, which are known after these records.
         if !matches!(record, Record::Block(_) | Record::Sample(_)) {
             return None;
         }
@@ -83,12 +83,12 @@ impl<'a> Growth<'a> {
         }
     }
 
-    /// Half a second is what services need at the most that were compiled, and a pilot doubles what it finds.
+    /// Compiled services need half a second at most, and a pilot doubles what it finds.
     fn warm_up_ns_expected(&self) -> u64 {
         self.plan.warm_up_ns().max(500_000_000)
     }
 
-    /// The gravest first; never none.
+    /// The reasons, the most important first; never empty.
     fn reasons(&self) -> Vec<String> {
         let mut reasons: Vec<String> = self.discarded_windows().into_iter().collect();
         if self.discarded_slices > 0 {

@@ -1,8 +1,8 @@
-//! Progress of a run: lines of text, or on a terminal a view that is drawn at most every so often.
+//! Progress of a run: lines of text, or on a terminal a view that is drawn at a limited rate.
 //!
-//! What this costs in CPU time is taken from the measurement. So nothing happens within a slice (there is no thread that
-//! draws), within a block a view is drawn once a second at most, and the table is computed between blocks, while services
-//! stand still.
+//! The CPU time of this display is taken from the measurement. So nothing happens within a slice (no thread
+//! draws), a view is drawn at most once a second within a block, and the table is computed between blocks,
+//! while services are stopped.
 
 use std::time::{Duration, Instant};
 use tare_load::units::several;
@@ -28,12 +28,12 @@ use super::{
 use crate::output::paint;
 use tare_host::signals;
 
-/// Within a block a view is drawn at most this often.
+/// The shortest interval between two drawings within a block.
 const DRAWN_EVERY: Duration = Duration::from_secs(1);
-/// Computing a table may take this part of the time.
+/// Computing tables may take one part in this many of the time.
 const SHARE: u32 = 100;
 
-/// A view on the terminal, for as long as this lives.
+/// A view on the terminal, which exists as long as this value.
 #[derive(Debug)]
 pub(super) struct Stage<'a> {
     progress: &'a Progress,
@@ -43,12 +43,12 @@ pub(super) struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    /// Absent if there is no terminal.
+    /// `None` if there is no terminal.
     pub(super) fn open(progress: &'a Progress) -> Option<Stage<'a>> {
         progress.open().then(|| Stage { progress, began: Instant::now(), drawn: None, computed: None })
     }
 
-    /// Carries `work` out, unless it has taken too much of the time.
+    /// Runs `work`, unless it has already taken too much of the time.
     pub(super) fn compute(&mut self, work: impl FnOnce()) {
         let begun = Instant::now();
         if self.computed.is_none_or(|(last, cost)| begun.duration_since(last) >= cost * SHARE) {
@@ -57,7 +57,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Draws what `view` makes of the time since this began. Where it is `hurried`, only if that is not too often.
+    /// Draws the result of `view` for the time since the start. If `hurried`, draws only at the limited rate.
     pub(super) fn draw(&mut self, hurried: bool, view: impl FnOnce(Duration) -> View) {
         if hurried && self.drawn.is_some_and(|last| last.elapsed() < DRAWN_EVERY) {
             return;
@@ -73,7 +73,7 @@ impl<'a> Stage<'a> {
 
 impl Drop for Stage<'_> {
     fn drop(&mut self) {
-        // What a panic says stands below the view, and would go with it.
+        // The message of a panic is below the view, and would be erased with it.
         if !std::thread::panicking() {
             self.progress.finish();
         }
@@ -86,13 +86,13 @@ pub(crate) struct RunProgress<'a> {
     plan: &'a Plan,
     began: Instant,
     growth: Growth<'a>,
-    /// When the first block began.
+    /// The time when the first block began.
     pilots_ns: u64,
     stage: Option<(Stage<'a>, Model<'a>)>,
 }
 
 impl<'a> RunProgress<'a> {
-    /// Of the run with this head, after `past`.
+    /// Progress of the run with this head, after the records `past`.
     pub(crate) fn new(progress: &'a Progress, header: &'a Header, past: &[Record]) -> RunProgress<'a> {
         let stage = Stage::open(progress).map(|mut stage| {
             let model = Model::new(header, past);
@@ -110,12 +110,13 @@ impl<'a> RunProgress<'a> {
         format!("{}, {}", row.label, point.describe())
     }
 
-    /// Once it is known what a block takes, and while there is time to stop and ask for more.
+    /// Warns of few blocks, once the duration of a block is known and the user can still choose a larger
+    /// budget.
     fn warn_of_few_blocks(&mut self, record: &Record, left: Duration) {
         let Record::Block(Block { block, elapsed_ns, .. }) = record else { return };
         match block {
             0 => self.pilots_ns = *elapsed_ns,
-            // A search has an interval of few starts too.
+            // A search also has an interval if it has few starts.
             1 if self.plan.blocks().is_bound && self.plan.slo().is_none() => {
                 if let Some(note) = too_few(self.pilots_ns, elapsed_ns.saturating_sub(self.pilots_ns), left) {
                     self.progress.keep(&note);
@@ -125,7 +126,7 @@ impl<'a> RunProgress<'a> {
         }
     }
 
-    /// What stays on the screen of a sample that is a run of its own.
+    /// Prints the result of a sample that is a run of its own.
     fn report_outcome(&self, sample: &Sample) {
         let name = || self.name(Slot::of(sample));
         match &sample.outcome {
@@ -170,13 +171,13 @@ impl Watch for RunProgress<'_> {
     }
 }
 
-/// What is said after the first block where the budget has room for few of them.
+/// The warning after the first block if the budget has room for few blocks.
 fn too_few(pilots_ns: u64, block_ns: u64, left: Duration) -> Option<String> {
     let block = Duration::from_nanos(block_ns.max(1));
     let fit = 1 + u64::try_from(left.as_nanos() / block.as_nanos()).unwrap_or(u64::MAX);
     let enough =
         Duration::from_nanos(pilots_ns.saturating_add(block_ns.saturating_mul(BLOCKS_ENOUGH as u64)));
-    // In steps that a person would ask for.
+    // Rounded up to steps of 10 s.
     let budget_s = enough.as_secs().div_ceil(10) * 10;
     (fit < BLOCKS_FEW as u64).then(|| {
         format!(
@@ -189,7 +190,7 @@ fn too_few(pilots_ns: u64, block_ns: u64, left: Duration) -> Option<String> {
     })
 }
 
-/// What the time is divided into, and what that is expected to show.
+/// How the time is divided into blocks, and the expected precision.
 fn divided(chosen: &ChosenBlocks) -> String {
     let blocks = format!("{} of {}", several(chosen.blocks_max, "block"), several(chosen.slices, "slice"));
     match chosen.half_width_expected {
@@ -202,7 +203,7 @@ fn tell(progress: &Progress, plan: &Plan, record: &Record, left: Duration) {
     let label = |row: usize| &plan.rows[row].label;
     let left = format!("about {} left", duration(left));
     let said = match record {
-        // What the pilots have found is in it.
+        // It includes the results of the pilots.
         Record::Block(Block { block: 0, chosen, .. }) => {
             let chosen = chosen.as_ref().map_or(String::new(), |chosen| format!("; {}", divided(chosen)));
             return progress.announce(&format!("measuring: {left}{chosen}"));

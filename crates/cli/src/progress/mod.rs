@@ -1,8 +1,7 @@
-//! Progress on stderr: on a terminal a line that is rewritten, and where there is more to see a table that is; plain lines
-//! elsewhere.
+//! Progress on stderr: on a terminal a line, or a table, that is rewritten; plain lines elsewhere.
 //!
-//! `model` turns records into a `view`, which is plain data; `view` draws itself into cells; `screen` writes cells. The
-//! first two are pure.
+//! `model` turns records into a `view`, which is plain data; `view` draws itself into cells; `screen` writes
+//! cells. The first two are pure.
 
 mod batch;
 mod growth;
@@ -25,7 +24,7 @@ pub(crate) use live::RunProgress;
 use screen::Screen;
 use view::{Size, View};
 
-/// Where there is no terminal, a line at most this often.
+/// The shortest interval between lines without a terminal.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
@@ -37,7 +36,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A rewritten line on a terminal, plain lines elsewhere, nothing where `quiet`.
+    /// A rewritten line on a terminal, plain lines elsewhere, nothing if `quiet`.
     pub(crate) fn new(quiet: bool) -> Progress {
         let bar = (!quiet && can_be_rewritten()).then(|| {
             let style =
@@ -49,10 +48,10 @@ impl Progress {
         Progress { bar, screen: Mutex::default(), plain: Mutex::default(), quiet }
     }
 
-    /// From now on views are shown in place of the line; false where they cannot be.
+    /// Switches from the line to views; returns false if that is impossible.
     fn open(&self) -> bool {
         let Some(bar) = self.bar.as_ref().filter(|_| size().is_some()) else { return false };
-        // Its thread would cost CPU time within slices.
+        // The bar's own thread would use CPU time within slices.
         bar.disable_steady_tick();
         bar.finish_and_clear();
         let colours = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
@@ -60,19 +59,19 @@ impl Progress {
         true
     }
 
-    /// Shows it, where there is a screen.
+    /// Shows the view, if there is a screen.
     fn show(&self, view: &View) {
         if let (Some(screen), Some(size)) = (self.screen().as_mut(), size()) {
             screen.show(view, size);
         }
     }
 
-    /// A panic elsewhere is no reason to leave a view behind.
+    /// The lock, even after a panic of another thread, so that the view can be erased.
     fn screen(&self) -> MutexGuard<'_, Option<Screen<Stderr>>> {
         self.screen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is going on; where there is no terminal, lines that come too fast are left out.
+    /// Prints the current step. Without a terminal, lines that come too fast are dropped.
     pub(crate) fn say(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.set_message(tare_host::foreign::visible(text).into_owned()),
@@ -87,25 +86,25 @@ impl Progress {
         }
     }
 
-    /// Something that stays on the screen.
+    /// Prints a line that stays on the screen.
     pub(crate) fn keep(&self, text: &str) {
         if !self.quiet {
             self.suspend(|| tare_host::tell!("{text}"));
         }
     }
 
-    /// What keeps why a service does not come up.
+    /// A handler that prints why a service is not ready.
     pub(crate) fn notices(self: &Arc<Progress>) -> Notices {
         let progress = Arc::clone(self);
         Notices::to(move |why| progress.keep(why))
     }
 
-    /// What a view says too: it stays where there is none.
+    /// Prints text that a view contains too: only if there is no view.
     pub(crate) fn announce(&self, text: &str) {
         if self.bar.is_some() { self.say(text) } else { self.keep(text) }
     }
 
-    /// Lets `write` use the terminal, and puts the line or the view back under what it wrote.
+    /// Lets `write` use the terminal, and draws the line or the view again below its output.
     pub(crate) fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         match (self.screen().as_mut(), &self.bar) {
             (Some(screen), _) => screen.above(write),
@@ -130,12 +129,12 @@ fn can_be_rewritten() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Of the terminal that stderr is, as it is now.
+/// The current size of the terminal at stderr.
 fn size() -> Option<Size> {
     console::Term::stderr().size_checked().map(|(lines, columns)| Size { columns, lines })
 }
 
-/// `2 min 05 s`, `7 s`.
+/// Formats `2 min 05 s`, `7 s`.
 pub(crate) fn duration(time: Duration) -> String {
     match time.as_secs() {
         seconds if seconds >= 60 => format!("{} min {:02} s", seconds / 60, seconds % 60),

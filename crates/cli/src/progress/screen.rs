@@ -1,9 +1,9 @@
-//! The last lines of a terminal, rewritten in place. Nothing of the terminal is changed that would have to be restored: no
-//! raw mode, no hidden cursor, no alternate screen, and nothing is asked of it. So it is as it was however the program
-//! ends, by SIGKILL too; what stands above scrolls as ever.
+//! The last lines of a terminal, rewritten in place. The terminal's state is not changed: no raw mode, no
+//! hidden cursor, no alternate screen, and no query. So it is intact however the program ends, even by
+//! SIGKILL, and the lines above scroll as usual.
 //!
-//! To ask the terminal where the cursor is takes a request on stdout, which is for data, and an answer on stdin, for which
-//! it must be in raw mode. Moves that count lines from the cursor need neither.
+//! A query for the cursor position needs stdout, which is for data, and an answer on stdin in raw mode. Moves
+//! by a number of lines need neither.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ use super::view::{Size, View};
 const CLEAR_LINE: &str = "\x1b[K";
 const CLEAR_BELOW: &str = "\x1b[J";
 
-/// What stands on the screen, and where it is written. The cursor is on the line below it, on the left.
+/// The current content of the screen, and its output. The cursor is in the first column of the line below.
 #[derive(Debug)]
 pub(crate) struct Screen<W> {
     out: W,
@@ -29,7 +29,7 @@ impl<W: Write> Screen<W> {
         Screen { out, colours, size: None, lines: Vec::new() }
     }
 
-    /// Shows `view`; lines that have not changed are not written.
+    /// Shows `view`; unchanged lines are not written.
     pub(crate) fn show(&mut self, view: &View, size: Size) {
         let mut out = String::new();
         if self.size != Some(size) {
@@ -37,7 +37,7 @@ impl<W: Write> Screen<W> {
             self.size = Some(size);
         }
         out += &up(self.lines.len());
-        // One line is the cursor's.
+        // The last line is for the cursor.
         let lines = view.lines(Size { lines: size.lines.saturating_sub(1), ..size }, self.colours);
         let lines: Vec<String> = lines.iter().map(|line| foreign::painted(line).into_owned()).collect();
         for (place, line) in lines.iter().enumerate() {
@@ -47,13 +47,13 @@ impl<W: Write> Screen<W> {
             }
             out += "\r\n";
         }
-        // Lines that were there and are not any more; and what the terminal has echoed.
+        // Erases old lines below, and what the terminal has echoed.
         out += CLEAR_BELOW;
         self.lines = lines;
         self.write(&out);
     }
 
-    /// Lets `write` have the place of the view, and shows that again below what it wrote.
+    /// Erases the view, lets `write` print, and shows the view again below.
     pub(crate) fn above<T>(&mut self, write: impl FnOnce() -> T) -> T {
         let lines = self.lines.clone();
         self.clear();
@@ -70,24 +70,26 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// What takes the view away. A terminal that became narrower has broken the lines that were too long for it.
+    /// The sequence that erases the view. A terminal that became narrower has wrapped long lines.
     fn erased(&mut self, size: Size) -> String {
         let columns = usize::from(size.columns).max(1);
         let lines = self.lines.drain(..).map(|line| measure_text_width(&line).div_ceil(columns).max(1)).sum();
         match lines {
             0 => String::new(),
-            // Line by line to the second: some terminals keep what is cleared from the very first cell of the screen.
+            // The first line is cleared alone: some terminals keep in their history what is cleared from the
+            // first cell of the screen.
             lines => format!("{}{CLEAR_LINE}\r\n{CLEAR_BELOW}{}", up(lines), up(1)),
         }
     }
 
-    /// All at once: the terminal never shows half of it. One that is gone is not worth a run.
+    /// Writes all at once, so that the terminal never shows half of it. Errors are ignored: a lost terminal
+    /// must not end a run.
     fn write(&mut self, text: &str) {
         let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
     }
 }
 
-/// To the beginning of the line that stands `lines` above.
+/// Moves to the beginning of the line that is `lines` above.
 fn up(lines: usize) -> String {
     if lines > 0 { format!("\r\x1b[{lines}F") } else { "\r".to_owned() }
 }
@@ -108,7 +110,7 @@ mod tests {
         View { title: "T".to_owned(), place: place.to_owned(), table, ..View::default() }
     }
 
-    /// What is written for `view` after what was written before.
+    /// The output for `view` after the earlier output.
     fn written(screen: &mut Screen<Vec<u8>>, view: &View, size: Size) -> String {
         screen.out.clear();
         screen.show(view, size);
@@ -131,7 +133,7 @@ mod tests {
     fn what_a_narrower_terminal_has_broken_is_taken_away_as_well() {
         let mut screen = Screen::new(Vec::new(), false);
         written(&mut screen, &view("one", &["a"]), SIZE);
-        // The first line of 40 columns now takes 2, the others one each.
+        // The first line of 40 columns now takes two lines, the others one each.
         let size = Size { columns: 25, ..SIZE };
         assert!(written(&mut screen, &view("one", &["a"]), size).starts_with("\r^[5F^[K\r\n^[J\r^[1F"));
     }

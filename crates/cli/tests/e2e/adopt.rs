@@ -1,4 +1,4 @@
-//! Entries of other benchmarks become services, which are built and proved as all others are.
+//! Adopts entries of other benchmarks as services, then builds and verifies them like all others.
 
 use std::fs;
 

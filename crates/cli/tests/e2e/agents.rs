@@ -1,5 +1,5 @@
-//! One load from several generators: real agents and a real controller on this machine, and what becomes of a load when one of them is
-//! killed, stopped or a stranger.
+//! One load from several generators: real agents and a real controller on this machine, and the load when one
+//! of them is killed, stopped or not authorised.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::support::{Ended, PROGRAM, Running, USUAL, Workspace, free_port, send, start, within};
 
-/// How soon everything must have ended when one end is gone.
+/// The time limit for the end of all processes after one side is gone.
 const SECONDS: Duration = Duration::from_secs(15);
 
 /// A checkout with a token in it.
@@ -33,7 +33,7 @@ impl Ground {
         Agent::of(self.workspace.start(&words))
     }
 
-    /// The controller, which loads what listens on this port.
+    /// Starts the controller of a load on the server at this port.
     fn load(&self, agents: &[&Agent], port: u16, words: &str) -> Running {
         self.load_path(agents, port, "/", words)
     }
@@ -49,7 +49,6 @@ impl Ground {
     }
 }
 
-/// An agent that listens.
 pub struct Agent {
     process: Running,
     address: String,
@@ -74,7 +73,6 @@ impl Agent {
     }
 }
 
-/// The raw-socket server.
 struct RawServer {
     process: Running,
     port: u16,
@@ -123,13 +121,12 @@ pub fn u64_of(value: &Value, pointer: &str) -> u64 {
     value.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("{pointer} of {value}"))
 }
 
-/// The sum over all agents.
 pub fn sum(document: &Value, key: &str) -> u64 {
     let agents = document["agents"].as_array().unwrap();
     agents.iter().map(|agent| u64_of(agent, &format!("/{key}"))).sum()
 }
 
-/// What one generator would have sent with this seed is sent by three together.
+/// Three generators together send what one generator would send with this seed.
 #[test]
 fn the_requests_of_an_open_loop_are_those_of_one_generator() {
     let ground = Ground::new();
@@ -175,14 +172,15 @@ fn each_agent_checks_the_answers_of_a_contract() {
     }
 }
 
-/// A contract of the repository is sent as its text. What it would read from files would be those of the agent's machine.
+/// A contract of the repository is sent as its text. The agent would read referenced files on its own
+/// machine.
 #[test]
 fn a_contract_of_the_repository_is_sent_as_text() {
     let ground = Ground::new();
     let rest = include_str!("../../../../contracts/rest.toml");
     ground.workspace.write("contracts/mine.toml", &rest.replace("\"rest\"", "\"mine\""));
     let server = FakeServer::start("correct");
-    // In a folder where there is no contract.
+    // A folder without contracts.
     let elsewhere = tempfile::tempdir().unwrap();
     let token = ground.workspace.root().join("token");
     let words = ["agent", "--token-file", token.to_str().unwrap()];
@@ -263,7 +261,7 @@ fn an_agent_starts_the_service_that_it_watches_and_ends_it_whatever_happens() {
     [agent, watcher].into_iter().for_each(|agent| drop(agent.end().expect(0)));
     assert!(!listens(), "it has ended with its agent");
 
-    // Nothing of a command may be left when it has ended.
+    // No process of a command may outlive it.
     let watcher = ground.agent(&service);
     assert!(within(USUAL, listens));
     send(watcher.pid(), Signal::KILL);
@@ -277,7 +275,7 @@ fn an_agent_starts_the_service_that_it_watches_and_ends_it_whatever_happens() {
     assert!(refused.stderr.contains("no-such-program"), "{refused}");
 }
 
-/// One that is stopped for two seconds: its answers came late by as much, and its verdict says so.
+/// An agent that is stopped for two seconds: its answers are late by as much, and its verdict reports that.
 #[test]
 fn an_agent_that_is_stopped_makes_the_load_invalid() {
     let ground = Ground::new();
@@ -369,7 +367,7 @@ fn two_versions_of_tare_are_refused_and_both_are_named() {
     other.end();
 }
 
-/// 192.0.2.0/24 is an example network (RFC 5737): nothing is sent to it, because both permissions are looked at before.
+/// 192.0.2.0/24 is an example network (RFC 5737). Nothing is sent to it: both permissions are checked first.
 #[test]
 fn another_machine_takes_the_permission_of_both_sides() {
     let ground = Ground::new();

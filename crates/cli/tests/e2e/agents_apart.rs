@@ -1,4 +1,4 @@
-//! Agents that are not on one machine: two network namespaces with a pair of Ethernet devices between them.
+//! Agents on different networks: two network namespaces with a pair of Ethernet devices between them.
 
 use std::{
     fs::File,
@@ -27,7 +27,7 @@ use crate::{
 /// Private addresses (RFC 1918) that only these namespaces have.
 const ADDRESSES: [&str; 2] = ["10.79.53.1", "10.79.53.2"];
 
-/// Two namespaces, gone with their value.
+/// Two namespaces, removed when this value is dropped.
 struct Apart {
     names: [String; 2],
 }
@@ -39,7 +39,7 @@ fn ip(words: &str) -> Result<(), String> {
 }
 
 impl Apart {
-    /// `None` on a machine that allows no namespaces.
+    /// `None` on a machine that does not allow namespaces.
     fn new() -> Option<Apart> {
         Apart::made().map_err(|reason| skip_always("agents in two networks", &reason)).ok()
     }
@@ -64,7 +64,7 @@ impl Apart {
         format!("/run/netns/{}", self.names[end])
     }
 
-    /// Starts `tare WORDS` at one end.
+    /// Starts `tare WORDS` in one of the namespaces.
     fn start(&self, end: usize, folder: &Path, words: &[&str]) -> Running {
         start_under(&["nsenter", &format!("--net={}", self.path(end))], folder, words)
     }
@@ -78,7 +78,7 @@ impl Apart {
         (agent, address)
     }
 
-    /// A server at the first end, on all of its addresses; its threads end with the test.
+    /// A server in the first namespace, on all of its addresses; its threads end with the test.
     fn serve(&self) -> SocketAddr {
         let (sends, address) = mpsc::channel();
         let namespace = File::open(self.path(0)).unwrap();
@@ -147,7 +147,7 @@ fn two_networks_load_one_server_if_both_sides_permit_it() {
     let [(one, _), (other, _)] = agents;
     ended([one, other]).into_iter().for_each(|agent| drop(agent.expect(0)));
 
-    // For the first of them the server is its own machine; the other lacks the permission.
+    // For the first agent the server is on its own machine; the second lacks the permission.
     let agents = [apart.agent(0, &folder, &[]), apart.agent(1, &folder, &[])];
     let refused = load([&agents[0].1, &agents[1].1], &["-d", "1s", &url]).expect(1);
     let expected = format!("the agent at {}: {server} is not the agent's machine", agents[1].1);
@@ -155,7 +155,7 @@ fn two_networks_load_one_server_if_both_sides_permit_it() {
     let [(one, _), (other, _)] = agents;
     ended([one, other]);
 
-    // Each has a server of this name.
+    // Each namespace has a server at this address.
     let port = free_port().to_string();
     let servers = [0, 1].map(|end| apart.start(end, &folder, &["raw-socket", "--port", &port]));
     let agents = [apart.agent(0, &folder, &[]), apart.agent(1, &folder, &[])];
@@ -178,10 +178,10 @@ fn two_networks_load_one_server_if_both_sides_permit_it() {
     }
 }
 
-/// The protocols in which agents of another network ask for the services of a run.
+/// The protocols in which agents of another network load the services of a run.
 const ROWS: [&str; 4] = ["raw-socket", "raw-socket+tls", "raw-socket+h2", "raw-socket+h2c"];
 
-/// Each of them listens where the other network reaches it, and is asked there by two agents.
+/// Each service listens on an address that the other network reaches, and two agents load it there.
 #[test]
 fn services_of_a_run_are_asked_from_another_network_in_every_protocol() {
     let Some(apart) = Apart::new() else { return };
@@ -198,7 +198,7 @@ fn services_of_a_run_are_asked_from_another_network_in_every_protocol() {
     let words = ["run", "experiments/tiny.toml", "--agents", &names, "--token-file", "token", "--json"];
     let served = ["--serve-on", ADDRESSES[0], "--i-may-load", ADDRESSES[0]];
     let ended = apart.start(0, workspace.root(), &[&words[..], &served].concat()).end();
-    // Whether a row of so few slices has figures is up to what else this machine does.
+    // On a busy machine a row with so few slices may have no figures.
     assert!(matches!(ended.code(), Some(0 | 4)), "{ended}");
     let report = ended.json();
     assert!(fact(&report, "Load from").starts_with("2 agents: 10.79.53.2:"), "{report}");

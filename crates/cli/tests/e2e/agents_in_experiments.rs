@@ -1,5 +1,5 @@
-//! Experiments whose load comes from agents: two real ones on this machine, and what becomes of a slice, and of a run, when one of them
-//! is killed or stopped.
+//! Experiments whose load comes from agents: two real agents on this machine, and the slices and runs in
+//! which one of them is killed or stopped.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use tare_host::cpus::{Pinning, available};
 
 use crate::support::{Ended, Running, USUAL, Workspace, experiment, fact, free_port, journal, send, within};
 
-/// Of each a slice of a second in each round.
+/// The rows, each with a slice of a second in each round.
 const LABELS: [&str; 2] = ["raw-socket", "honest"];
 const OPEN: &str = "[latency]\nrate = \"200/s\"\nslice = \"1s\"\nslices-per-block = 1\n";
 
@@ -33,7 +33,7 @@ impl Ground {
         Ground { workspace }
     }
 
-    /// On the generator's CPUs, as a run demands it of agents on its machine.
+    /// Starts an agent on the generator's CPUs, as a run requires for agents on its machine.
     fn agent(&self, port: u16) -> Agent {
         let (listen, cpus) = (format!("127.0.0.1:{port}"), generator_cpus());
         self.agent_with(&["--keep", "--cpus", &cpus, "--listen", &listen])
@@ -102,7 +102,7 @@ fn until_slices(run: &mut Running, folder: &Path, count: usize) {
     assert!(!run.has_ended(), "{}", run.printed("stderr"));
 }
 
-/// It came to its end. Whether a row of so few slices has figures is up to what else this machine does.
+/// Expects a complete run. On a busy machine a row with so few slices may have no figures.
 fn expect_a_run(ended: Ended) -> Ended {
     assert!(matches!(ended.code(), Some(0 | 4 | 5)), "{ended}");
     ended
@@ -112,7 +112,7 @@ fn u64_of(value: &Value, pointer: &str) -> u64 {
     value.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("{pointer} of {value}"))
 }
 
-/// What must be true of every slice with figures.
+/// Checks the properties of every slice with figures.
 fn check_sample(sample: &Value, addresses: &[&str]) {
     let fleet = &sample["fleet"];
     let agents = fleet["agents"].as_array().unwrap_or_else(|| panic!("{sample}"));
@@ -129,7 +129,8 @@ fn check_sample(sample: &Value, addresses: &[&str]) {
     assert_eq!(u64_of(sample, "/load/latency/count"), u64_of(sample, "/load/answered"));
 }
 
-/// They ask for the services at another address than 127.0.0.1, where the raw socket listens and a fake service does not.
+/// Agents reach the services at another address than 127.0.0.1. The raw socket listens there and a fake
+/// service does not.
 #[test]
 fn two_agents_load_an_experiment_with_open_and_closed_loops() {
     let ground = Ground::new(1, 1, OPEN);
@@ -140,7 +141,7 @@ fn two_agents_load_an_experiment_with_open_and_closed_loops() {
     let run = ground.workspace.run();
     let records = journal(&run);
     let (samples, discarded) = (of_kind(&records, "sample"), of_kind(&records, "discarded"));
-    // Whether an agent was late is up to what else this machine does. Then its slice says so, and has no figures.
+    // An agent may be late because of other programs. Its slice then says so, and has no figures.
     assert_eq!(samples.len() + discarded.len(), 2 + 2, "{records:?}");
     assert!(!samples.is_empty(), "{discarded:?}");
     samples.iter().for_each(|sample| check_sample(sample, &addresses));
@@ -166,7 +167,7 @@ fn two_agents_load_an_experiment_with_open_and_closed_loops() {
     }
 }
 
-/// The service of a row answers wrongly in one of 1,500 requests, which its proof does not see.
+/// The service of a row answers one of 1,500 requests incorrectly, which its proof does not notice.
 #[test]
 fn a_wrong_answer_is_found_where_it_arrives() {
     let ground = Ground::new(1, 1, "");
@@ -187,7 +188,7 @@ fn a_killed_agent_spoils_its_slice_and_the_run_goes_on_once_it_is_back() {
     let mut run = ground.start(&[&one, &other], &[]);
     let runs = ground.workspace.root().join(".tare/runs");
     until_slices(&mut run, &runs, 1);
-    // Into the slice: it is connected to, and then it lasts a second.
+    // Wait until the slice has begun: the connections are made first, then the slice lasts a second.
     std::thread::sleep(Duration::from_millis(900));
     let (address, port) = (other.address.clone(), other.kill());
     let other = ground.agent(port);
@@ -208,7 +209,7 @@ fn a_killed_agent_spoils_its_slice_and_the_run_goes_on_once_it_is_back() {
 
 #[test]
 fn a_run_whose_agents_stay_away_is_cut_off_and_can_be_resumed() {
-    // A block that was cut off is not measured again: the third one is what is left.
+    // An interrupted block is not repeated, so only the third one is left.
     let ground = Ground::new(3, 1, "");
     let port = free_port();
     let [one, other] = [ground.agent(0), ground.agent(port)];

@@ -1,10 +1,10 @@
-//! Contracts of answers that are not known to the byte: what breaks them is caught by verification, and under load.
+//! Contracts of answers that are not known byte for byte: verification and loads find every violation.
 
 use std::fs;
 
 use crate::support::{Fake, Workspace, experiment, manifest};
 
-/// Its first answer is another one each time.
+/// A service whose first answer differs each time.
 const SHAPE: &str = r#"
 format = "1.1"
 name = "shape"
@@ -32,7 +32,7 @@ keep-alive = "skip"
 not-found = "skip"
 "#;
 
-/// Ten thousand answers, of which the service knows each by its row.
+/// Ten thousand answers; the service knows the row of each.
 const ITEMS: &str = r#"
 format = "1.1"
 name = "items"

@@ -1,5 +1,5 @@
-//! `tare audit` over what real tools print of small servers. No figure is said to be impossible. If a server fails a tenth of its
-//! answers, the audit of each output says so.
+//! `tare audit` of the real output of tools against small servers. It calls no figure impossible. If a server
+//! fails a tenth of its answers, the audit of each output reports it.
 
 use std::{
     fs,
@@ -20,17 +20,17 @@ use tare_host::fixture::{has_program, is_on_path, skip_always};
 
 use crate::support::{Workspace, fact, rows, wrong_of};
 
-/// A tool, and the ways in which it is run: the ending of the file that keeps its output, and a line of a shell with places for
-/// connections, threads, requests and the address. What it says on stderr is no part of JSON.
+/// A tool and its command lines: the suffix of the output file, and a shell line with placeholders for
+/// connections, threads, requests and the address. The JSON does not include its stderr.
 struct Tool {
     name: &'static str,
-    /// Whether `make setup` installs it. Others are compiled from source: a machine may be without them.
+    /// Whether `make setup` installs it. Other tools are compiled from source, and may be missing.
     is_set_up: bool,
     ways: &'static [(&'static str, &'static str)],
 }
 
 const TOOLS: [Tool; 10] = [
-    // It takes ten seconds to calibrate itself, so it begins first.
+    // It calibrates for ten seconds, so it starts first.
     Tool { name: "wrk2", is_set_up: false, ways: &[("txt", "wrk2 -t1 -c8 -d11s -R400 --latency {url}")] },
     Tool {
         name: "wrk",
@@ -114,20 +114,20 @@ const TOOLS: [Tool; 10] = [
 ];
 
 const CONNECTIONS: [u64; 5] = [1, 2, 8, 32, 64];
-/// If a tenth of them fails, a run without a failure happens once in 10^18 times.
+/// With a tenth of them failing, a run without a failure has a probability of 10^-18.
 const REQUESTS: u64 = 400;
-/// Most of a run is its start and its end, in which the tool waits.
+/// Tools mostly wait at the start and end of a run, so several run in parallel.
 const AT_ONCE: usize = 6;
 
 const OF_K6: &str = "import http from 'k6/http';\nexport default () => { http.get(__ENV.ADDRESS); };\n";
 
-/// How a server answers.
+/// The server's behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Manner {
     AtOnce,
-    /// One answer in fifty takes 20 ms.
+    /// Delays one answer in fifty by 20 ms.
     Stalls,
-    /// One answer in ten has the status 503.
+    /// Fails one answer in ten with status 503.
     Fails,
 }
 
@@ -138,7 +138,7 @@ impl Manner {
         self != Manner::Fails
     }
 
-    /// Starts a server; it lives as long as the test process. Gives its address.
+    /// Starts a server that lives as long as the test process, and returns its address.
     fn serve(self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/items", listener.local_addr().unwrap());
@@ -157,7 +157,7 @@ impl Manner {
         let _ = stream.set_nodelay(true);
         let mut reader = BufReader::new(stream);
         while let Some(keeps) = keeps_the_connection(&mut reader) {
-            // Not each tenth: two clients that are served in turn would have all the failures, and none of them.
+            // Random instead of every tenth: if two clients alternate, one of them would get all failures.
             let mut draw = DefaultHasher::new();
             count.fetch_add(1, Ordering::Relaxed).hash(&mut draw);
             let one_in = |part: u64| draw.finish().is_multiple_of(part);
@@ -190,7 +190,7 @@ fn keeps_the_connection(reader: &mut impl BufRead) -> Option<bool> {
     Some(if head.contains(" http/1.0\r\n") { asks("keep-alive") } else { !asks("close") })
 }
 
-/// One output to make.
+/// One tool output to produce.
 struct Run {
     tool: &'static str,
     line: String,
@@ -198,12 +198,12 @@ struct Run {
 }
 
 impl Run {
-    /// What is wrong with it, if anything is.
+    /// Produces the output; returns the error, if there is one.
     fn make(&self) -> Option<String> {
         let output = fs::File::create(&self.file).unwrap();
         let is_json = self.file.extension().is_some_and(|ending| ending == "json");
         let stderr = if is_json { Stdio::null() } else { output.try_clone().unwrap().into() };
-        // With its whole group, so that none of a pipe is left behind.
+        // Runs in a process group, so that `timeout` ends every process of the pipe.
         let mut command = Command::new("timeout");
         command.args(["--signal=KILL", "30", "sh", "-c", &self.line]).stdin(Stdio::null());
         command.stdout(output).stderr(stderr).current_dir(self.file.parent().unwrap());
@@ -213,7 +213,7 @@ impl Run {
     }
 }
 
-/// Each tool that is here, in each of its ways, with each number of connections, against each of the servers.
+/// All combinations of installed tools, their command lines, numbers of connections, and servers.
 fn runs(root: &Path) -> Vec<Run> {
     let servers = Manner::ALL.map(|manner| (manner, manner.serve()));
     let ways = TOOLS.iter().filter(|tool| is_here(tool)).flat_map(|tool| {
@@ -252,7 +252,7 @@ fn is_here(tool: &Tool) -> bool {
     found
 }
 
-/// How many outputs there are of each tool.
+/// The number of outputs of each tool.
 fn counted(runs: &[Run]) -> String {
     let counts =
         TOOLS.iter().map(|tool| (tool.name, runs.iter().filter(|run| run.tool == tool.name).count()));
@@ -260,7 +260,7 @@ fn counted(runs: &[Run]) -> String {
     format!("{} outputs: {}", runs.len(), told.join(", "))
 }
 
-/// The rows with a finding of an audit of this folder. Each of its files is one row, and none is said to be impossible.
+/// The rows with a finding in an audit of this folder. Each of its files is one row, and none is impossible.
 fn doubtful(workspace: &Workspace, folder: &str) -> Vec<Value> {
     let ended = workspace.tare(&["audit", folder, "--json"]);
     assert!(matches!(ended.code(), Some(0 | 5)), "no figure is impossible: {ended}");
@@ -292,7 +292,7 @@ fn real_outputs_are_not_said_to_be_untrue_and_hide_no_failures() {
     let wrong = wrong_of(&runs, AT_ONCE, Run::make);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let told = counted(&runs);
-    // Past the harness, which hides what a test that passes prints.
+    // Bypasses the test harness, which hides the output of passing tests.
     writeln!(std::io::stderr(), "{told}").unwrap();
     let lacks = |tool: &Tool| tool.is_set_up && !is_on_path(tool.name);
     assert!(runs.len() >= 200 || TOOLS.iter().any(lacks), "{told}");

@@ -1,5 +1,5 @@
-//! `tare bisect` and `tare history`: where a cost changed, in a repository that the test makes. What they decide is shown without
-//! time, in tare-analysis.
+//! `tare bisect` and `tare history`: where a cost changed, in a repository made by the test. The tests of
+//! tare-analysis check the decisions without timing.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use tare_host::fixture::has_program;
 
 use crate::support::{PROGRAM, checkout, git, journal, rows, send, start, within};
 
-/// A commit for each mode of the service.
+/// A repository with a commit per mode of the service.
 fn repository(modes: &[&str]) -> (tempfile::TempDir, PathBuf) {
     let (folder, root) = checkout("shop");
     git(&root, &["init", "--quiet", "--initial-branch=main"]);
@@ -29,7 +29,7 @@ fn repository(modes: &[&str]) -> (tempfile::TempDir, PathBuf) {
     (folder, root)
 }
 
-/// The subjects of the commits that are the first bad one, or may be.
+/// The subjects of the commits that are or may be the first bad one.
 pub(crate) fn first_bad(found: &Value) -> Vec<&str> {
     let commit = |place: &Value| {
         let place = usize::try_from(place.as_u64().unwrap()).unwrap();
@@ -62,7 +62,7 @@ fn a_bisection_that_was_killed_goes_on_with_the_steps_that_are_known() {
     assert_eq!(first_bad(&resumed.json()), ["1: burns-cpu"], "{resumed}");
     assert_eq!(fs::read(&ends).unwrap(), known, "what was measured is not measured again");
     assert!(journal(&step).len() > samples, "the step that was cut off is continued");
-    // Nothing is left to measure: the same answer at once.
+    // Nothing is left to measure, so the same answer comes at once.
     let known = start(folder, &["bisect", "--resume", "found", "--json"]).end().expect(0);
     assert_eq!(known.stdout, resumed.stdout);
 
@@ -84,7 +84,7 @@ fn ends_that_are_turned_round_are_refused() {
     assert!(turned.stderr.contains("\"HEAD\" does not come before \"old\""), "{turned}");
 }
 
-/// Answers, and works for 0.2 ms and more if it was given release 2.0.0 of the package.
+/// A server that works for 0.2 ms or more if it has release 2.0.0 of the package.
 const WITH_A_PACKAGE: &str = "\
 const old = require('ms/package.json').version === '2.0.0';
 const work = () => { let sum = 0; for (let i = 0; i < 200000; i++) sum += Math.sqrt(i); return sum; };
@@ -112,7 +112,7 @@ fn releases_of_a_package_are_installed_each_in_a_build_of_its_own() {
     let ended = history("ms@2.0.0,ms@2.1.3,ms@99.0.0").expect(1);
     let versions = rows(&ended.json(), "versions");
     assert_eq!(versions[1]["label"], "node server.js@ms@2.1.3", "{versions:?}");
-    // Whether so little time shows it depends on the machine.
+    // Whether so short a run finds the change depends on the machine.
     assert!(versions[1]["against_previous"].as_f64().unwrap() < 0.5, "{versions:?}");
     let reason = versions[2]["reason"].as_str().unwrap();
     assert!(reason.starts_with("build step \"npm install") && reason.contains("ms@99.0.0"), "{reason}");

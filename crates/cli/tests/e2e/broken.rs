@@ -1,4 +1,5 @@
-//! Services that die, cannot be built, or cannot be built here: their rows say so, and the others are measured.
+//! Services that crash, cannot be built, or lack their toolchain: their rows report it, and others are
+//! measured.
 
 use std::{path::Path, time::Duration};
 
@@ -9,7 +10,7 @@ use crate::support::{
     Running, USUAL, Workspace, experiment, fact, journal, manifest, row, send, state, within,
 };
 
-/// Kills the service of a row whenever it is seen alive, from its first slice on, until the run has noticed.
+/// Kills the service of a row whenever it is found alive, from its first slice on, until the run reports it.
 fn kill_service(tare: &mut Running, run: &Path, label: &str) {
     let has =
         |kind: &str| journal(run).iter().any(|record| record["kind"] == kind && record["label"] == label);
@@ -27,13 +28,13 @@ fn services_that_die_under_load_cost_only_their_own_rows() {
     let workspace =
         Workspace::new(&[("honest", "correct"), ("crashing", "crashes-under-load"), ("victim", "correct")]);
     let tiny = experiment(&["raw-socket", "honest", "crashing", "victim"], 6);
-    // Slices long enough that it is seldom killed between them.
+    // The slices are so long that it is rarely killed between them.
     workspace.write("experiments/tiny.toml", &tiny.replace("30ms", "100ms"));
     let mut tare = workspace.start(&["run", "experiments/tiny.toml", "--out", "out"]);
     kill_service(&mut tare, &workspace.root().join("out"), "victim");
     let ran = tare.end().expect(2);
 
-    // In the block of its 1500th request, which is a later one where the machine is busy.
+    // It crashes in the block of its 1500th request, which is a later block if the machine is busy.
     let crashing = ran.line_with("crashing", ": block ");
     assert!(crashing.contains("block ") && crashing.contains(": exit status 3 "), "{crashing}");
     let victim = ran.line_with("victim", ": block ");

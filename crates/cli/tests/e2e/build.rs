@@ -1,4 +1,4 @@
-//! `tare build`: the cache that checkouts share, and a build that is killed.
+//! `tare build`: the cache shared by checkouts, and a build that is killed.
 
 use std::{fs, path::PathBuf};
 
@@ -6,7 +6,7 @@ use rustix::process::Signal;
 
 use crate::support::{Ended, USUAL, Workspace, manifest, send, within};
 
-/// Checkouts with one service, whose build goes on until a file is there, and one cache.
+/// Checkouts that share a cache, with one service whose build waits for a file.
 struct Bench {
     checkouts: [Workspace; 2],
     folder: tempfile::TempDir,
@@ -44,7 +44,7 @@ impl Bench {
         fs::write(self.folder.path().join("go"), "").unwrap();
     }
 
-    /// How many attempts have begun.
+    /// The number of builds that have begun.
     fn begun(&self) -> usize {
         let folders =
             |path: PathBuf| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -66,7 +66,7 @@ fn a_build_that_is_killed_leaves_no_process_and_nothing_that_is_taken_for_a_buil
     let tare = bench.start(0);
     assert!(within(USUAL, || bench.begun() == 1));
     send(tare.pid(), Signal::KILL);
-    // Sees that nothing is left running.
+    // `end` checks that no process is left.
     assert_eq!(tare.end().code(), None);
     bench.allow();
     let (built, folder) = result(&bench.start(0).end().expect(0));
@@ -81,7 +81,7 @@ fn two_checkouts_at_once_build_once_and_who_waits_can_be_interrupted() {
     let builder = bench.start(0);
     assert!(within(USUAL, || bench.begun() == 1));
     let interrupted = bench.start(1);
-    // It listens for signals before it takes this lock.
+    // The command installs its signal handlers before it takes this lock.
     assert!(within(USUAL, || bench.checkouts[1].root().join(".tare/builds/slow.lock").exists()));
     send(interrupted.pid(), Signal::INT);
     assert_eq!(interrupted.end().code(), Some(130));

@@ -1,5 +1,5 @@
-//! Services of real work that cheat: each is seen with its reason, by `tare verify` where one client can see it, and by a run where
-//! only a load does.
+//! Services of real work that cheat. `tare verify` finds each cheat that one client can notice, and a run
+//! finds those that appear only under load; both report the reason.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -7,13 +7,13 @@ use tare_service::backing::PostgresPrograms;
 
 use crate::support::{Ended, Workspace, cheating, row, state_of, wrong_of};
 
-/// Each takes a database, so that few are enough to keep a machine busy.
+/// Each needs a database, so a few are enough to keep a machine busy.
 const AT_ONCE: usize = 2;
 
 const CONTRACTS: [&str; 10] =
     ["db", "queries", "updates", "fortunes", "crud", "json", "compress", "upload", "static", "gateway"];
 
-/// A way of cheating, and the contract that shows it.
+/// A kind of cheating, and the contract that exposes it.
 const SEEN_BY_ONE_CLIENT: [(&str, &str); 12] = [
     ("caches", "db"),
     ("skips-query", "db"),
@@ -29,7 +29,7 @@ const SEEN_BY_ONE_CLIENT: [(&str, &str); 12] = [
     ("caches-gateway", "gateway"),
 ];
 
-/// Whether this machine has a database; otherwise says that the test is skipped.
+/// Whether this machine has a database; if not, prints that the test is skipped.
 fn has_postgres(test: &str) -> bool {
     let found = PostgresPrograms::find();
     if let Err(error) = &found {
@@ -57,7 +57,7 @@ fn failures(ended: &Ended) -> Vec<String> {
         .collect()
 }
 
-/// Without the numbers that follow from what the service drew.
+/// The text without numbers that depend on random draws.
 fn without_draws(text: &str) -> String {
     let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
     let is_drawn = |before: &str| ["row", "expected", "got", "said", "or"].contains(&before);
@@ -101,7 +101,7 @@ fn what_cheats_fails_with_its_reason() {
         let ended = workspace.tare(&["verify", cheat, "--contract", contract, "--seed", "19", "--json"]);
         let right = ended.code() == Some(2);
         let reasons: Vec<String> = failures(&ended).iter().map(|reason| without_draws(reason)).collect();
-        // What the first checks say is what its author reads.
+        // The author reads the messages of the first checks.
         let more = reasons.len().saturating_sub(2);
         let shown = reasons.iter().take(2).map(|reason| format!("\n  {reason}")).collect::<String>();
         let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
@@ -114,7 +114,7 @@ fn what_cheats_fails_with_its_reason() {
     assert_snapshot!(found.join("\n"));
 }
 
-/// An experiment of a contract of real work; the first of the services is the reference.
+/// An experiment with a contract of real work; the first service is the reference.
 fn experiment(contract: &str, services: &[&str]) -> String {
     let connections = "connections = 16\nthreads     = 1";
     crate::support::experiment(services, 3)
@@ -125,14 +125,14 @@ fn experiment(contract: &str, services: &[&str]) -> String {
         .replace("slices-per-block = 2", "slices-per-block = 6")
 }
 
-/// The reason of a row of a run that nothing else was wrong with.
+/// The reason in a run's row that has no other failure.
 fn reason_under_load(contract: &str, cheat: &str) -> String {
     let workspace = workspace(&["none", cheat]);
     workspace.write("experiments/tiny.toml", &experiment(contract, &["none", cheat]));
     let ended = workspace.tare(&["run", "experiments/tiny.toml", "--json"]);
     let report = ended.json();
     let honest = row(&report, "none");
-    // Whether its throughput is valid is up to whoever else is at work on this machine.
+    // Other programs on this machine may make its throughput invalid.
     assert_eq!(state_of(&honest), "measured", "{honest}");
     assert_eq!(honest["errors"], 0, "{honest}");
     let cheat = row(&report, cheat);

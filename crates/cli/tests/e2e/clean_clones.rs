@@ -1,5 +1,5 @@
-//! What `tare init` writes works where only git's files are: each repository has what git ignores, such as a virtual environment,
-//! and the gate runs in another clone, by the script of the workflow.
+//! The files that `tare init` writes work in a clean clone. Each repository has ignored files, such as a
+//! virtual environment, and the gate runs in another clone, by the script of the workflow.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use tare_host::fixture::has_program;
 
 use crate::{dependencies::Repository, support::real_root};
 
-/// A repository with these files, what `prepare` makes beside them, and a commit of what git does not ignore.
+/// A repository with these files and a commit; `prepare` makes files that git ignores.
 fn repository(ignored: &str, files: &[(&str, &str)], prepare: &str) -> Repository {
     let repository = Repository::new();
     repository.write(".gitignore", &format!("{ignored}\n.tare\n"));
@@ -24,7 +24,7 @@ fn repository(ignored: &str, files: &[(&str, &str)], prepare: &str) -> Repositor
     repository
 }
 
-/// Runs `tare init`, commits what it wrote, and runs the gate in a clone with one more commit.
+/// Runs `tare init`, commits its files, and runs the gate in a clone with one more commit.
 fn has_a_gate_that_runs(repository: &Repository, ignored: &str) {
     repository
         .tare(&["init", "--name", "shop", "--get", "/items/1", "--no-compare", "--ci", "github"])
@@ -42,7 +42,7 @@ fn has_a_gate_that_runs(repository: &Repository, ignored: &str) {
     ));
     assert!(!root.join(ignored).exists());
     let ended = gate(&root, repository);
-    // A machine with other work may leave it undecided: that it was measured is what counts.
+    // On a busy machine it may be undecided: it only matters that it was measured.
     assert!(matches!(ended.status.code(), Some(0 | 4 | 5)), "{written}\n{ended:?}");
     let comment = fs::read_to_string(root.join("tare-gate/gate.md")).unwrap();
     assert!(comment.contains("shop@HEAD") && comment.contains("CPU/request"), "{comment}");

@@ -1,5 +1,5 @@
-//! `tare compare`: what it prints, keeps and ends with, folders outside of the checkout, revisions. Which verdict a run has is shown
-//! without time, in tare-analysis.
+//! `tare compare`: its output, files and exit status, folders outside of the checkout, revisions. The tests
+//! of tare-analysis check the verdicts without timing.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::support::{
     Ended, USUAL, Workspace, experiment, fact, git, home, journal, manifest, rows, send, within,
 };
 
-/// As many blocks as the looks of a short comparison take: 12, with looks after 4, 5, 6, 9 and 12.
+/// A short comparison has 12 blocks, with looks after 4, 5, 6, 9 and 12.
 fn workspace(services: &[(&str, &str)]) -> Workspace {
     let workspace = Workspace::new(services);
     workspace.write("experiments/tiny.toml", &experiment(&[], 12));
@@ -31,7 +31,7 @@ fn figure(found: &Value, metric: &str) -> Value {
 fn one_that_burns_cpu_fails_and_the_run_keeps_the_verdict() {
     let workspace = workspace(&[("honest", "correct"), ("slow", "burns-cpu")]);
     let ended = compare(&workspace, &["honest", "slow", "--seed", "7", "--delta", "50%"]).expect(3);
-    // Where others take CPU time, the interval may lie above 50% at a later look only.
+    // If other programs take CPU time, the interval may exceed 50% only at a later look.
     let is_verdict = |looks: usize| {
         ended.stdout.contains(&format!("\nFAIL after {looks} blocks: worse by 50% or more in "))
     };
@@ -50,7 +50,7 @@ fn one_that_burns_cpu_fails_and_the_run_keeps_the_verdict() {
     assert!(cpu["ratio_low"].as_f64().unwrap() > 1.5, "{found}");
     assert!(fact(&found, "Took").ends_with(": the question was answered"), "{found}");
     assert_eq!(fact(&found, "Contract"), "hello");
-    // Related to another row it is a table of two services, and no comparison.
+    // With another reference it is a table of two services, and no comparison.
     let table = workspace.tare(&["show", run.to_str().unwrap(), "--reference", "slow"]).expect_measured();
     assert!(table.stdout.contains("the results were looked at after 4, 5, 6, 9, 12 blocks: "));
 }
@@ -117,7 +117,7 @@ fn mistakes_of_words_are_told() {
     );
 }
 
-/// A service of the user's own: its language is not its parent's name, and one in the checkout has its name.
+/// An external service of the user: its language is not its parent's name, and the checkout has a namesake.
 #[test]
 fn a_folder_outside_is_a_service_everywhere() {
     let workspace = workspace(&[("mine", "correct")]);
@@ -152,7 +152,7 @@ fn a_folder_outside_is_a_service_everywhere() {
 fn revisions_of_a_folder_are_built_apart_and_compared() {
     let workspace = workspace(&[("mine", "correct")]);
     let root = workspace.root();
-    // The build leaves something behind, so that two builds in one place would be seen.
+    // The build leaves a file behind, which would expose two builds in one place.
     let text = |mode: &str| {
         manifest("mine", mode).replace("[run]", "[[build]]\ncommand = [\"mkdir\", \"built\"]\n[run]")
     };
@@ -178,7 +178,7 @@ fn revisions_of_a_folder_are_built_apart_and_compared() {
     assert!(!root.join("services/fake/mine/built").exists(), "the work tree is not built in");
     assert_eq!(fs::read_dir(home(root).join("revisions")).unwrap().count(), 2);
 
-    // Built already: a second `mkdir` would fail. One revision against itself is no regression.
+    // It is built already: a second `mkdir` would fail. A revision compared with itself is no regression.
     let same = ["services/fake/mine", "--revisions", "main..main", "--delta", "50%"];
     let ended = compare(&workspace, &[&same[..], &["--out", "second"]].concat());
     assert!(matches!(ended.code(), Some(0 | 5)), "{ended}");

@@ -1,5 +1,5 @@
-//! An experiment over several cores: what this machine has no CPUs for is named. The order on 64 CPUs is shown without time, in
-//! tare-bench.
+//! An experiment over several cores: rows that need more CPUs than this machine has are reported. The tests
+//! of tare-bench check the order on 64 CPUs without timing.
 
 use tare_host::cpus;
 
@@ -10,7 +10,7 @@ fn a_dry_run_names_what_does_not_fit_and_the_cpus_of_what_does() {
     let workspace = Workspace::new(&[("honest", "correct")]);
     let one = experiment(&["raw-socket", "honest"], 2);
     let (load, service) = one.split_once("[service]").unwrap();
-    // One thread, and more than any machine has CPUs for.
+    // One thread, and more threads than any machine has CPUs.
     let service = service.replacen("= 1\n", "= [1, 1024]\n", 1);
     workspace.write("experiments/cores.toml", &format!("{load}[service]{service}"));
     let planned = workspace.tare(&["run", "experiments/cores.toml", "--dry-run"]).expect(0);

@@ -1,5 +1,5 @@
-//! Two revisions that differ in the version of a package alone: each serves that of its own lock file. The answer has the version in
-//! it, so what is learned from the baseline is what the candidate fails.
+//! Two revisions that differ only in the version of a package: each runs with that of its own lock file. The
+//! answer contains the version, so the contract learned from the baseline fails for the candidate.
 
 use std::{
     fs,
@@ -13,10 +13,10 @@ use tempfile::TempDir;
 
 use crate::support::{Ended, Running, git, start_under};
 
-/// Time limit for tools that bring packages and compile them, twice.
+/// Time limit for tools that download and compile packages, twice.
 const PATIENCE: Duration = Duration::from_secs(400);
 
-/// A repository of a user, and a folder of its own for what Tare builds: not below the repository, as with every user.
+/// A repository of a user, and a folder for Tare's builds outside of it, as users have by default.
 pub(crate) struct Repository {
     folder: TempDir,
     home: TempDir,
@@ -33,7 +33,8 @@ impl Repository {
         Repository { folder, home, tools }
     }
 
-    /// A server of Node, and a commit that upgrades its package `ms` from 2.0.0 to 2.1.3. The work tree has what the last one has.
+    /// A server for Node, and a commit that upgrades its package `ms` from 2.0.0 to 2.1.3. The work tree has
+    /// the new package.
     pub(crate) fn upgraded(test: &str, server: &str) -> Option<Repository> {
         if !["node", "npm"].iter().all(|program| has_program(test, program)) {
             return None;
@@ -64,7 +65,7 @@ impl Repository {
         git(self.path(), &["commit", "--quiet", "-m", message]);
     }
 
-    /// A program of the ecosystem, as the author of the repository runs it.
+    /// Runs a program of the ecosystem, as the author of the repository would.
     pub(crate) fn run(&self, line: &str) {
         let mut shell = Command::new("sh");
         shell.args(["-c", line]).current_dir(self.path()).env("PATH", self.programs());
@@ -80,7 +81,7 @@ impl Repository {
         self.start_plain(&[words, &self.home()].concat())
     }
 
-    /// `PATH`
+    /// The value of `PATH`.
     fn programs(&self) -> String {
         format!("{}:{}", self.tools.display(), std::env::var("PATH").unwrap())
     }
@@ -90,18 +91,18 @@ impl Repository {
         self.home.path()
     }
 
-    /// The option that names it.
+    /// The option for that folder.
     pub(crate) fn home(&self) -> [&str; 2] {
         ["--home", self.home_folder().to_str().unwrap()]
     }
 
-    /// With the words alone, by which Tare keeps its builds below the repository.
+    /// Without that option, Tare keeps its builds below the repository.
     pub(crate) fn tare_plain(&self, words: &[&str]) -> Ended {
         self.start_plain(words).end_within(PATIENCE)
     }
 
     fn start_plain(&self, words: &[&str]) -> Running {
-        // What a user has set for the work tree is not for revisions.
+        // Settings for the work tree must not affect revisions.
         let inner = |path: &str| self.path().join(path).display().to_string();
         let variables = [
             format!("NODE_PATH={}", inner("node_modules")),
@@ -118,7 +119,7 @@ impl Repository {
         self.tare(&[&compare[..], words].concat())
     }
 
-    /// The baseline answers with the version `old`, the candidate with `new`, and both are named.
+    /// Expects that the baseline answers with `old`, the candidate with `new`, and the output names both.
     pub(crate) fn each_has_its_own(
         &self,
         command: &str,
@@ -164,7 +165,7 @@ fn of_pip() {
         repository.write("requirements.txt", &format!("six=={version}\n"));
         repository.commit(version);
     }
-    // That of the work tree is of neither.
+    // Neither revision has the version of the work tree.
     repository.run("python3 -m venv .venv && .venv/bin/pip install --quiet six==1.17.0");
     let versions = ["1.15.0", "1.16.0"];
     repository.each_has_its_own("python app.py", &[], versions, "six 1.15.0 -> 1.16.0");
@@ -175,7 +176,7 @@ fn of_pip() {
     assert!(refused.stderr.contains("as .venv/bin/python, and each has its own"), "{refused}");
     fs::remove_dir_all(repository.path().join("out")).unwrap();
     repository.each_has_its_own(".venv/bin/python app.py", &[], versions, "six 1.15.0 -> 1.16.0");
-    // A path that no word of the command shows is seen once the service has answered.
+    // A path that the command does not contain is found once the service has answered.
     repository.write("serve.sh", &format!("exec {} app.py\n", venv.display()));
     repository.commit("a path");
     repository.write("README.md", "a shop");
@@ -191,7 +192,7 @@ fn of_uv() {
         return;
     }
     let repository = Repository::new();
-    // No package of Debian brings it.
+    // Debian has no package for it.
     let folder = repository.tools.parent().unwrap().display().to_string();
     repository.run(&format!("python3 -m venv {folder} && {folder}/bin/pip install --quiet uv==0.13.9"));
     repository.write("app.py", PYTHON);

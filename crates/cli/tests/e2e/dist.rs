@@ -1,4 +1,5 @@
-//! Packages of the command: an archive, a Debian package and a wheel, each installed in an empty place and used there.
+//! Packages of the command: an archive, a Debian package and a wheel, each installed and used in an empty
+//! place.
 
 use std::{fs, path::Path, process::Command};
 
@@ -6,7 +7,7 @@ use tare_host::fixture::has_program;
 
 use crate::support::real_root;
 
-/// The program of this test, without what only a debugger reads: it is packed three times.
+/// The program of this test without debug information, because it is packed three times.
 fn stripped(folder: &Path) -> String {
     let path = folder.join("tare");
     let done =

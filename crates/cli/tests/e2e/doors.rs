@@ -1,10 +1,11 @@
-//! A repository of a stranger: nothing of it runs, and nothing is written outside of it, before its user has allowed it.
+//! An untrusted repository: before its user allows it, none of its commands run, and nothing is written
+//! outside of it.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
 use crate::support::{Ended, Workspace, checkout, git, manifest, start_under};
 
-/// Without what allows everything in the other tests.
+/// Runs without `TARE_TRUST`, which the other tests set.
 fn tare(folder: &Path, words: &[&str]) -> Ended {
     start_under(&["env", "-u", "TARE_TRUST"], folder, words).end()
 }
@@ -22,7 +23,7 @@ fn repository() -> Workspace {
     workspace
 }
 
-/// What looks at a repository and its revisions.
+/// Commands that only read a repository and its revisions.
 const LOOKS: [&[&str]; 6] = [
     &["compare", "honest", "--revisions", "HEAD~1..HEAD"],
     &["compare", "honest", "--revisions", "HEAD~1...HEAD", "--dry-run"],

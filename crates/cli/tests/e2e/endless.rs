@@ -1,4 +1,4 @@
-//! Servers whose first answer has no end: what is asked before a load ends in time and in little memory.
+//! Servers whose first answer never ends: the requests before a load still end in time, with little memory.
 
 use std::{
     fs,
@@ -15,19 +15,19 @@ use rustix::process::Signal;
 
 use crate::support::{Running, Workspace, send, within};
 
-/// Twice two questions of a second each, on a busy machine.
+/// Twice two requests of a second each, on a busy machine.
 const IN_TIME: Duration = Duration::from_secs(30);
 const PEAK_KIB_MAX: u64 = 64 * 1024;
 
-/// What is sent first, what then again and again, and the pause between.
+/// The first bytes, the bytes that are repeated, and the pause between.
 type Answer = (&'static [u8], Vec<u8>, Duration);
 
-/// A server that answers everybody so, and how many it has answered. It lives as long as the tests.
+/// A server with this answer, and the number of its answers. It lives as long as the tests.
 fn server(answer: Answer) -> (u16, Arc<AtomicUsize>) {
     server_after(|stream| stream.read(&mut [0; 4096]).map(drop), answer)
 }
 
-/// The same, which hears its request in this way.
+/// The same, with a function that reads the request.
 fn server_after(
     hear: fn(&mut TcpStream) -> io::Result<()>,
     (begin, more, pause): Answer,
@@ -59,7 +59,7 @@ fn load(workspace: &Workspace, port: u16, timeout: &str, more: &[&str]) -> Runni
     workspace.start(&[&["load", &url, "--timeout", timeout, "-d", "1s"], more].concat())
 }
 
-/// Ends by itself with an error, in time and in little memory. What it said.
+/// Expects that the command fails by itself, in time and with little memory. Returns its message.
 fn refused(what: &str, mut tare: Running) -> String {
     let mut peak = 0;
     let ended = within(IN_TIME, || {
@@ -71,8 +71,8 @@ fn refused(what: &str, mut tare: Running) -> String {
     tare.end().expect(1).stderr.clone()
 }
 
-/// The most memory that the process has had so far, without that of the program itself, which is large if it is made for tests; 0
-/// once it has ended.
+/// The process's peak memory in KiB without that of its executable, which is large in a test build; 0 once
+/// the process has ended.
 fn peak_kib(tare: &Running) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", tare.pid())).unwrap_or_default();
     let kib = |name: &str| {
@@ -102,13 +102,12 @@ fn a_load_is_refused_by_an_answer_that_has_no_end() {
     }
 }
 
-/// A frame of HTTP/2.
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = (payload.len() as u32).to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// After SETTINGS, the preface and frames up to the head of a request.
+/// Sends SETTINGS, and reads the preface and frames up to the head of a request.
 fn hear_http2(stream: &mut TcpStream) -> io::Result<()> {
     const PREFACE_BYTES: usize = 24;
     const HEADERS: u8 = 1;
@@ -154,7 +153,7 @@ fn a_length_that_nobody_sends_is_refused_by_its_value() {
         (b"HTTP/1.1 200 OK\r\nContent-Length: 50000000\r\n\r\nok", "50000000"),
     ] {
         let (port, _) = server((begin, b"x".to_vec(), Duration::from_secs(60)));
-        // Waited for, it would take longer than the test does.
+        // Waiting for it would take longer than the test does.
         let said = refused(value, load(&workspace, port, "90s", &[]));
         assert!(said.contains(&format!("{value} bytes")) && !said.contains("--timeout"), "{said}");
     }
@@ -163,7 +162,7 @@ fn a_length_that_nobody_sends_is_refused_by_its_value() {
 #[test]
 fn a_silent_server_is_waited_for_as_long_as_was_asked_for() {
     let workspace = Workspace::new(&[]);
-    // It accepts by its queue, and says nothing.
+    // It never accepts: connections stay in the queue, without an answer.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let [http, https] = ["http", "https"].map(|scheme| format!("{scheme}://{address}/"));
@@ -175,7 +174,7 @@ fn a_silent_server_is_waited_for_as_long_as_was_asked_for() {
     ] {
         let began = Instant::now();
         refused(&words.join(" "), workspace.start(words));
-        // By the default it takes 5 s and more.
+        // With the default it takes 5 s or more.
         assert!(began.elapsed() < Duration::from_secs(5), "{words:?}: {:?}", began.elapsed());
     }
 }

@@ -1,4 +1,4 @@
-//! `tare verify --endure`: what a service that passes the proof does under more than the proof, and what is said of it.
+//! `tare verify --endure`: services that pass the proof but fail under load, and their messages.
 
 use serde_json::Value;
 
@@ -6,10 +6,10 @@ use crate::support::{Ended, Workspace, manifest, wrong_of};
 
 const KNOWN_FAILURE: &str = "[[excuse]]\ncheck = \"crowd\"\nwhy = \"a thread for each connection\"\n";
 
-/// Most of it is waiting for time limits.
+/// Most of the time is spent waiting for time limits.
 const AT_ONCE: usize = 3;
 
-/// A mode of the fake service, a contract whose proof it passes, and a part of what must be said.
+/// A mode of the fake service, a contract whose proof it passes, and a part of the expected message.
 const FAILURES: [(&str, &str, &str); 7] = [
     (
         "worn-by-bad-input",

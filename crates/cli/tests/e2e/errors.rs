@@ -1,11 +1,11 @@
-//! Mistakes of users: one line each, with the file, the key and the nearest valid name.
+//! User errors: one line each, with the file, the key and the nearest valid name.
 
 use insta::assert_snapshot;
 use rustix::process::Signal;
 
 use crate::support::{USUAL, Workspace, experiment, free_port, manifest, send, within};
 
-/// A checkout with one service and one experiment, in each of which one thing may be wrong.
+/// A checkout with one service and one experiment; a replacement can introduce an error into each.
 fn workspace(in_manifest: (&str, &str), in_experiment: (&str, &str)) -> Workspace {
     let workspace = Workspace::new(&[]);
     let mistake = |text: String, (right, wrong): (&str, &str)| {
@@ -19,7 +19,7 @@ fn workspace(in_manifest: (&str, &str), in_experiment: (&str, &str)) -> Workspac
 
 const FINE: (&str, &str) = ("", "");
 
-/// The one line that a command with a mistake prints.
+/// The one line that a failing command prints.
 #[track_caller]
 fn line(workspace: &Workspace, words: &[&str]) -> String {
     let ended = workspace.tare(words).expect(1);
@@ -112,7 +112,7 @@ fn folders_that_are_no_runs() {
     let line = |words: &[&str]| line(&workspace, words);
     assert_snapshot!(line(&["show"]), @"error: ROOT/.tare/runs: no runs yet: No such file or directory (os error 2)");
     assert_snapshot!(line(&["show", "experiments"]), @r#"error: experiments: not a run folder (it has no readable "run.json"): No such file or directory (os error 2)"#);
-    // What can be shown of a run is shown, and what cannot is said: its verdict is not known.
+    // Readable parts of a run are printed, and the others reported: its verdict is unknown.
     let shown = |run: &str| workspace.tare(&["show", run]).expect(5).stdout.clone();
     let newer = shown("newer");
     assert!(

@@ -1,13 +1,14 @@
-//! Run folders, manifests and programs of others: what they say is shown and not obeyed, and what has no end is not read.
+//! Run folders, manifests and programs of others: their text is shown but not interpreted; endless files are
+//! not read.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
 use crate::support::{Ended, Workspace, manifest, real_root};
 
-/// As JSON and TOML spell it: clears a screen, renames a window, turns a line around.
+/// JSON and TOML escapes that clear a screen, rename a window, and reverse a line.
 const HOSTILE: &str = r"\u001b[2J\u001b]0;x\u0007\u202ey";
 
-/// What a terminal obeys, or what turns a line around.
+/// Checks for terminal sequences and characters that reverse a line.
 fn assert_harmless(text: &str, what: &str) {
     let obeyed = |c: &char| (c.is_control() && !"\n\t\r".contains(*c)) || *c == '\u{202e}';
     let found: Vec<char> = text.chars().filter(obeyed).collect();

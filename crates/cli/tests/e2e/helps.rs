@@ -1,4 +1,4 @@
-//! The examples of every help work with the program alone, or say what they need.
+//! The examples of every help work with the program alone, or report what they need.
 
 use std::{
     fs,
@@ -11,9 +11,9 @@ use crate::support::{Ended, checkout, git, manifest, start_under};
 
 /// The heading of examples that work in a clone of the repository.
 const IN_A_CLONE: &str = "Examples in a clone of the repository of Tare:";
-/// Commands that can tell what they would do.
+/// Commands with a `--dry-run`.
 const DRY: [&str; 7] = ["init", "run", "compare", "slo", "history", "bisect", "load"];
-/// How a command says that something is missing which its example needs.
+/// Messages about something missing that an example needs.
 const SAYS: [&str; 4] = [
     "ca.pem cannot be read",
     "start the server first",
@@ -21,14 +21,14 @@ const SAYS: [&str; 4] = [
     "no bisection that can be resumed",
 ];
 
-/// A line of a help.
+/// An example line of a help.
 struct Example {
     line: String,
     is_in_a_clone: bool,
 }
 
 impl Example {
-    /// The words after `tare`, as a shell reads them. What is said of a command stands behind two spaces.
+    /// The words after `tare`, split like a shell. The description of a command follows two spaces.
     fn words(&self) -> Vec<String> {
         let command = self.line.trim().split("  ").next().unwrap().replace("URL", "http://127.0.0.1:9/");
         shlex::split(&command).unwrap().into_iter().skip(1).collect()
@@ -70,8 +70,8 @@ fn of_help(text: &str) -> Vec<Example> {
     found
 }
 
-/// A repository of a user as the examples know one: scripts, a folder with a manifest, tags, and a file with a service and a gate.
-/// Its interpreter is there, and does nothing.
+/// A user's repository as in the examples: scripts, a folder with a manifest, tags, and a file with a service
+/// and a gate. Its interpreter exists, but does nothing.
 fn repository() -> (tempfile::TempDir, PathBuf) {
     let (folder, root) = checkout("mine");
     let file = |name: &str, text: &str| {
@@ -114,7 +114,7 @@ fn repository() -> (tempfile::TempDir, PathBuf) {
     (folder, root)
 }
 
-/// With the programs of the folder `bin` before all others.
+/// Runs with the programs of the folder `bin` before all others.
 fn tare(bin: &Path, folder: &Path, words: &[&str]) -> Ended {
     let path = format!("PATH={}:{}", bin.display(), std::env::var("PATH").unwrap());
     start_under(&["env", &path], folder, words).end()
@@ -130,13 +130,13 @@ fn what_only_a_clone_has_stands_under_its_heading() {
             || ["group:", "experiments/", "record/"].iter().any(|start| word.starts_with(start))
     };
     for example in &examples {
-        // What another suite has is named by its path.
+        // Another suite's entry is named by its path.
         let has = example.words().iter().any(|word| of_a_clone(word));
         assert_eq!(has, example.is_in_a_clone, "{}", example.line);
     }
 }
 
-/// None of them starts anything.
+/// The examples are run in a way that starts nothing.
 #[test]
 fn every_example_is_understood_by_the_program_alone() {
     let (_folder, root) = repository();
@@ -144,7 +144,7 @@ fn every_example_is_understood_by_the_program_alone() {
     for example in examples().iter().filter(|example| !example.is_in_a_clone) {
         let words = example.words();
         let command = words.first().map(String::as_str).unwrap_or_default();
-        // A generator on other machines is looked for at once.
+        // A generator on another machine is contacted at once.
         if !DRY.contains(&command)
             || words.iter().any(|word| ["--agents", "--engine", "--calibrate"].contains(&word.as_str()))
         {
@@ -153,7 +153,7 @@ fn every_example_is_understood_by_the_program_alone() {
         let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
         let is_resumed = words.contains(&"--resume");
         words.extend((!words.contains(&"--dry-run") && !is_resumed).then_some("--dry-run"));
-        // A repository that Tare knows is not set up again.
+        // A repository that is set up is not set up again.
         let place = if command == "init" { root.join("app") } else { root.clone() };
         let ended = tare(&root.with_file_name("bin"), &place, &words);
         let says = SAYS.iter().any(|text| ended.stderr.contains(text));
@@ -163,7 +163,6 @@ fn every_example_is_understood_by_the_program_alone() {
     assert!(count > 25, "only {count} examples were tried");
 }
 
-/// Where there is no clone, each says that it needs one.
 #[test]
 fn without_a_clone_its_examples_say_that_they_need_one() {
     let folder = tempfile::tempdir().unwrap();

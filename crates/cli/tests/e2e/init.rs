@@ -1,4 +1,4 @@
-//! `tare init`: a repository that Tare has never seen, and what it has afterwards.
+//! `tare init`: an unknown repository, and its contents afterwards.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ fn tare(folder: &Path, words: &[&str]) -> Ended {
     start(folder, words).end()
 }
 
-/// A repository whose service is started as its authors wrote it down.
+/// A repository that documents how to start its service.
 fn repository(mode: &str) -> (tempfile::TempDir, PathBuf) {
     let (folder, root) = checkout("shop");
     let procfile = format!("web: FAKE={mode} {}\n", PROGRAM.display());
@@ -30,7 +30,7 @@ fn what_does_not_work_is_said_and_nothing_is_written() {
     let (_folder, repository) = repository("correct");
     let ended = tare(&repository, &["init", "--get", "/nowhere"]).expect(1);
     assert!(ended.stderr.contains("give --get a path that it serves"), "{ended}");
-    // Of a document only what the service has is asked for.
+    // Only those paths of a document that the service has are kept.
     let document = "openapi: 3.0.0\ninfo: {title: a, version: '1'}\npaths:\n  /nowhere: {get: {responses: {'200': {description: a}}}}\n  \
                     /: {get: {responses: {'200': {description: a}}}}\n";
     fs::write(repository.join("openapi.yaml"), document).unwrap();
@@ -45,7 +45,7 @@ fn what_does_not_work_is_said_and_nothing_is_written() {
     assert!(!repository.join("tare.toml").exists() && !empty.join("tare.toml").exists());
 }
 
-/// A service that has no `/`, and an OpenAPI document of itself.
+/// A service without `/`, but with its own OpenAPI document.
 const SELF_DESCRIBED: &str = r#"
 const document = { openapi: "3.0.0", info: { title: "shop", version: "1" }, paths: {
   "/items/{id}": { get: { parameters: [{ name: "id", in: "path", required: true, schema: { type: "integer" }, example: 7 }],

@@ -1,4 +1,4 @@
-//! The instrument fails in the middle of a run: no service is blamed for it, and the rest is measured once the cause is gone.
+//! The instrument fails in the middle of a run: no service is blamed, and the rest is measured later.
 
 use std::{fs, path::Path};
 
@@ -41,7 +41,7 @@ fn a_watchdog_that_is_killed_is_replaced_and_the_run_goes_on() {
     }
     reaches(&mut tare, &run, 4);
     assert_eq!(kinds(&run, "failed"), 0);
-    // The last watchdog knows of services that were there before it.
+    // The new watchdog knows services that were started before it.
     send(tare.pid(), Signal::KILL);
     tare.end();
 }
@@ -69,7 +69,7 @@ fn a_histogram_that_cannot_be_stored_cuts_the_run_off_and_blames_no_service() {
     assert_eq!((kinds(&run, "failed"), kinds(&run, "ended")), (0, 1));
 }
 
-/// As a full disk, and for a user without rights: no file may grow beyond this size.
+/// Limits the size of files, which acts like a full disk and needs no root.
 fn limit_files(tare: &Running, bytes: u64) {
     let pid = Pid::from_raw(tare.pid().cast_signed()).expect("a process");
     let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };

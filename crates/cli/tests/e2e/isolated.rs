@@ -1,4 +1,4 @@
-//! Services with networks and processes of their own, which see nothing of the run.
+//! Services with their own networks and processes, which see nothing of the run.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use tare_host::link::rights;
 
 use crate::support::{PROGRAM, Workspace, experiment, fact, state};
 
-/// Notes in which network it is and what it sees of the run, and serves as it should.
+/// A service that records its network and what it sees of the run, and answers correctly.
 fn spying(name: &str) -> String {
     let others = "ls -d /proc/[0-9]* | grep -vcx \"/proc/1\\|/proc/$$\"";
     let spy = format!(
@@ -40,18 +40,18 @@ fn each_service_has_a_network_of_its_own_and_is_measured_in_it() {
     let networks = fs::read_to_string(workspace.root().join("networks")).unwrap();
     let all: Vec<&str> = networks.lines().collect();
     let own = fs::read_link("/proc/self/ns/net").unwrap().display().to_string();
-    // Of two services, each proved once and started in two blocks. The two of a block are there at once; the number of a network that
-    // is gone is given again.
+    // Two services, each verified once and started in two blocks. The two of a block exist at the same time;
+    // the number of a removed network is reused.
     let elsewhere: Vec<&str> = all.iter().copied().filter(|network| *network != own).collect();
     assert_eq!((all.len(), elsewhere.len()), (6, 4), "{networks}");
     assert!(elsewhere.chunks(2).all(|block| block[0] != block[1]), "{networks}");
 
-    // While they are proved they see the machine; within the run neither their output nor what is asked.
+    // During verification they see the machine; within the run neither their output nor the requests.
     let seen = fs::read_to_string(workspace.root().join("seen")).unwrap();
     assert_eq!(seen.lines().filter(|sizes| *sizes == "0 0").count(), 4, "{seen}");
     if report.to_string().contains("processes: a service sees its own only") {
         let others = fs::read_to_string(workspace.root().join("processes")).unwrap();
-        // The shell that counts, ls and grep.
+        // The counting shell, ls and grep.
         let few = others.lines().filter(|count| count.parse::<u32>().is_ok_and(|count| count <= 3)).count();
         assert_eq!(few, 4, "{others}");
     } else {

@@ -1,4 +1,4 @@
-//! `tare run` cut off: by SIGKILL, and by signals that ask.
+//! `tare run` interrupted: by SIGKILL, and by signals that request an end.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use crate::support::{Running, USUAL, Workspace, experiment, journal, send, state, within};
 
-/// A run that has one whole block behind it and is in the middle of the second, and its folder.
+/// A run with one complete block, in the middle of the second, and its folder.
 fn midway(workspace: &Workspace) -> (Running, PathBuf) {
     let endless = experiment(&["raw-socket", "honest", "other"], 1000).replace("\"0s\"", "\"1h\"");
     workspace.write("experiments/endless.toml", &endless);
@@ -31,12 +31,12 @@ fn kill_9_leaves_no_process_and_a_run_that_can_be_shown() {
     let workspace = workspace();
     let (tare, run) = midway(&workspace);
     send(tare.pid(), Signal::KILL);
-    // Sees that within five seconds nothing is left.
+    // `end` checks that no process is left after five seconds.
     let killed = tare.end();
     assert_eq!(killed.code(), None);
 
     shows_as_cut_off(&workspace, &run);
-    // And where the last line was cut within:
+    // The same with a truncated last line.
     let path = run.join("journal.ndjson");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text + "{\"sam").unwrap();
@@ -54,7 +54,7 @@ fn a_run_that_was_killed_goes_on_and_loses_nothing() {
     let text = fs::read_to_string(&path).unwrap();
     let before = journal(&run);
     fs::write(&path, text + "{\"sam").unwrap();
-    // It has an hour to go: a few blocks more are enough.
+    // An hour is left in its budget: a few more blocks are enough.
     let mut going_on = workspace.start(&["run", "--resume", "out"]);
     let is_further = |record: &serde_json::Value| record["kind"] == "block" && record["block"] == 3;
     assert!(within(USUAL, || journal(&run).iter().any(is_further) || going_on.has_ended()));
@@ -100,7 +100,7 @@ fn what_asks_to_stop_gets_a_table_that_says_so() {
     let workspace = workspace();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let (tare, run) = midway(&workspace);
-        // As `timeout` does it, to the command and to its group: the second is no second request.
+        // Like `timeout`, which signals the command and its group: the second signal is no second request.
         send(tare.pid(), signal);
         send(tare.pid(), signal);
         let ran = tare.end().expect(code);

@@ -1,5 +1,5 @@
-//! SIGKILL of tare while it works with a database: while that is made, while it is filled, and under load. Nothing is left, and the next
-//! run is clean. And a machine that has no database.
+//! SIGKILL of tare while it works with a database: while the database is created, filled, and under load.
+//! Nothing is left, and the next run succeeds. Also a machine without a database.
 
 use std::{
     collections::BTreeSet,
@@ -13,7 +13,7 @@ use tare_service::backing::PostgresPrograms;
 
 use crate::support::{Running, USUAL, Workspace, cheating, journal, manifest, send, start_under, within};
 
-/// How long what tare has started may outlive it.
+/// How long processes that tare started may outlive it.
 const GONE: Duration = Duration::from_secs(10);
 
 fn workspace() -> Workspace {
@@ -30,20 +30,20 @@ fn has_postgres() -> bool {
     found.is_ok()
 }
 
-/// A process of a database.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Process {
     pid: u32,
     command: String,
 }
 
-/// Where the databases of this tare work, begins so.
+/// The path prefixes of the databases of this tare.
 fn prefixes(tare: u32) -> [String; 2] {
     let temporary = std::env::temp_dir();
     [format!("/dev/shm/tare-{tare}-"), format!("{}/tare-{tare}-", temporary.display())]
 }
 
-/// Processes that work in a folder of this tare, or were given one. Those of PostgreSQL write over their environment.
+/// Processes that work in a folder of this tare, or have one in their environment (PostgreSQL overwrites its
+/// own).
 fn processes(tare: u32) -> Vec<Process> {
     let prefixes = prefixes(tare);
     let process = |pid: u32| {
@@ -67,7 +67,7 @@ fn folders(tare: u32) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Segments of shared memory that one of these processes made.
+/// Shared memory segments that one of these processes created.
 fn segments(makers: &BTreeSet<u32>) -> Vec<String> {
     let table = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     let is_of_them = |line: &&str| {
@@ -77,7 +77,8 @@ fn segments(makers: &BTreeSet<u32>) -> Vec<String> {
     table.lines().skip(1).filter(is_of_them).map(str::to_owned).collect()
 }
 
-/// Waits until a process of its database has such a word in its command, kills tare a while later, and sees that nothing is left.
+/// Waits until the command of a database process contains this word, kills tare a while later, and checks
+/// that nothing is left.
 fn kill_when(mut tare: Running, word: &str, later: Duration) {
     let pid = tare.pid();
     let mut seen = BTreeSet::new();
@@ -107,7 +108,7 @@ fn kill(tare: Running, seen: &mut BTreeSet<u32>, when: &str) {
     let is_gone = within(GONE, || !is_left());
     assert!(is_gone, "{when}: left are {:?} and {:?}", processes(pid), folders(pid));
     assert_eq!(segments(seen), [""; 0], "{when}");
-    // What still ran would make it again.
+    // A process that is still running would create it again.
     std::thread::sleep(Duration::from_millis(300));
     assert!(!is_left(), "{when}: came back: {:?} and {:?}", processes(pid), folders(pid));
 }
@@ -179,7 +180,7 @@ fn a_machine_without_a_database_says_what_brings_it_and_goes_on() {
         .map(|line| line.split_once(" pass ").map_or(line.to_owned(), |(before, _)| format!("{before} pass")))
         .collect();
     insta::assert_snapshot!(heads.join("\n"));
-    // The contract of what is measured is another matter.
+    // The contract of this experiment needs no database.
     workspace.write("experiments/tiny.toml", &crate::support::experiment(&["honest"], 1));
     start_under(wrapper, workspace.root(), &["run", "experiments/tiny.toml"]).end().expect_measured();
     let of_database = crate::support::experiment(&["none"], 1)

@@ -1,10 +1,10 @@
-//! Answers that change with time, and what is asked: the same in every command that learns an answer.
+//! Answers that change with time, and the requests before learning, in every command that learns.
 
 use std::{fs, path::Path};
 
 use crate::support::{Ended, checkout, start, wrong_of};
 
-/// Answers with `body()`, and writes what it was asked into a file, a line for each.
+/// Answers with `body()`, and writes each request as a line into a file.
 const SERVICE: &str = r#"
 import os, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,7 +32,7 @@ class Handler(BaseHTTPRequestHandler):
 ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
 "#;
 
-/// What a service answers, and what is said of that.
+/// The answer of a service, and the expected message.
 const CHANGING: [(&str, &str); 6] = [
     (
         "'now %d' % time.time()",
@@ -64,14 +64,14 @@ fn has_python() -> bool {
     tare_host::fixture::has_program("services whose answers change", "python3")
 }
 
-/// The command of a service that answers so.
+/// The command of a service with this answer.
 fn service(folder: &Path, name: &str, body: &str) -> String {
     let path = folder.join(format!("{name}.py"));
     fs::write(&path, SERVICE.replace("BODY", body)).unwrap();
     format!("python3 {}", path.display())
 }
 
-/// What the service of this name was asked.
+/// The requests that the service of this name received.
 fn asked(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(format!("{name}.py.asked"))).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! `tare list`: what is there, and with `--aspects` what it is besides fast.
+//! `tare list`: the services, and with `--aspects` their other properties.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn what_cannot_be_started_is_told_and_the_others_are_measured() {
     assert!(ended.json()[1]["measured"].is_object());
 }
 
-/// A requirement that leaves a mark when it is asked for.
+/// A requirement check that leaves a file when it runs.
 fn marked(workspace: &Workspace, name: &str) -> std::path::PathBuf {
     let mark = workspace.root().join("was-run");
     let asks = format!("[[requires]]\ncommand = [\"sh\", \"-c\", \"touch {}\"]\n", mark.display());

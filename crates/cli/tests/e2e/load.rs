@@ -1,7 +1,7 @@
-//! `tare load`: against the reference, and against small servers that answer what a test wants.
+//! `tare load`: against the reference, and against small servers with the answers of a test.
 //!
-//! One connection or a think time leaves the generator idle in part, so that no run is refused as generator-bound in
-//! builds without optimisation either.
+//! With one connection or a think time the generator is partly idle. So no run is rejected as
+//! generator-bound, even in builds without optimisation.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::support::{Ended, Running, USUAL, Workspace, free_port, send, within};
 
-/// A checkout, and a reference in it that answers.
+/// A checkout, with a running reference.
 struct RawSocket {
     workspace: Workspace,
     process: Running,
@@ -44,14 +44,14 @@ impl RawSocket {
     }
 }
 
-/// What other tests do meanwhile is no finding, but where a test says so.
+/// Interference by other tests is no finding, unless a test asks for it.
 fn load(workspace: &Workspace, url: &str, words: &str) -> Ended {
     let others = if words.contains("--max-interference") { "" } else { "--max-interference 100%" };
     let words = words.split_whitespace().chain(others.split_whitespace());
     workspace.tare(&["load", url].into_iter().chain(words).collect::<Vec<_>>())
 }
 
-/// A server that answers the request of this number, counted from 0 over all connections, with these bytes.
+/// A server that answers each request by its number, counted from 0 over all connections.
 pub fn serve(answer: impl Fn(usize) -> String + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -245,7 +245,7 @@ fn interrupted_it_prints_what_is_known() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let words = ["load", &reference.url, "-c", "1", "-d", "60s", "--json"];
         let running = reference.workspace.start(&words);
-        // The answer is learned over more than a second.
+        // Learning the answer takes more than a second.
         std::thread::sleep(Duration::from_millis(2_500));
         send(running.pid(), signal);
         let ended = running.end().expect(code);
@@ -327,7 +327,7 @@ fn a_redirect_is_a_warning() {
     );
 }
 
-/// A server that answers for this long, and then closes everything.
+/// A server that answers for this time, and then closes everything.
 fn serve_for(time: Duration) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -370,7 +370,7 @@ fn a_server_that_ends_during_the_load_is_named_first() {
 
 #[test]
 fn what_was_never_answered_bounds_the_mean_and_leaves_no_deviation() {
-    // Two are asked before, ten are answered, and the next one never is.
+    // Two requests precede the load, ten are answered, and the next one never is.
     let silent = serve(|number| if number < 12 { response(200, "x") } else { String::new() });
     let workspace = Workspace::new(&[]);
     let ended = load(&workspace, &silent, "-c 1 -d 500ms --timeout 200ms --json").expect(4);
@@ -441,7 +441,7 @@ fn the_urls_of_a_file_are_requested_in_turns() {
     assert_snapshot!(ended.stderr.trim_end(), @r#"error: wrong.txt:2: the scheme "ftp" is neither http nor https"#);
 }
 
-/// A process that takes as much CPU time as it is given.
+/// A process that uses all CPU time it can get.
 struct Spinner(std::process::Child);
 
 impl Drop for Spinner {
@@ -476,7 +476,7 @@ fn a_time_is_written_in_one_way_everywhere() {
     };
     assert_snapshot!(planned("90"), @"load     closed loop, 64 connections, 1 thread, for 1m30s");
     assert_eq!([planned("1m30s"), planned("1.5m")], [planned("90"), planned("90")]);
-    // Each of them goes on to what is wrong elsewhere.
+    // Each value is accepted; the error is about another option.
     for time in ["90", "1m30s", "1.5m"] {
         let ended = workspace.tare(&["compare", "unheard-of", "unheard-of", "--budget", time]).expect(1);
         assert!(ended.stderr.starts_with("error: unknown service"), "{}", ended.stderr);
@@ -498,7 +498,7 @@ fn an_option_of_another_tool_is_translated() {
     assert!(!ended.stderr.contains("-d here"), "a tip of load only");
 }
 
-/// Stopped for longer than it waits for an answer, in a load and in its drain.
+/// The process is stopped for longer than its response timeout, in a load and in its drain.
 #[test]
 fn answers_that_came_while_it_was_stopped_are_not_late() {
     let raw_socket = RawSocket::new();

@@ -6,7 +6,7 @@ use tare_analysis::machines::fixture::{self, Simulated, five};
 
 use crate::support::Workspace;
 
-/// One bundle a run below `folder`, as jobs hand them in.
+/// Writes one bundle per run below `folder`, as jobs deliver them.
 fn bundles(workspace: &Workspace, folder: &str, runs: &[Simulated]) {
     for run in runs {
         let job = format!("{folder}/{}-{}", run.machine, run.seed);
@@ -48,7 +48,7 @@ fn a_merged_folder_is_shown_reported_and_published_as_a_run_is() {
     assert_eq!(again.stdout, first.stdout);
     let csv = workspace.tare(&["report", "collected", "--format", "csv", "--section", "pooled"]).expect(0);
     assert!(csv.stdout.starts_with("row,throughput_of_reference,"), "{csv}");
-    // The site has it as one entry, beside a run of one machine.
+    // The site has the merged run as one entry, beside a run of one machine.
     fixture::write(&five()[0].stored(), &root.join("alone")).unwrap();
     let site = workspace.tare(&["site", "out", "collected", "alone", "--json"]).expect(0).json();
     assert_eq!(site["runs"], 2);
@@ -85,7 +85,7 @@ fn what_cannot_be_merged_says_why_and_ends_so() {
     fixture::write(&other.stored(), &root.join("other")).unwrap();
     let refused = workspace.tare(&["merge", "collected", "other"]).expect(1);
     assert!(refused.stderr.contains("not runs of one experiment: services: "), "{refused}");
-    // A copy whose records were cut is not taken for the run.
+    // A copy with truncated records does not count as the same run.
     copy(&root.join("collected/b-2/run"), &root.join("copy"));
     workspace.tare(&["merge", "collected", "copy"]).expect(0);
     let journal = root.join("copy/journal.ndjson");

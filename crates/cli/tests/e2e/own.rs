@@ -1,4 +1,4 @@
-//! Services of a user: commands in a folder that Tare has never seen, and a repository with one file.
+//! Services of a user: commands in an unknown folder, and a repository with one file.
 
 use std::{
     fs,
@@ -51,16 +51,17 @@ fn a_budget_bounds_the_measuring() {
     let words = [&["compare", &honest, &honest, "--get", "/", "--json"][..], &budget].concat();
     let began = Instant::now();
     let ended = tare(folder.path(), &words);
-    // Building, verifying and stopping are not part of it, and a loaded machine makes them slow: most blocks would take a minute.
+    // Building, verifying and stopping are not included, and a loaded machine makes them slow: most blocks
+    // would take a minute.
     assert!(began.elapsed() < Duration::from_secs(30), "{ended}");
-    // Neither INCONCLUSIVE nor WORSE is a regression of delta.
+    // INCONCLUSIVE and WORSE are no regression of delta.
     assert!(matches!(ended.code(), Some(0 | 4)), "{ended}");
 }
 
 #[test]
 fn a_repository_has_one_file_and_folders_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
-    // A monorepo, whose folders of these names mean something else.
+    // A monorepo with folders of these names for other purposes.
     for (path, text) in [
         ("services/shop/main.go", "package main"),
         ("contracts/customer.toml", "party = \"first\""),
@@ -103,8 +104,8 @@ fn a_service_in_the_root_is_itself_and_not_the_raw_socket() {
     }
 }
 
-/// An experiment of a repository is known by its name, and its paths are relative to its file. Services of another catalogue
-/// take part.
+/// An experiment of a repository has a name, and its paths are relative to its file. It can use services of
+/// another catalogue.
 #[test]
 fn experiments_have_names_and_other_catalogues_take_part() {
     let folder = tempfile::tempdir().unwrap();
@@ -130,7 +131,7 @@ fn experiments_have_names_and_other_catalogues_take_part() {
     assert!(ended.stderr.contains("unknown experiment \"outs\"; did you mean \"ours\"?"), "{ended}");
 }
 
-/// A repository of a service that answers slower on the branch `topic`.
+/// A repository with a service that is slower on the branch `topic`.
 fn repository() -> (tempfile::TempDir, PathBuf) {
     let (folder, root) = checkout("checkout");
     git(&root, &["init", "--quiet", "--initial-branch=main"]);

@@ -1,4 +1,4 @@
-//! What is said before a measurement and of one that did not come to its end: plans, names that mean nothing, and interrupts.
+//! Messages before a measurement and about an incomplete one: plans, unknown names, and interrupts.
 
 use std::{fs, path::Path};
 
@@ -13,7 +13,7 @@ fn tare(folder: &Path, words: &[&str]) -> Ended {
     start(folder, words).end()
 }
 
-/// A service with a build of a second.
+/// A service whose build takes a second.
 fn built(name: &str) -> String {
     manifest(name, "correct").replace("[version]", "[[build]]\ncommand = [\"sleep\", \"1\"]\n[version]")
 }

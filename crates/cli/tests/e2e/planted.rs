@@ -1,6 +1,6 @@
-//! Faults that were planted in a service and that nothing reported once: for each the command that promises to notice it, and a
-//! part of its words. What `tare verify` and `--endure` promise is in `verify` and `endure`; the table for readers is in
-//! `docs/methodology/selftest.md`.
+//! Faults planted in a service that no command once reported. Each has the command that must notice it, and a
+//! part of its message. The tests `verify` and `endure` cover `tare verify` and `--endure`; the table for
+//! readers is in `docs/methodology/selftest.md`.
 
 use std::net::TcpStream;
 
@@ -11,10 +11,10 @@ use crate::support::{
     Fake, PROGRAM, USUAL, Workspace, experiment, free_port, journal, manifest, row, send, within, wrong_of,
 };
 
-/// A closed loop of eight connections, since the fake service has a thread for each of them.
+/// A closed loop of eight connections, because the fake service has a thread per connection.
 const CONNECTIONS: &str = "8";
 
-/// A service, and what the row of `tare run` must say.
+/// A service, and the expected message of its row in `tare run`.
 const IN_A_RUN: [(&str, &str); 8] = [
     ("closes-at-thaw", "closed at thaw: "),
     ("dies-at-thaw", "exit status 1 when Tare thawed it, "),
@@ -25,15 +25,15 @@ const IN_A_RUN: [(&str, &str); 8] = [
     ("late-in-500", "late answers: up to "),
     (STALLING, "stalls: no answer on any connection for up to "),
 ];
-/// The raw-socket server with a fault of its own.
+/// The name of a raw-socket server with a fault.
 const STALLING: &str = "stalling";
 const STALL: &str = "stall=200ms/2s";
 
-/// How often a machine that is busy with others may keep a finding from being one, or a stall be met by one slice at most: 4.5 of
-/// the 36 are expected to, so that is so in one run of sixteen.
+/// The number of attempts. On a busy machine a finding may fail, or a stall may occur in only one slice: 4.5
+/// of the 36 slices are expected to have one, so that happens in one run of sixteen.
 const ATTEMPTS: usize = 3;
 
-/// A service that is the raw-socket server with a fault.
+/// Adds a service that is the raw-socket server with a fault.
 fn misbehaving(workspace: &Workspace, label: &str, fault: &str) {
     let command = [env!("CARGO_BIN_EXE_tare"), "raw-socket", "--misbehave", fault];
     let own = format!("command       = [\"{}\"]", PROGRAM.to_str().unwrap());
@@ -72,7 +72,7 @@ fn words(report: &Value, label: &str) -> String {
     format!("{} {}", row["reason"], row["warnings"])
 }
 
-/// Whether other programs had much of the CPUs: then few slices show when a service was late.
+/// Whether other programs used much CPU time: then few slices show when a service was late.
 fn is_noisy(report: &Value) -> bool {
     let cautions = report["cautions"].as_array().into_iter().flatten();
     cautions.filter_map(Value::as_str).any(|note| note.starts_with("noisy host: "))
@@ -145,17 +145,17 @@ fn a_run_names_a_level_change_of_a_kept_process() {
     assert!(words(&report, "jit").contains("level change: its CPU per request "), "{ended}");
 }
 
-/// The answer holds on a machine that is busy with others too, or is none.
+/// On a busy machine the result is either the same or inconclusive.
 #[test]
 fn a_comparison_names_five_percent_more_cpu() {
     let workspace = Workspace::new(&[]);
     misbehaving(&workspace, "dearer", "slower=5%");
-    // One look: its interval pays for no other one, and all of its blocks fit into the time that a test waits.
+    // One look, so that its interval is narrow, and all of its blocks fit into the test's time limit.
     let text = experiment(&[], 10)
         .replace("connections = 1", &format!("connections = {CONNECTIONS}"))
         .replace("30ms", "60ms")
         .replace("50ms", "300ms")
-        // The checks after the load take most of a block, whatever it measures.
+        // The checks after the load take most of a block, however short the slices are.
         .replace("slices-per-block = 2", "slices-per-block = 20");
     workspace.write("experiments/tiny.toml", &text);
     let words = "compare raw-socket dearer --contract hello --metric cpu --experiment experiments/tiny.toml";
@@ -171,7 +171,7 @@ fn a_comparison_names_five_percent_more_cpu() {
     );
 }
 
-/// Neither is a failure: the figures stand.
+/// Both are warnings: the figures remain valid.
 #[test]
 fn endurance_warns_of_memory_that_only_grows() {
     let workspace = Workspace::new(&[("leaks", "leaks")]);
@@ -180,7 +180,8 @@ fn endurance_warns_of_memory_that_only_grows() {
     assert!(ended.stdout.contains("\n    warn crowd: its memory only grew: "), "{ended}");
 }
 
-/// It is stopped in its pilot, or in the warm-up of its first process: not even a request that is given all its time is answered.
+/// The service stops in its pilot, or in the warm-up of its first process. Not even a request with the full
+/// timeout is answered.
 #[test]
 fn a_comparison_names_a_service_that_stops_in_its_warm_up() {
     let workspace = Workspace::new(&[("honest", "correct"), ("stops", "stops-under-load")]);
@@ -212,7 +213,7 @@ fn endurance_finds_a_date_that_stops_later() {
     );
 }
 
-/// A mode, a contract, and the stage of `--endure` that fails; another one may fail as well.
+/// A mode, a contract, and the failing stage of `--endure`; other stages may fail too.
 const ENDURED: [(&str, &str, &str); 2] =
     [("wrong-in-1500", "hello", "long-connection"), ("races", "rest", "crowd")];
 
@@ -231,7 +232,7 @@ fn what_only_many_requests_show_is_found_by_endurance() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// A mode, how it is loaded, and a part of the words.
+/// A mode, its load, and a part of the message.
 const IN_A_LOAD: [(&str, &str, &str); 6] = [
     ("leaks", "-c 8 -d 8s", "the server's memory only grew: "),
     ("drops-at-first", "-c 8 -d 6s", "all 64 failures came in the first 1.00 s of 6.0"),

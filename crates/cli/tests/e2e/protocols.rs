@@ -1,4 +1,5 @@
-//! TLS and HTTP/2 from end to end: what is not trusted, not spoken or not offered, and the proof of the built-in server.
+//! TLS and HTTP/2 from end to end: untrusted certificates, unsupported protocols, and the proof of the
+//! built-in server.
 
 use std::{
     fs,
@@ -11,7 +12,7 @@ use rustix::process::Signal;
 
 use crate::support::{Running, USUAL, Workspace, experiment, free_port, send, within};
 
-/// A certificate of this machine that `openssl req -x509` would make, and its key.
+/// A certificate for this machine, as `openssl req -x509` would make it, and its key.
 pub fn certify(folder: &Path) {
     let issued =
         rcgen::generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
@@ -49,7 +50,7 @@ fn what_is_not_trusted_or_not_spoken_is_named_before_anything_is_sent() {
     assert!(plain.contains("begin the URL with https://, with --h2 in place of --h2c"), "{plain}");
     let old = refused("-k --tls-max 1.2 https://localhost");
     assert!(old.contains("protocol_version (70)") && old.contains("leave out --tls-max"), "{old}");
-    // It listens at all addresses of this machine, and its certificate is for one of them.
+    // The server listens on all addresses of this machine, and its certificate is for one of them.
     let misnamed = refused("--cacert cert.pem https://127.0.0.2");
     assert!(misnamed.contains("is for localhost, 127.0.0.1, and not for 127.0.0.2"), "{misnamed}");
     let keyless = refused("-k --cert cert.pem https://localhost");
@@ -66,7 +67,7 @@ fn what_is_not_trusted_or_not_spoken_is_named_before_anything_is_sent() {
     secured.end().expect(0);
 }
 
-/// As Node.js does: who asks without TLS has no answer, and a handshake has one.
+/// A server like Node.js: it does not answer requests without TLS, but does answer a handshake.
 fn silent_without_tls() -> String {
     const ALERT: &[u8] = b"\x15\x03\x03\0\x02\x02\x28";
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

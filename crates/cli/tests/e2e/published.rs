@@ -1,4 +1,4 @@
-//! `tare run` of a published experiment: a small one, over services made to misbehave.
+//! `tare run` of a small published experiment, over services that misbehave on purpose.
 
 use std::fs;
 
@@ -191,7 +191,6 @@ fn a_series_goes_on_where_it_was_cut_off() {
     workspace.write("all/series.json", &head);
     let none = workspace.tare(&["run", "experiments/all.toml", "--services", "absent"]).expect(1);
     assert_eq!(none.stderr, "error: --services: none of its experiments has a row \"absent\"\n");
-    // A service of one of them, and another of the other.
     let other = EXPERIMENT
         .replace("ROUNDS", "1")
         .replace("LINK", "\"local\"")

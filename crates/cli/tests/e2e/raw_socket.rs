@@ -1,4 +1,4 @@
-//! `tare raw-socket`: what every service is compared with.
+//! `tare raw-socket`: the reference for every service.
 
 use std::{
     io::{Read, Write},
@@ -96,11 +96,11 @@ fn a_port_of_h2c_answers_a_stream_and_no_http1() {
         stream.set_read_timeout(Some(Duration::from_millis(500)))?;
         stream.write_all(bytes)?;
         let mut answer = Vec::new();
-        // It ends when nothing more comes, or with the connection.
+        // Reading ends at the read timeout, or with the connection.
         let _ = stream.read_to_end(&mut answer);
         Ok(answer)
     };
-    // The preface, empty SETTINGS, and HEADERS of stream 1 that end it.
+    // The preface, empty SETTINGS, and the complete HEADERS of stream 1.
     let request = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\0\0\x01\x01\x05\0\0\0\x01\x82";
     let mut answer = Vec::new();
     assert!(within(USUAL, || {

@@ -1,4 +1,4 @@
-//! Services that do not come up, or not at once: what is said of them while they are waited for, and when the wait ends.
+//! Services that do not start, or start slowly: the messages during the wait, and the end of the wait.
 
 use std::{fs, path::Path};
 
@@ -9,10 +9,10 @@ use crate::{
     support::{Running, USUAL, checkout, send, start, within, wrong_of},
 };
 
-/// How many are waited for side by side.
+/// The number of services that are tested in parallel.
 const AT_ONCE: usize = 8;
 
-/// A program that serves in its own way; `serve(handler)` serves in the right one.
+/// A program that serves in its own way; `serve(handler)` serves correctly.
 const PRELUDE: &str = r#"
 import os, socket, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -40,7 +40,7 @@ def forever():
     while True: time.sleep(60)
 "#;
 
-/// What a service does, and what is said of it, where ASKED is the port that it is asked at.
+/// A service's behaviour, and the expected message, where ASKED is the port that it is asked at.
 const HINDERED: [(&str, &str); 11] = [
     (
         "listener = listen(socket.AF_INET6, ('::1', PORT)); forever()",
@@ -60,7 +60,7 @@ const HINDERED: [(&str, &str); 11] = [
         "listener = listen(socket.AF_INET, ('127.0.0.1', 0)); forever()",
         ", where it is asked: let it take its port from the variable PORT, or write {port} in its command",
     ),
-    // The one that listens is a child.
+    // A child process listens.
     (
         "if os.fork() == 0: listener = listen(socket.AF_INET, ('0.0.0.0', 0))\nforever()",
         "it listens on 0.0.0.0:",
@@ -92,14 +92,14 @@ fn has_python() -> bool {
     tare_host::fixture::has_program("services that do not come up", "python3")
 }
 
-/// The command of a service that does so, whose program lies in `folder`.
+/// The command of a service with this behaviour, whose program is in `folder`.
 fn service(folder: &Path, name: &str, does: &str) -> String {
     let path = folder.join(format!("{name}.py"));
     fs::write(&path, format!("{PRELUDE}{does}\n")).unwrap();
     format!("python3 {}", path.display())
 }
 
-/// With the port at which its service is asked, of which each start has another; absent while none runs.
+/// The message with the port of the running service, which differs by start; `None` while no service runs.
 fn asked(tare: &Running, what: &str) -> Option<String> {
     let port_of = |pid: u32| {
         let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
@@ -110,7 +110,7 @@ fn asked(tare: &Running, what: &str) -> Option<String> {
     Some(what.replace("ASKED", &port))
 }
 
-/// Starts `tare`, waits until that is said of its service, and interrupts it. What is wrong with that.
+/// Starts `tare`, waits for the message about its service, and interrupts it. Returns the error, if any.
 fn wrong_with(folder: &Path, words: &[&str], what: &str) -> Option<String> {
     let mut tare = start(folder, words);
     let is_said = within(USUAL, || {
@@ -123,7 +123,7 @@ fn wrong_with(folder: &Path, words: &[&str], what: &str) -> Option<String> {
     }
     send(tare.pid(), Signal::INT);
     let ended = tare.end();
-    // What was seen is not lost with the interrupt.
+    // The interrupt must not lose the finding.
     let right = ended.code() == Some(130) && ended.stderr.contains("interrupted before it answered: it");
     (!right).then(|| format!("{words:?}: the interrupt hides what was known: {ended}"))
 }
@@ -171,7 +171,7 @@ fn a_service_that_answers_that_it_starts_is_waited_for() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    // The last one starts for a part of its paths.
+    // The last service answers only a part of its paths while it starts.
     let starting = [
         ("503", "True"),
         ("502", "True"),
@@ -188,7 +188,7 @@ fn a_service_that_answers_that_it_starts_is_waited_for() {
         );
         let command = service(folder.path(), &format!("late-{number}"), &does);
         let ended = start(folder.path(), &["verify", &command, "--get", "/", "--get", "/late"]).end();
-        // How long it answers so depends on how long its interpreter took to begin; all else of the sentence is known.
+        // The duration depends on the start of its interpreter; the rest of the sentence is known.
         let said = ended.stderr.lines().any(|line| {
             line.contains(&format!(" with status {status}, for "))
                 && line.ends_with(" s so far; waiting until 60s after its start")
@@ -219,7 +219,7 @@ fn a_service_that_never_comes_up_is_waited_for_until_its_time_is_over() {
         format!("format = \"1.0\"\n{}{}", manifest("starting", &starting), manifest("elsewhere", &elsewhere));
     fs::write(root.join("tare.toml"), file).unwrap();
     let ended = start(&root, &["verify", "starting", "--get", "/"]).end().expect(1);
-    // It is counted from the first answer, and how long the interpreter takes to give that is not known.
+    // The time counts from the first answer, whose delay depends on the interpreter.
     let seconds = ended.stderr.lines().find_map(|line| {
         let rest = line.strip_prefix("starting: it answers GET / with status 503, for ")?;
         rest.strip_suffix(" s so far; waiting until 2s after its start")?.parse::<f64>().ok()
@@ -238,7 +238,7 @@ fn a_service_that_never_comes_up_is_waited_for_until_its_time_is_over() {
     assert!(!ended.stderr.contains("raise `ready-timeout`"), "{ended}");
 }
 
-/// A part of it came.
+/// A part of the answer arrives.
 #[test]
 fn a_server_whose_answer_is_not_whole_is_not_called_silent() {
     let url = serve(|_| "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc".to_owned());
@@ -250,7 +250,7 @@ fn a_server_whose_answer_is_not_whole_is_not_called_silent() {
     assert!(ended.stderr.contains(came), "{ended}");
 }
 
-/// No time helps them.
+/// Waiting longer would not help.
 #[test]
 fn a_service_that_ends_is_waited_for_no_longer() {
     if !has_python() {

@@ -1,4 +1,4 @@
-//! `record/`: the kept runs can still be read, and still give their tables.
+//! `record/`: the stored runs can still be read, and still give their tables.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn kept_runs_give_their_tables_and_pages() {
     for run in runs {
         let run = run.to_str().unwrap();
         let shown = workspace.tare(&["show", run, "--recompute"]);
-        // In these a service left requests without an answer, which is status 2 for ever.
+        // In these runs a service left requests unanswered, so their status is always 2.
         let is_failed = ["/all", "/bodies"].iter().any(|name| run.ends_with(name));
         let shown = if is_failed { shown.expect(2) } else { shown.expect_measured() };
         assert!(shown.stderr.ends_with("to the last digit\n"), "{run}: {}", shown.stderr);

@@ -1,4 +1,4 @@
-//! `tare record`: from a server, an OpenAPI document and a HAR file; what it writes is honoured at once.
+//! `tare record`: from a server, an OpenAPI document and a HAR file; services honour the contract at once.
 
 use std::{
     fs,
@@ -57,7 +57,7 @@ const HAR: &str = r#"{"log": {"version": "1.2", "entries": [
     {"request": {"method": "GET", "url": "http://other.example.com/", "headers": []}, "response": {"status": 200, "content": {}}}
 ]}}"#;
 
-/// A service that runs already, and a repository that has it.
+/// A service that is already running, and a repository that has it.
 struct Shop {
     service: Child,
     url: String,
@@ -85,7 +85,7 @@ impl Shop {
         start(self.folder.path(), words).end()
     }
 
-    /// What was recorded, once a fresh process honours it, and what was said of it.
+    /// Records a contract and checks that a fresh process honours it. Returns the contract and the messages.
     fn recorded(&self, words: &[&str]) -> (String, String) {
         let recorded = self.tare(&[&["record", "--out", "shop.toml"], words].concat()).expect(0);
         let proof = self.tare(&["verify", "shop", "--all"]).expect(0);
@@ -104,7 +104,7 @@ impl Drop for Shop {
     }
 }
 
-/// They are the same in each.
+/// The text without its checks, which are the same in each.
 fn without_checks(text: &str) -> String {
     let (head, rest) = text.split_once("\n[checks]\n").unwrap();
     let requests = rest.find("[[request]]").unwrap();
@@ -141,7 +141,7 @@ fn placeholders_vary_what_is_asked_for_and_braces_may_stand_for_themselves() {
 #[test]
 fn what_a_document_says_is_honoured_at_once() {
     let shop = Shop::new();
-    // A document does not know that one of them is not there.
+    // A document does not know that the service lacks one of its paths.
     let ended = shop.tare(&["record", "api.yaml", "--out", "shop.toml", "--writes"]).expect(0);
     assert_snapshot!(ended.stderr);
     let told = shop.tare(&["verify", "shop"]).expect(2);
@@ -159,7 +159,7 @@ fn what_a_document_says_is_honoured_at_once() {
     assert!(said.contains("not recorded: POST /shop/items: it may change data"), "{said}");
 }
 
-/// A server that has an item, and a document of itself.
+/// A server with an item and its own OpenAPI document.
 fn documented_server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -207,7 +207,7 @@ fn what_a_browser_recorded_is_honoured_at_once() {
     assert!(contract.contains("\nmethod = \"POST\"\n"), "{contract}");
 }
 
-/// As programs of Windows save a text.
+/// The text in UTF-16, as Windows programs save it.
 fn utf16(text: &str) -> Vec<u8> {
     format!("\u{feff}{}", text.replace('\n', "\r\n")).encode_utf16().flat_map(u16::to_le_bytes).collect()
 }

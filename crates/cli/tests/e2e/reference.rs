@@ -1,4 +1,4 @@
-//! The guide's page of commands is what `--help` prints, so that it cannot be out of date.
+//! Checks that the guide's page of commands equals the output of `--help`.
 
 use std::path::Path;
 use std::process::Command;
@@ -30,7 +30,7 @@ fn page() -> String {
     format!("{HEAD}{all}")
 }
 
-/// The names below "Commands:"; what is further to the right continues the line before.
+/// The names below "Commands:"; more indented lines continue the line before.
 fn commands(overview: &str) -> impl Iterator<Item = &str> {
     let listed =
         overview.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
@@ -43,7 +43,7 @@ fn section(title: &str, help: &str) -> String {
     format!("\n## {title}\n```text\n{}\n```\n", lines.join("\n"))
 }
 
-/// As on a machine on which no variable of the command is set.
+/// The help, without any environment variables of the command.
 fn help(words: &[&str]) -> String {
     let mut tare = Command::new(env!("CARGO_BIN_EXE_tare"));
     for variable in ["TARE_ROOT", "TARE_HOME", "TARE_TRUST", "PORT", "THREADS", "COLUMNS", "CLICOLOR_FORCE"] {

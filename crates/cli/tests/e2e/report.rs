@@ -1,10 +1,10 @@
-//! `tare report`: a run in all forms, from its folder alone.
+//! `tare report`: a run in all formats, from its folder alone.
 
 use std::{fs, path::Path};
 
 use crate::support::{Workspace, experiment, real_root};
 
-/// A run of three rows, one of which gives wrong answers.
+/// A run of three rows, one of which answers incorrectly.
 fn ran(blocks: usize) -> Workspace {
     let workspace = Workspace::new(&[("honest", "correct"), ("wrong", "wrong-body")]);
     workspace.write("experiments/tiny.toml", &experiment(&["honest", "wrong"], blocks));
@@ -27,7 +27,7 @@ fn a_run_in_every_form() {
     let run = workspace.run();
     let report = |words: &[&str]| workspace.tare(&[&["report"], words].concat());
 
-    // The page that the run left is the page of its folder.
+    // The page stored by the run equals the page made from its folder.
     let left = fs::read_to_string(run.join("report.html")).unwrap();
     assert_eq!(report(&["--out", "-"]).expect(0).stdout, left, "the newest run, if none is named");
     fs::remove_file(run.join("report.html")).unwrap();
@@ -81,7 +81,7 @@ fn a_gate_ends_as_the_run_did() {
     let gate = workspace.tare(&["report", "--format", "junit"]).expect(2);
     assert!(gate.stdout.contains("<testcase name=\"wrong\""), "{}", gate.stdout);
     assert!(gate.stdout.contains("failures=\"1\""), "{}", gate.stdout);
-    // Only the form that is a gate says it by its status.
+    // Only the format that is a gate reports it by its status.
     workspace.tare(&["report", "--format", "markdown"]).expect(0);
 }
 

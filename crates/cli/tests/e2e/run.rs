@@ -1,4 +1,4 @@
-//! `tare run` and `tare show` where all goes well.
+//! `tare run` and `tare show` without failures.
 
 use std::fs;
 
@@ -67,7 +67,7 @@ fn a_run_prints_a_table_and_keeps_all_that_it_is_made_of() {
         let row = row(&report, label);
         assert_eq!((state_of(&row).as_str(), &row["blocks"]), ("measured", &Value::from(6)), "{label}");
         assert_eq!((&row["errors"], &row["errors_by_kind"]), (&Value::from(0), &Value::Null), "{label}");
-        // A throughput is there, or the reason why not.
+        // There is either a throughput or a reason for its absence.
         assert_eq!(row["requests_per_second"].is_null(), !row["reason"].is_null(), "{label}");
         for figure in ["cpu_ns_per_request", "rss_bytes_peak", "start_up_ns", "bytes_per_request"] {
             assert!(row[figure].as_f64().is_some_and(|value| value > 0.0), "{label}: {figure}");
@@ -79,7 +79,7 @@ fn a_run_prints_a_table_and_keeps_all_that_it_is_made_of() {
     the_accounting_closes(&report);
 }
 
-/// Nearly: a run of two seconds has few ticks.
+/// Approximately: a run of two seconds has few clock ticks.
 fn the_accounting_closes(report: &Value) {
     let parts = rows(report, "cpu-accounting");
     let all = parts.iter().find(|row| row["part"] == "all of these").unwrap();
@@ -95,9 +95,9 @@ fn a_service_weighs_as_much_as_itself() {
     let words = [&["run", "experiments/tiny.toml", "--json"][..], &services].concat();
     let report = workspace.tare(&words).expect_measured().json();
     assert_eq!(rows(&report, "ranks").len(), 2);
-    // With six blocks the interval covers 97%: of 32 right programs one would fail a test that 1 is inside. It is
-    // widened by a fifth, so that only an interval that is wholly elsewhere fails: one row favoured by the order, the
-    // pinning or a mistake in the pairing; six blocks do not all lean by so much to one side by chance.
+    // With six blocks the interval covers 97%, so one correct program in 32 would fail a test that it
+    // contains 1. It is widened by a fifth. Then only an interval far away fails, as from an unfair order or
+    // pinning or an error in the pairing. By chance, six blocks do not all deviate so much in one direction.
     let found = row(&report, "honest@2");
     let ratio = if found["throughput_ratio"].is_null() { "cpu_ratio" } else { "throughput_ratio" };
     let end = |name: &str| found[format!("{ratio}_{name}")].as_f64().unwrap();
@@ -189,8 +189,8 @@ fn a_dry_run_shows_the_plan_and_does_nothing() {
     assert_eq!(before(), ["contracts", "experiments", "services", "tare.toml"]);
 }
 
-/// A slice of either lasts for longer than the idle time-out of the other, which is frozen meanwhile: without care such a slice
-/// begins on 16 connections that are closed under their first requests.
+/// A slice of each lasts longer than the idle time-out of the other, which is frozen meanwhile. Without
+/// precautions such a slice begins on 16 connections that are closed under their first requests.
 #[test]
 fn a_service_that_closes_idle_connections_is_not_blamed_for_its_freeze() {
     let workspace = Workspace::new(&[("idle", "closes-idle")]);
@@ -203,7 +203,7 @@ fn a_service_that_closes_idle_connections_is_not_blamed_for_its_freeze() {
     assert!(found["sent"].as_u64() > Some(1_000), "{found}");
 }
 
-/// A fault that a service has in itself, and what the table says of it.
+/// A fault of a service itself, and the message in the table.
 #[test]
 fn a_service_that_changes_where_or_how_it_runs_has_no_throughput() {
     let workspace = Workspace::new(&[
@@ -211,13 +211,13 @@ fn a_service_that_changes_where_or_how_it_runs_has_no_throughput() {
         ("lower", "lowers-priority"),
         ("higher", "raises-priority"),
     ]);
-    // Only root may raise a priority: for others this service ends before it listens.
+    // Only root may raise a priority: for other users this service ends before it listens.
     let is_root = rustix::process::geteuid().is_root();
     let rows = if is_root { &["away", "lower", "higher"][..] } else { &["away", "lower"] };
     workspace.write("experiments/tiny.toml", &experiment(rows, 6));
     let report = workspace.tare(&["run", "experiments/tiny.toml", "--json"]).json();
     let has_several = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
-    // A cpuset keeps it where it is, whatever it asks for.
+    // A cpuset keeps it on its CPUs, whatever it requests.
     let is_kept = !matches!(Isolation::detect().pinning, Cgroups::None(_));
     if is_kept {
         assert_eq!(state_of(&row(&report, "away")), "measured", "{report}");

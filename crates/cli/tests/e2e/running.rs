@@ -1,4 +1,4 @@
-//! Servers that run already: named by their URL, looked at and never touched.
+//! Servers that are already running: named by URL, observed and never changed.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use crate::support::{
     Ended, PROGRAM, USUAL, fact, free_port, journal, row, rows, start, start_under, within,
 };
 
-/// A fake service that the test starts, as a user would.
+/// A fake service started by the test, as a user would start it.
 struct Server {
     child: Child,
     port: u16,
@@ -31,7 +31,7 @@ impl Server {
         Server::of(port, command)
     }
 
-    /// One that does its work in processes that come and go: 2 ms of CPU time for each request.
+    /// A server that works in short-lived processes: 2 ms of CPU time per request.
     fn that_forks(program: &Path, mode: &str) -> Server {
         let mut command = Command::new(program);
         command.arg(mode);
@@ -74,7 +74,7 @@ fn tare(folder: &Path, words: &[&str]) -> Ended {
     start(folder, words).end()
 }
 
-/// Ports and numbers of processes are others each time.
+/// Replaces ports and process IDs, which vary.
 fn redact(text: &str, servers: &[&Server]) -> String {
     let mut text = text.to_owned();
     for (number, server) in servers.iter().enumerate() {
@@ -86,14 +86,14 @@ fn redact(text: &str, servers: &[&Server]) -> String {
     text
 }
 
-/// What is refused, without what was found before.
+/// The error message, without the lines before it.
 fn error(folder: &Path, words: &[&str], servers: &[&Server]) -> String {
     let ended = tare(folder, words).expect(1);
     let errors: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("error")).collect();
     redact(&errors.join("\n"), servers)
 }
 
-/// In a pid namespace of its own Tare sees the sockets and no process that holds them.
+/// In its own PID namespace Tare sees the sockets, but no process that holds them.
 #[test]
 fn cpu_time_that_cannot_be_read_is_absent_in_every_form_and_the_output_says_once_why() {
     let folder = tempfile::tempdir().unwrap();
@@ -123,7 +123,7 @@ fn cpu_time_that_cannot_be_read_is_absent_in_every_form_and_the_output_says_once
     no_figures_of_processes(&document.json());
 }
 
-/// Every cell of CPU time or memory of a service, in all tables of a document.
+/// Checks every cell of CPU time or memory of a service, in all tables of a document.
 #[track_caller]
 fn no_figures_of_processes(document: &Value) {
     let mut looked_at = 0;
@@ -242,7 +242,7 @@ fn a_server_is_verified_searched_and_related_to_the_raw_socket() {
     assert!(server.runs());
 }
 
-/// The engine's own command says which process a container is.
+/// The engine's own command reports the process of a container.
 #[test]
 fn a_container_is_asked_for_at_its_engine() {
     let folder = tempfile::tempdir().unwrap();
@@ -266,7 +266,7 @@ fn a_container_is_asked_for_at_its_engine() {
     assert!(unknown.stderr.contains(sentence), "{unknown}");
 }
 
-/// The server with many ways to work in other processes, whose source is that of the tests of processes.
+/// Compiles a server with many ways to work in other processes; its source belongs to the process tests.
 fn compile_forks(folder: &Path) -> PathBuf {
     let (source, program) = (folder.join("forks.c"), folder.join("forks"));
     fs::write(&source, include_str!("../../../host/src/process/forks.c")).unwrap();
@@ -276,7 +276,7 @@ fn compile_forks(folder: &Path) -> PathBuf {
     program
 }
 
-/// CPU time per request of servers that work in these ways, by `tare run` of their URLs, and what the run said.
+/// The CPU time per request of servers in these modes, by `tare run` of their URLs, and the end of the run.
 fn costs_of(modes: &[&str], budget: &str) -> (Vec<Option<f64>>, Ended) {
     let folder = tempfile::tempdir().unwrap();
     let program = compile_forks(folder.path());
@@ -291,8 +291,8 @@ fn costs_of(modes: &[&str], budget: &str) -> (Vec<Option<f64>>, Ended) {
     (costs, ended)
 }
 
-/// Whichever process does the work, 2 ms of it are 2 ms and what a fork takes. Without counters of the kernel, what no process waited
-/// for is not known, and then there is no figure.
+/// Whichever process does the work, 2 ms of work cost 2 ms plus a fork. Without kernel counters, the CPU time
+/// of processes that no parent waited for is unknown, and there is no figure.
 #[test]
 fn cpu_time_of_processes_that_end_is_not_lost() {
     let modes = ["alone", "waited", "orphan", "recycled", "recycled-ignored"];
@@ -308,7 +308,8 @@ fn cpu_time_of_processes_that_end_is_not_lost() {
     }
 }
 
-/// A process may work for a server and not be found by its port, as a pool behind a gateway. No figure leaves it out.
+/// A process may work for a server and not be found by its port, like a pool behind a gateway. Figures
+/// include it.
 #[test]
 fn a_server_whose_work_others_do_has_no_cpu_time() {
     let (costs, ended) = costs_of(&["alone", "helped"], "10s");

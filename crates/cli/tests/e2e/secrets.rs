@@ -1,4 +1,4 @@
-//! A contract that sends a token of the environment: the service gets it, and nothing that Tare writes has it.
+//! A contract that sends a token from the environment: the service receives it, and Tare stores it nowhere.
 
 use std::{
     fs,
@@ -29,7 +29,7 @@ headers = { Authorization = "Bearer {{env:SHOP_TOKEN}}" }
 status = 200
 body = "yours"
 "#;
-/// Says what it was sent, and refuses another token.
+/// A server that prints the received token, and refuses any other.
 const SERVER: &str = r#"
 const server = require("http").createServer((request, response) => {
   console.log(request.url, request.headers.authorization);
@@ -67,7 +67,7 @@ fn tare(folder: &Path, token: Option<&str>, words: &[&str]) -> Output {
     tare.output().unwrap()
 }
 
-/// Files below `folder`, but for the one that the test wrote, that hold the secret in one of its forms.
+/// Files below `folder`, except the one of the test, that contain the secret in any form.
 fn leaks(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -106,7 +106,7 @@ fn a_secret_is_sent_and_written_nowhere() {
     }
 }
 
-/// A service that says what it was sent, in an answer that is wrong: this is what a person would see.
+/// The service returns the token in a wrong answer, which a person would see.
 #[test]
 fn a_secret_in_a_wrong_answer_is_shown_by_its_name() {
     if !has_program("secrets", "node") {

@@ -1,4 +1,4 @@
-//! `tare selftest`: what it lists, and what it refuses.
+//! `tare selftest`: its list, and the arguments that it refuses.
 
 use crate::support::Workspace;
 

@@ -1,5 +1,5 @@
-//! Sequences of a contract: a login, and what is done with its token. What a service does wrong with sessions is caught by
-//! verification, and under load.
+//! Sequences of a contract: a login, and requests with its token. Verification and loads find errors of
+//! services with sessions.
 
 use serde_json::Value;
 
@@ -127,7 +127,7 @@ fn every_step_of_a_load_is_sent_with_the_values_of_its_own_connection() {
     let honest = Fake::start("correct");
     let right = load(&workspace, &honest, "-n 5500 --json");
     assert_eq!(totals(&right), (5500.into(), 0.into()), "{right}");
-    // Open, each due instant sends the next step of a connection that is free.
+    // In an open loop, each due instant sends the next step of a free connection.
     let open = load(&workspace, &honest, "--rate 500 -d 1s --json");
     assert_eq!(totals(&open).1, 0, "{open}");
     let only = load(&workspace, &honest, "--only visit -n 500 --json");

@@ -1,4 +1,4 @@
-//! `tare serve`: runs in a browser on this machine, and on no other.
+//! `tare serve`: runs in a browser on this machine only.
 
 use std::{
     fs,
@@ -10,13 +10,11 @@ use rustix::process::Signal;
 
 use crate::support::{Running, USUAL, Workspace, experiment, send, within};
 
-/// A server, and its port.
 struct Server {
     tare: Running,
     port: u16,
 }
 
-/// What came back.
 struct Answer {
     status: u16,
     head: String,
@@ -39,10 +37,10 @@ impl Server {
         stream
     }
 
-    /// Sends a request as it is written here, and reads to the end.
+    /// Sends a raw request, and reads to the end.
     fn send(&self, request: &str) -> Answer {
         let mut stream = self.connect();
-        // One that is refused in the middle may find the connection closed.
+        // A request that is refused early may find the connection closed.
         let _ = stream.write_all(request.as_bytes());
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);
@@ -60,7 +58,7 @@ impl Server {
         self.ask("GET", path, &format!("127.0.0.1:{}", self.port))
     }
 
-    /// A stream of events, of which the head has come.
+    /// Opens a stream of events, and reads its head.
     fn events(&self, path: &str) -> (u16, BufReader<TcpStream>) {
         let mut stream = self.connect();
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", self.port);
@@ -82,7 +80,7 @@ impl Server {
     }
 }
 
-/// The names of events up to the one that is waited for, and what came with them.
+/// The names and data of events up to the wanted one.
 fn until(reader: &mut impl BufRead, wanted: &str) -> Vec<(String, String)> {
     let mut events: Vec<(String, String)> = Vec::new();
     let mut line = String::new();
@@ -240,14 +238,14 @@ fn streams_are_counted_and_readers_that_have_gone_are_not() {
     let refused = server.get("/events");
     assert_eq!(refused.status, 503);
     assert!(refused.body.contains("32 pages are being kept up to date already; close one"));
-    // No browser reads them, and the list is there all the same.
+    // No browser reads the streams, and the list still works.
     assert_eq!(server.get("/").status, 200);
     streams.truncate(31);
     assert!(
         within(USUAL, || server.events("/events").0 == 200),
         "the place of a reader that has gone is lost"
     );
-    // With readers that wait, it ends as well.
+    // It ends even with waiting readers.
     server.end();
 }
 
@@ -272,7 +270,7 @@ fn a_connection_that_asks_nothing_is_not_waited_for() {
     let server = serve(&workspace);
     let mut half = server.connect();
     half.write_all(b"GET / HT").unwrap();
-    // More than there is room for: the others are let in once these are closed.
+    // More connections than the limit: the others are accepted once these are closed.
     let idle: Vec<TcpStream> = (0..300).map(|_| server.connect()).collect();
     assert_eq!(server.get("/").status, 200);
     let end = half.read_to_end(&mut Vec::new());

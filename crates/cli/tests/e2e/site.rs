@@ -1,4 +1,4 @@
-//! `tare site`: the site of the stored runs. The HTML is valid, and what has not changed is not made again.
+//! `tare site`: the site of the stored runs. Its HTML is valid, and unchanged files are not written again.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +12,7 @@ use tare_host::fixture::skip;
 
 use crate::support::{Workspace, real_root};
 
-/// The reference checker of HTML, which `scripts/setup.sh` installs with what the pages are made with.
+/// The reference checker of HTML, which `scripts/setup.sh` installs with the tools for the pages.
 const CHECKER: &str = "web/node_modules/vnu-jar/build/dist/vnu.jar";
 
 fn site(workspace: &Workspace, runs: &[&Path]) -> Value {
@@ -20,7 +20,7 @@ fn site(workspace: &Workspace, runs: &[&Path]) -> Value {
     workspace.tare(&[&["site", "out", "--json"], runs.as_slice()].concat()).expect(0).json()
 }
 
-/// All files below a folder, by their paths from there.
+/// All files below a folder, by relative path.
 pub fn files(root: &Path) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
@@ -39,13 +39,12 @@ pub fn files(root: &Path) -> BTreeMap<String, PathBuf> {
     found
 }
 
-/// The values of an attribute in a page.
 fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
     let begins = format!(" {attribute}=\"");
     page.split(&begins).skip(1).filter_map(|rest| rest.split('"').next()).collect()
 }
 
-/// Where a relative link leads, from the root of the site.
+/// The target of a relative link, from the root of the site.
 fn target(page: &str, link: &str) -> String {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();
@@ -59,7 +58,7 @@ fn target(page: &str, link: &str) -> String {
     parts.join("/")
 }
 
-/// What a page says without its scripts: attributes in a script are no links.
+/// The page without its scripts, whose attributes are no links.
 fn without_scripts(page: &str) -> String {
     let mut text = String::new();
     for part in page.split("<script") {
@@ -71,7 +70,7 @@ fn without_scripts(page: &str) -> String {
     text
 }
 
-/// Fails if a link of a page leads to no file, or to no part of one.
+/// Fails if a link of a page leads to a missing file or anchor.
 pub fn no_dead_links(files: &BTreeMap<String, PathBuf>) {
     let pages: BTreeMap<&str, String> = files
         .iter()
@@ -107,7 +106,7 @@ fn every_page_of_a_site_is_valid() {
     let record = real_root().join("record");
     site(&workspace, &[&record]);
     valid(&workspace.root().join("out"));
-    // A page that stands alone has its style and its scripts in it.
+    // A standalone page contains its style and its scripts.
     valid(&record);
 }
 
@@ -141,7 +140,7 @@ fn what_has_not_changed_is_not_made_again_and_what_is_gone_is_removed() {
     assert_eq!((&again["runs_read"], &again["files_written"]), (&0.into(), &0.into()), "{again}");
     assert_eq!(again["files"], first["files"]);
 
-    // What Tare itself writes of a run is no reason to read it again; its records are.
+    // Reports, which Tare writes, are no reason to read a run again; its records are.
     fs::write(published.join("report.md"), "other words").unwrap();
     assert_eq!(site(&workspace, &[&quick, &published])["runs_read"], 0);
     fs::write(published.join("about.json"), "{}").unwrap();
@@ -155,13 +154,13 @@ fn what_has_not_changed_is_not_made_again_and_what_is_gone_is_removed() {
     assert!(!out.join("experiment/simple-web-server-2019").exists());
 }
 
-/// What stops a build: the file system refuses a part of it, and the site that was there is there to the byte.
+/// The file system refuses a part of a new site: the old site is unchanged, byte for byte.
 #[test]
 fn a_site_that_cannot_be_written_whole_leaves_the_one_that_was_there() {
     let workspace = Workspace::new(&[]);
     let [quick, published] =
         ["quick", "simple-web-server-2019"].map(|name| real_root().join("record").join(name));
-    // A file of more than some KiB is refused, as by a disk that is full.
+    // Files above some KiB are refused, as by a full disk.
     let limited = |out: &str, runs: &[&Path]| {
         let mut shell = Command::new("sh");
         shell.args(["-c", "ulimit -f 64; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_tare"), "site", out]);
@@ -213,7 +212,7 @@ fn data_of_a_site_are_what_their_schema_says() {
     assert!(wrong.is_empty(), "{wrong:?}");
     assert!(!validator.is_valid(&serde_json::json!({"format": "1.0", "runs": [{"id": 1}]})));
 
-    // Each figure of the overview is one of the run's own document.
+    // Each figure of the overview comes from the run's own document.
     let document = read("data/run/quick.json");
     let table = &document["sections"][0]["table"];
     let place = |key: &str| {
@@ -231,7 +230,7 @@ fn data_of_a_site_are_what_their_schema_says() {
     assert_eq!(badge["schemaVersion"], 1);
 }
 
-/// Numbers of each row of a page, by the name in its first cell.
+/// The numbers of each row of a page, by the name in its first cell.
 fn figures(page: &str) -> Vec<(String, Vec<f64>)> {
     let rows = page.split("<tr data-row=").skip(1);
     let row = |row: &str| {

@@ -1,4 +1,4 @@
-//! `tare slo`: what it prints, keeps and ends with. How well it searches is shown without time, in tare-analysis.
+//! `tare slo`: its output, files and exit status. The tests of tare-analysis check its accuracy.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{USUAL, Workspace, journal, row, send, within};
 
-/// Two starts of few short windows. How late the generator is matters elsewhere: these tests share their CPUs.
+/// Two starts of few short windows. The generator's lateness is ignored: these tests share CPUs.
 const SHORT: [&str; 12] = [
     "--starts",
     "2",
@@ -22,7 +22,7 @@ const SHORT: [&str; 12] = [
     "--out",
     "out",
 ];
-/// Longer than a window, so that no rate is too high.
+/// The limit is longer than a window, so that no rate is too high.
 const EASY: [&str; 4] = ["--slo", "p50=900ms", "--max-lag", "60s"];
 
 fn words<'a>(services: &[&'a str], slo: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {

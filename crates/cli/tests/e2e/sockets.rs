@@ -9,7 +9,7 @@ use std::{
 
 use crate::support::{Ended, USUAL, rows, start, within};
 
-/// Listens at the path that it is given, as it is given, or at an abstract name.
+/// A server that listens at the given path, or at an abstract name.
 const SERVER: &str = "\
 import http.server, socketserver, sys
 class Answer(http.server.BaseHTTPRequestHandler):
@@ -52,7 +52,7 @@ fn has_python() -> bool {
     tare_host::fixture::has_program("servers that listen on Unix sockets", "python3")
 }
 
-/// The first load comes when the server listens.
+/// Whether the server listens, tested by a load.
 fn listens(folder: &Path, at: &str) -> bool {
     let words = ["load", "--unix", at, "-c", "1", "-n", "5", "--quiet", "http://shop.example/"];
     within(USUAL, || tare(folder, &words).code() != Some(1))
@@ -67,7 +67,7 @@ fn a_server_on_a_unix_socket_is_verified_and_recorded_and_its_process_is_found()
     let folder = folder.path();
     let path = folder.join("shop.sock").display().to_string();
     let name = format!("@tare-shop-{}", std::process::id());
-    // The first was named from its folder, and is asked by its whole path.
+    // The first server is named by a relative path, and loaded by its full path.
     for (bound, asked) in [("shop.sock", &path), (name.as_str(), &name)] {
         let server = Server::start(folder, bound);
         assert!(listens(folder, asked), "{asked}");
@@ -106,7 +106,7 @@ fn two_sockets_of_one_url_are_two_servers_that_are_compared_by_their_cpu_time() 
         ["baseline", "candidate"].iter().all(|key| cpu[*key].as_f64().is_some_and(|ns| ns > 0.0)),
         "{cpu}"
     );
-    // One socket is for both: a server beside itself.
+    // One socket stands for both URLs: a server compared with itself.
     let dry = ["compare", "--unix", "old.sock", url, url, "--dry-run"];
     assert!(tare(folder, &dry).expect(0).stdout.contains(&format!("{url}@2")));
 }

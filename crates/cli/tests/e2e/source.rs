@@ -1,4 +1,4 @@
-//! A service whose manifest names its source: what is shown of it, a fetch that is killed, and a mirror.
+//! A service whose manifest names its source: what is printed about it, a fetch that is killed, and a mirror.
 
 use std::{fs, path::Path, process::Command};
 
@@ -6,10 +6,10 @@ use rustix::process::Signal;
 
 use crate::support::{Ended, Running, USUAL, Workspace, git, home, manifest, send, start_under, within};
 
-/// Where its authors publish it: there is no such host.
+/// The published URL: its host does not exist.
 const PUBLISHED: &str = "ssh://git@frame.invalid/frame.git";
 
-/// A service that is built from `PUBLISHED`, and a copy of that on this machine.
+/// A service built from `PUBLISHED`, and a copy of that repository on this machine.
 struct Bench {
     workspace: Workspace,
     upstream: tempfile::TempDir,
@@ -39,14 +39,14 @@ impl Bench {
         start_under(&[&["env"], variables].concat(), self.workspace.root(), words)
     }
 
-    /// With git's own way to name a mirror.
+    /// Runs with git's own setting for a mirror.
     fn mirrored(&self, words: &[&str]) -> Ended {
         let key = format!("GIT_CONFIG_KEY_0=url.file://{}.insteadOf", self.upstream.path().display());
         let value = format!("GIT_CONFIG_VALUE_0={PUBLISHED}");
         self.start(&["GIT_CONFIG_COUNT=1", &key, &value], words).end()
     }
 
-    /// What lies in the cache of the tree.
+    /// The contents of the source cache.
     fn cached(&self) -> Vec<String> {
         let folder = home(self.workspace.root()).join("sources").join(&self.tree);
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -92,7 +92,7 @@ fn a_source_is_shown_before_it_is_fetched_and_with_its_licence_after() {
 #[test]
 fn without_the_host_the_row_stays_and_a_mirror_is_named() {
     let bench = Bench::new();
-    // As ssh says it, without a question to a name server.
+    // Prints the message of ssh, without a query to a name server.
     let ssh = "GIT_SSH_COMMAND=echo Could not resolve hostname frame.invalid >&2; exit 255; :";
     let built = bench.start(&[ssh], &["build", "framed"]).end().expect(0);
     assert!(
@@ -103,7 +103,7 @@ fn without_the_host_the_row_stays_and_a_mirror_is_named() {
         built.stdout.contains(&format!("`git config --global url.<mirror>.insteadOf {PUBLISHED}`")),
         "{built}"
     );
-    // Nothing was verified, as where a toolchain is missing.
+    // Nothing was verified, as with a missing toolchain.
     let verified = bench.start(&[ssh], &["verify", "framed", "--json"]).end().expect(1).json();
     assert_eq!(verified[0]["result"], "missing");
 }
@@ -116,7 +116,7 @@ fn a_fetch_that_is_killed_is_never_used() {
     let mut tare = bench.start(&[&ssh], &["build", "framed"]);
     assert!(within(USUAL, || begun.exists() || tare.has_ended()));
     send(tare.pid(), Signal::KILL);
-    // Sees that git and what it started are gone.
+    // `end` checks that git and its children are gone.
     assert_eq!(tare.end().code(), None);
     assert_eq!(bench.cached(), ["1"], "half of it is there");
     bench.mirrored(&["build", "framed"]).expect(0);

@@ -1,11 +1,11 @@
-//! A stderr that cannot be written to: no command ends otherwise for it, and a run is measured to its end.
+//! A stderr that cannot be written to: no command changes its result, and a run is measured to its end.
 
 use crate::support::{Ended, Workspace, experiment, start_under};
 
-/// Ways in which stderr is of no use, as what starts `tare` makes it so.
+/// Shell commands that start `tare` with an unusable stderr.
 const USELESS: [[&str; 3]; 3] = [
     ["bash", "-c", "exec \"$0\" \"$@\" 2> /dev/full"],
-    // A pager or a log reader that went away.
+    // A pager or a log reader that has ended.
     ["bash", "-c", "exec 2> >(exec true); sleep 0.2; exec \"$0\" \"$@\""],
     ["bash", "-c", "exec \"$0\" \"$@\" 2>&-"],
 ];

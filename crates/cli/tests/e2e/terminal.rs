@@ -1,4 +1,4 @@
-//! `tare run` on a terminal: a pseudo terminal that `script` of util-linux makes, which every Debian has.
+//! `tare run` on a terminal: a pseudo terminal made by `script` of util-linux, which every Debian has.
 
 use std::{
     fs,
@@ -12,8 +12,8 @@ use crate::support::{USUAL, Workspace, carrying, experiment, journal, send, with
 
 const SERVICES: [&str; 2] = ["raw-socket", "honest"];
 
-/// Runs experiments/tiny.toml into the folder `out` on a terminal of 24 lines. What is written to the terminal goes to `typescript`, the
-/// table to `table`; `before` and `after` are its settings.
+/// Runs experiments/tiny.toml into the folder `out` on a terminal of 24 lines. `typescript` gets the
+/// terminal's output, `table` gets the table; `before` and `after` get the terminal's settings.
 fn start(workspace: &Workspace, blocks: usize, budget: &str, term: &str) -> Child {
     let experiment = experiment(&SERVICES, blocks).replace("\"0s\"", &format!("{budget:?}"));
     workspace.write("experiments/tiny.toml", &experiment);
@@ -33,8 +33,8 @@ fn read(folder: &Path, name: &str) -> String {
     String::from_utf8_lossy(&fs::read(folder.join(name)).unwrap_or_default()).into_owned()
 }
 
-/// Waits for the end, and sees that nothing is left: no process, and no setting of the terminal. Gives the exit status and what
-/// was written to the terminal.
+/// Waits for the end, and checks that no process and no changed terminal setting is left. Returns the exit
+/// status and the terminal's output.
 fn ended(workspace: &Workspace, mut script: Child) -> (String, String) {
     let folder = workspace.root();
     let has_ended = within(USUAL, || script.try_wait().unwrap().is_some());
@@ -49,7 +49,7 @@ fn ended(workspace: &Workspace, mut script: Child) -> (String, String) {
     assert_eq!(carrying(&group), Vec::<u32>::new(), "left running");
     assert_eq!(read(folder, "before"), read(folder, "after"), "{told}");
     assert!(!read(folder, "before").is_empty());
-    // No cursor is hidden, no other screen shown, nothing asked of the terminal that would have to be taken back.
+    // No hidden cursor, no alternate screen, no query: nothing that would have to be restored.
     assert!(!told.contains("\x1b[?"), "{told:?}");
     (read(folder, "code").trim().to_owned(), told)
 }
@@ -63,7 +63,7 @@ fn a_terminal_shows_a_run_and_is_left_as_it_was() {
     for text in ["Tiny", "block 1 of 3, ", "warming up ", "block 3 of 3, ", "of reference", "  honest"] {
         assert!(told.contains(text), "no {text:?}: {told:?}");
     }
-    // The view is taken away, and the table of the end is data.
+    // The view is erased, and the final table is data.
     let last = told.rsplit("\x1b[J").next().unwrap();
     assert!(!last.contains("block ") && last.contains("stored in "), "{last:?}");
     let table = read(workspace.root(), "table");

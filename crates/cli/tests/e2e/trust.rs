@@ -1,4 +1,4 @@
-//! Nothing that the files of a repository name is run before its user has allowed it.
+//! No command named in the files of a repository runs before its user has allowed it.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::support::{Ended, Workspace, experiment, git, home, manifest, start_under};
 
-/// A repository whose every command leaves a file behind.
+/// A repository whose commands all leave a file behind.
 fn repository() -> Workspace {
     let workspace = Workspace::new(&[]);
     let traps =
@@ -17,7 +17,7 @@ fn repository() -> Workspace {
     workspace
 }
 
-/// Without what allows everything in the other tests.
+/// Runs without `TARE_TRUST`, which the other tests set.
 fn tare(workspace: &Workspace, words: &[&str]) -> Ended {
     start_under(&["env", "-u", "TARE_TRUST"], workspace.root(), words).end()
 }
@@ -54,7 +54,7 @@ fn commands_of_files_run_once_they_are_allowed_and_not_before() {
     assert!(shown.contains("touch asked\n") && shown.contains("touch built\n"), "{shown}");
     assert!(!has_run(&workspace));
 
-    // What is built in, and what the user types.
+    // Built-in services, and commands that the user types.
     tare(&workspace, &["verify", "raw-socket"]).expect(0);
     let typed = format!("{} raw-socket --port {{port}}", env!("CARGO_BIN_EXE_tare"));
     tare(&workspace, &["verify", &typed, "--get", "/"]).expect(0);

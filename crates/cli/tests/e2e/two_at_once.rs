@@ -1,4 +1,4 @@
-//! Two at once: on the same CPUs they measure one after the other, and into one folder only one writes.
+//! Two commands at once: on the same CPUs they measure in sequence, and only one writes into a folder.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn workspace() -> Workspace {
     workspace
 }
 
-/// In a realm that it shares with the others of one test.
+/// Starts a command in a group that the commands of one test share.
 fn start(workspace: &Workspace, realm: &str, words: &[&str]) -> Running {
     let realm = format!("TARE_CPU_REALM=-test-{realm}-{}", std::process::id());
     start_under(&["env", &realm], workspace.root(), words)

@@ -1,5 +1,6 @@
-//! A branch that upgrades a package, by each command that measures revisions: every row has the packages of its own lock file. The
-//! service says so itself, as each commit names the version that it must have; and the upgrade is dear, so it is found as a change.
+//! A branch that upgrades a package, with each command that measures revisions: every row has the packages of
+//! its own lock file. The service checks it, because each commit names its required version. The upgrade
+//! raises the cost, so it is found as a change.
 
 use std::fs;
 
@@ -10,7 +11,8 @@ use crate::{
     support::{USUAL, journal, rows, send, within},
 };
 
-/// Answers rightly if it has the package of its commit. With the newer one it works for a tenth of a millisecond and more.
+/// Answers correctly if it has the package of its commit. With the newer one it works for a tenth of a
+/// millisecond or more.
 const SERVER: &str = "\
 const { version } = require('ms/package.json');
 const work = () => { let sum = 0; for (let i = 0; i < 40000; i++) sum += Math.sqrt(i); return sum; };
@@ -21,7 +23,7 @@ require('node:http').createServer((request, response) => {
 }).listen(process.env.PORT, '127.0.0.1');
 ";
 
-/// Three commits: the old package, the new one, and the same with another file. The work tree has a package of neither.
+/// Three commits: the old package, the new one, and the new one with another file. The work tree has neither.
 fn repository(test: &str) -> Option<Repository> {
     let repository = Repository::upgraded(test, SERVER)?;
     repository.write("README.md", "a shop");
@@ -30,7 +32,7 @@ fn repository(test: &str) -> Option<Repository> {
     Some(repository)
 }
 
-/// The upgrade multiplies the cost: a few blocks show it.
+/// The upgrade multiplies the cost, so a few blocks show it.
 const SHORT: [&str; 4] = ["--budget", "12s", "--connections", "8"];
 const CHANGE: &str = ": ms 2.0.0 -> 2.1.3\n";
 
@@ -50,7 +52,7 @@ fn a_bisection_has_the_packages_of_each_commit() {
     let Some(repository) = repository("a bisection of upgrades") else { return };
     let words = ["bisect", "HEAD~2", "HEAD~1", "node server.js", "--get", "/", "--json"];
     let ended = repository.tare(&[&words[..], &SHORT].concat());
-    // On a busy machine so little time may not decide it.
+    // On a busy machine so short a run may be undecided.
     assert!(matches!(ended.code(), Some(0 | 4 | 5)) && ended.stderr.contains(CHANGE), "{ended}");
     assert!(ended.json()["change"]["ratio"].as_f64().unwrap() > 2.0, "{ended}");
 }
@@ -72,7 +74,7 @@ fn a_gate_has_the_packages_of_both_ends() {
     let Some(repository) = repository("a gate of upgrades") else { return };
     repository.write("tare.toml", GATE);
     let ended = repository.tare(&["compare", "--gate", "shop", "--json"]);
-    // FAIL; on a busy machine so little time may not decide it.
+    // FAIL; on a busy machine so short a run may be undecided.
     assert!(matches!(ended.code(), Some(3..=6)) && ended.stderr.contains(CHANGE), "{ended}");
     let metrics = rows(&ended.json(), "metrics");
     let cpu = metrics.iter().find(|figure| figure["metric"] == "CPU/request").unwrap();
@@ -90,11 +92,11 @@ fn a_run_that_was_cut_off_has_its_trees_and_packages_made_again() {
     send(running.pid(), Signal::INT);
     running.end().expect(130);
     let resumed = || repository.tare(&["run", "--resume", "out"]);
-    // Nothing of what was made is left.
+    // No created file is left.
     for made in ["revisions", "builds"] {
         fs::remove_dir_all(repository.home_folder().join(made)).unwrap();
     }
-    // Where it cannot be made again, that is said.
+    // If it cannot be made again, that is reported.
     repository.run("mv .git .git-away");
     let missing = resumed().expect(1);
     assert!(missing.stderr.contains("node server.js@HEAD~2"), "{missing}");

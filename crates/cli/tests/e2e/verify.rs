@@ -1,13 +1,13 @@
-//! `tare verify`: every way in which a fake service misbehaves, and what its author reads of it.
+//! `tare verify`: every fault of a fake service, and the message for its author.
 
 use crate::support::{Workspace, manifest, wrong_of};
 
-/// Proved at the same time: most of proving is waiting for a clock to move.
+/// Verified in parallel: verification mostly waits for the clock.
 const AT_ONCE: usize = 6;
 
-/// A mode of the fake service, a contract that shows it, and a part of what must be said.
+/// A mode of the fake service, a contract that exposes it, and a part of the expected message.
 const FAILURES: [(&str, &str, &str); 28] = [
-    // Five real mistakes of published benchmarks.
+    // Five real errors of published benchmarks.
     ("status-ok-bang", "rest", r#"expected "OK" (2 bytes), got "OK!" (3 bytes)"#),
     ("lowercase-framework", "strings", r#"$.Hello: is missing; "hello" is there"#),
     ("ignores-count", "strings", "expected an array of length 3, got length 10"),
@@ -17,7 +17,6 @@ const FAILURES: [(&str, &str, &str); 28] = [
         "hello",
         r#"reset the connection after 1 of 1100 requests without saying "Connection: close""#,
     ),
-    // Wrong answers.
     ("wrong-body", "hello", "the body differs at byte 0"),
     ("wrong-length", "hello", "the body differs at byte 11"),
     ("wrong-in-1000", "hello", " of 1100: the body differs at byte 0"),
@@ -28,7 +27,7 @@ const FAILURES: [(&str, &str, &str); 28] = [
     ("frozen-date", "hello", "the Date stands still"),
     ("date-in-the-past", "hello", " s behind the clock of this machine"),
     ("prefix-router", "api", "FAIL  not-found         GET /api\n        expected status 404 for a path that"),
-    // Wrong ways of answering.
+    // Wrong ways to answer.
     ("reorders-pipeline", "rest", "the answer to the second of 2 pipelined requests came first"),
     ("drops-second-pipelined", "hello", "answered 1 of 2 pipelined requests: no answer within 5s"),
     ("closes-after-response", "hello", "said that it closes the connection in answer 1 of 1100"),
@@ -39,7 +38,7 @@ const FAILURES: [(&str, &str, &str); 28] = [
         "rest",
         "cut into 8 segments, though it was answered as one: expected status 200, got 400",
     ),
-    // Wrong ways of starting and stopping.
+    // Wrong ways to start and stop.
     ("fails-at-sigterm", "hello", "after SIGTERM: exit status 1"),
     (
         "exits-early",
@@ -77,7 +76,7 @@ fn every_misbehaviour_fails_with_its_reason() {
 fn a_right_service_passes_all_contracts() {
     let workspace = Workspace::new(&[("honest", "correct")]);
     let ended = workspace.tare(&["verify"]).expect(0);
-    // The built-in reference has no more than three.
+    // The built-in reference has only three.
     assert!(ended.stdout.contains("\n8 passed, 0 failed, 0 not on this machine; seed "));
     for contract in ["hello", "rest", "strings", "api", "bare"] {
         assert!(ended.line(&format!("honest                   {contract:<8} ")).contains("pass"));
@@ -123,7 +122,7 @@ fn slowness_and_honest_closing_are_no_failures() {
 fn a_named_service_is_verified_without_its_variants_which_are_named() {
     let workspace = Workspace::new(&[]);
     let other = "[[variant]]\nname = \"other\"\ntitle = \"alike\"\n";
-    // It gets its port from a word of its command alone.
+    // The service gets its port only as an argument of its command.
     let by_word =
         manifest("honest", "correct").replace("command       = [", "command = [\"env\", \"PORT={port}\", ");
     workspace.service("honest", &format!("{by_word}{other}"));
@@ -152,7 +151,7 @@ fn a_proof_of_nothing_is_an_error() {
     refused(&["verify", "bare-only", "--contract", "bare,rest"], none);
     let of_one = r#"error: service "bare-only" does not declare the contract "rest""#;
     refused(&["verify", "honest,bare-only", "--contract", "rest"], of_one);
-    // A group may hold services that do not.
+    // A group may contain services that do not declare it.
     workspace.tare(&["verify", "group:fake", "--contract", "api"]).expect(0);
 }
 
@@ -170,7 +169,7 @@ fn one_seed_asks_the_same_questions() {
         let checks = verdicts[0]["transcript"]["checks"].as_array().unwrap();
         let failed = checks.iter().find(|check| check["outcome"] == "fail").unwrap();
         let sent = failed["wire"]["sent"].as_str().unwrap();
-        // Whatever follows the head, for the head has the port.
+        // Only the body: the head contains the port.
         sent.rsplit_once("\\r\\n\\r\\n").unwrap().1.to_owned()
     };
     let first = sent("1");

@@ -1,4 +1,4 @@
-//! `tare verify --wire`: the bytes that services send, beside each other.
+//! `tare verify --wire`: the bytes that services send, side by side.
 
 use insta::assert_snapshot;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Every kind of run, made by the real scheduler on a simulated machine, in every form and by the command itself: the same
-//! figures, the same verdict, the same exit status.
+//! Runs of every kind, made by the real scheduler on a simulated machine. Every format and the command itself
+//! give the same figures, verdict and exit status.
 
 #[allow(dead_code, unused_imports, reason = "the pages need more of it")]
 #[path = "../../../report/tests/browser/fixtures/mod.rs"]
@@ -19,13 +19,13 @@ use tare_report::{
     gather::gather,
 };
 
-/// Run folders. The command reads them, and changes none.
+/// Run folders, which the command only reads.
 static RUNS: OfEach<PathBuf> = OfEach::new(|fixture| fixture.write(&FOLDER));
 
 static FOLDER: LazyLock<PathBuf> =
     LazyLock::new(|| own_folder(Path::new(env!("CARGO_TARGET_TMPDIR")), "forms"));
 
-/// What the command printed and how it ended.
+/// The output and exit status of the command.
 struct Printed {
     code: Option<i32>,
     stdout: String,
@@ -64,7 +64,7 @@ fn a_run_of_several_loads_has_a_table_for_each_and_a_curve() {
         assert_eq!(section(id)["table"]["rows"].as_array().unwrap().len(), rows, "{id}");
         assert_eq!(printed(&["--format", "csv", "--section", id]).lines().count(), 1 + rows, "{id}");
     }
-    // The first table of a terminal has no heading.
+    // The first table on a terminal has no heading.
     for (form, id) in forms.iter().flat_map(|form| tables[1..4].iter().map(move |(id, _)| (form, id))) {
         let title = section(id)["title"].as_str().unwrap();
         assert!(form.contains(title), "no {title} in {form}");
@@ -97,7 +97,7 @@ fn a_run_goes_to_other_tools() {
     assert_eq!(two.lines().count(), 3, "a head and a row for each run: {two}");
 }
 
-/// The one exit status of all forms.
+/// The exit status, the same for all formats.
 fn status(name: &str, run: &str, document: &Document) -> i32 {
     let text = tare(&["show", run]);
     let markdown = tare(&["show", run, "--format", "markdown"]);
@@ -114,7 +114,7 @@ fn status(name: &str, run: &str, document: &Document) -> i32 {
     let html = tare(&["report", run, "--format", "html", "--out", "-"]);
     assert_eq!(html.code, Some(0), "{name}: a page is no gate");
     same_verdicts(name, document, &json, &junit);
-    // Names that are made to be taken for something else are written otherwise in each form: tests of the forms look at them.
+    // Misleading names are escaped differently in each format, which other tests check.
     if name != "hostile" {
         for (form, printed) in [("text", &text.stdout), ("Markdown", &unescaped(&markdown.stdout))] {
             assert!(printed.contains(&document.answer), "{name}: {form}: {printed}");
@@ -146,7 +146,7 @@ fn brief(document: &Document) -> impl Iterator<Item = &Section> {
         .map(|(_, section)| section)
 }
 
-/// Each figure that is shown stands in a line with the name of its row.
+/// Each figure is in a line with the name of its row.
 fn same_figures(name: &str, document: &Document, printed: &str) {
     for section in brief(document) {
         let Some(table) = &section.table else { continue };
@@ -163,7 +163,7 @@ fn same_figures(name: &str, document: &Document, printed: &str) {
     }
 }
 
-/// CSV has each number of the main table, with all its digits.
+/// CSV has each number of the main table with all digits.
 fn same_data(name: &str, run: &str, document: &Document) {
     let Some((section, table)) =
         document.sections.first().and_then(|section| Some((section, section.table.as_ref()?)))

@@ -1,5 +1,5 @@
-//! The real services of this repository: all that can be built here is built and proved.
-//! A program of its own, since Cargo runs test programs one after the other: nothing else is timed beside the compilers.
+//! Builds and verifies all real services of this repository that can be built here. It is a test program of
+//! its own: Cargo runs test programs in sequence, so that compilers do not disturb timed tests.
 
 #[path = "../e2e/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "the end-to-end tests use all of it, these tests a part")]
@@ -12,34 +12,34 @@ use tare_host::fixture::{nothing_may_be_skipped, skip_always};
 
 use support::{real_root, start, start_under, wrong_of};
 
-/// What no registry carries: its users bring it themselves, and no set-up of ours can.
+/// Services whose sources no registry has: their users provide them, and no set-up can.
 const NOWHERE: [&str; 5] = ["crow", "helidon", "kitura", "restbed", "simple-web-server"];
-/// Rows that fail on purpose, as docs/reference/service.md says: the mistake of a published benchmark, and the contract and the
-/// reason by which verify tells it.
+/// Rows that fail on purpose, as docs/reference/service.md explains: the error of a published benchmark, with
+/// the contract and the reason in verify's message.
 const FAIL_ON_PURPOSE: [(&str, &str, &str); 1] = [(
     "express-2019",
     "bare",
     "FAIL  keep-alive        all of the load in turn\n        closed the connection after 1 of 1100 requests without saying \
      \"Connection: close\"",
 )];
-/// No build begins after this time, so that the tests end within the hour that they have; what was built stays built.
+/// No build starts after this time, so that the tests end within their hour; finished builds remain.
 const BUILD_WITHIN: &str = "35m";
-/// Those that began just before may go on so long.
+/// The time limit for builds that started before it.
 const LAST_BUILD: Duration = Duration::from_secs(45 * 60);
-/// Contracts that are proved within seconds.
+/// Contracts that are verified within seconds.
 const SMALL: [&str; 5] = ["bare", "hello", "rest", "strings", "api"];
-/// Of the others, as many for each row.
+/// The number of other contracts for each row.
 const LONG_EACH: usize = 2;
-/// Where they are asked: an address at which only those answer that obey SERVE_ON, as agents on other machines need it.
+/// The address of services: only those that obey SERVE_ON listen there, which agents on other machines need.
 const SERVED_ON: &str = "127.0.0.2";
-/// A JVM that starts for a few hundred requests spends half of its CPU time on code that it compiles a second time. What a service
-/// answers does not depend on it.
+/// A JVM that runs for a few hundred requests spends half of its CPU time on recompilation. The answers of a
+/// service do not depend on it.
 const QUICK_JVM: [&str; 2] = ["env", "JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1"];
-/// Proved at the same time: most of proving is waiting for a clock to move.
+/// Verified in parallel: verification mostly waits for the clock.
 const AT_ONCE: usize = 8;
 
-/// Builds all of `words`, or everything, and gives the names of what was built. What cannot be built here is skipped by
-/// name; that it is so only for want of time or set-up is a failure under TARE_TEST_ALL=1.
+/// Builds all of `words`, or everything, and returns the names of what was built. Other services are skipped
+/// by name. Under TARE_TEST_ALL=1 it is a failure if only time or set-up was missing.
 fn build(words: &[&str]) -> Vec<String> {
     let words = [&["build", "--json", "--within", BUILD_WITHIN], words].concat();
     let ended = start(&real_root(), &words).end_within(LAST_BUILD);
@@ -76,8 +76,8 @@ fn rows_of(names: &[String]) -> Vec<String> {
     ids.filter(is_built).collect()
 }
 
-/// Those of each row: the small ones all, and of those with a database, files or long bodies as many as there is time for, others for
-/// each row in turn. `tare verify` proves them all.
+/// The contracts for each row: all small ones, and some of those with a database, files or long bodies, which
+/// rotate over the rows. `tare verify` covers all of them.
 fn contracts_to_prove(rows: &[String]) -> BTreeMap<String, Vec<String>> {
     let listed = start(&real_root(), &["list", "--json"]).end().json();
     let of_row = |row: &String, place: usize| -> Vec<String> {
@@ -127,14 +127,14 @@ fn what_fails_on_purpose_fails_for_its_reason() {
     }
 }
 
-/// The page of 2019 says that its responses were identical, and httperf counted 88 bytes of each.
+/// The page of 2019 claims identical responses, and httperf counted 88 bytes in each.
 #[test]
 fn bare_responses_are_identical_in_length() {
     let mut built = build(&["hyper", "express", "express-2019", "simple-web-server"]);
     if !node_may_omit_connection() {
         built.retain(|name| name != "express");
     }
-    // Without a name, `tare verify` means all.
+    // Without a name, `tare verify` would verify all services.
     if built.is_empty() {
         return;
     }
@@ -147,7 +147,7 @@ fn bare_responses_are_identical_in_length() {
     assert_eq!(verdicts.as_array().unwrap().len(), built.len());
 }
 
-/// As `services/node/express/bare.js` asks.
+/// Whether Node may omit the Connection header, checked as in `services/node/express/bare.js`.
 fn node_may_omit_connection() -> bool {
     let script = "process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)";
     std::process::Command::new("node").args(["-e", script]).status().is_ok_and(|status| status.success())

@@ -9,7 +9,7 @@ use std::{
 use super::*;
 use crate::fixture::{batch, commit, run};
 
-/// Where the child of a test commits its bundle.
+/// The variable with the store into which the child of a test commits its bundle.
 const STORE: &str = "TARE_TEST_COMMIT_INTO";
 
 #[test]
@@ -85,13 +85,13 @@ fn of_many_that_commit_at_once_one_is_first_and_the_others_lie_aside() {
     }
 }
 
-/// The harness has a line of its own before.
+/// Prints a line of its own: the harness has begun one.
 fn say(word: &str) {
     let mut out = std::io::stdout();
     out.write_all(format!("\n{word}\n").as_bytes()).and_then(|()| out.flush()).unwrap();
 }
 
-/// Not a test of its own: what [`a_writer_that_is_killed_leaves_a_whole_bundle_or_none`] starts, and kills.
+/// No independent test: [`a_writer_that_is_killed_leaves_a_whole_bundle_or_none`] starts and kills it.
 #[test]
 fn the_writer_that_is_killed() {
     let Some(store) = env::var_os(STORE) else { return };
@@ -140,7 +140,7 @@ fn a_writer_that_is_killed_leaves_a_whole_bundle_or_none() {
         } else {
             without += 1;
         }
-        // The next attempt is not in the way of what the killed one left.
+        // Files left by the killed attempt do not disturb the next one.
         let expected = if batch.has_bundle(job) { Committed::Later } else { Committed::First };
         assert_eq!(commit(&batch, job, "1-0.1"), expected);
         batch.sweep().unwrap();

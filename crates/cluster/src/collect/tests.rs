@@ -92,20 +92,20 @@ fn a_bundle_of_another_seed_is_not_the_jobs() {
     let store = tempfile::tempdir().unwrap();
     let batch = batch(store.path(), 2);
     let job = batch.list.jobs.iter().find(|job| job.seed == 8).unwrap();
-    // The run of the fixture has the seed 7.
+    // The run of the fixture has seed 7.
     commit(&batch, job, "1-0.0");
     let found = collect(&batch, &fine).unwrap();
     assert_eq!(found.rejected[0].reason, "its run has seed 7, and the job has seed 8");
 }
 
-/// What may happen to a batch, in any order.
+/// Events of a batch, in any order.
 #[derive(Debug, Clone)]
 enum Event {
     /// An attempt leaves a bundle of this job.
     Commit(usize),
-    /// An attempt is killed while it writes one.
+    /// An attempt is killed while it writes a bundle.
     Killed(usize),
-    /// A file of the bundle of this job, or of one that lies aside, is damaged.
+    /// A file is damaged in the bundle of this job, or in one kept aside.
     Damage(usize, bool),
     Collect,
 }
@@ -122,7 +122,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 
 fn apply(batch: &Batch, event: &Event, attempt: usize) -> usize {
     let attempt = format!("{attempt}-0.0");
-    // All have the seed of the run of the fixture.
+    // All have the seed of the fixture's run.
     let jobs: Vec<&PlannedJob> = batch.list.jobs.iter().collect();
     match event {
         Event::Commit(job) => {

@@ -58,7 +58,7 @@ fn a_job_is_a_command() {
 #[test]
 fn identifiers_follow_from_what_is_done_and_never_change() {
     let jobs = list(1).jobs;
-    // An identifier of an earlier Tare must be found again.
+    // Identifiers must not change, so that jobs of an earlier Tare are found.
     insta::assert_snapshot!(jobs[0].name(), @"arm-4a9c8c3cb20b502c");
     insta::assert_snapshot!(list(1).batch_name(), @"quick-b5344fbbc260");
     let other = |change: fn(&mut ListHead)| {

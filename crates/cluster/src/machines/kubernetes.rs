@@ -1,4 +1,5 @@
-//! What `machines.toml` says of a class for Kubernetes: text that its API refuses is refused here, with the line of the class.
+//! The Kubernetes settings of a class in `machines.toml`. Values that the API would reject are rejected here,
+//! with the line of the class.
 
 use std::collections::BTreeMap;
 
@@ -6,25 +7,25 @@ use serde::{Deserialize, Serialize};
 
 /// The longest name of a claim.
 const SUBDOMAIN_BYTES_MAX: usize = 253;
-/// The longest name of a namespace, value of a label, and name in a key of one.
+/// The longest name of a namespace, value of a label, and name in a label's key.
 const LABEL_BYTES_MAX: usize = 63;
-/// A longer reference has no image.
+/// The longest reference to an image.
 const IMAGE_BYTES_MAX: usize = 500;
 
-/// Where Kubernetes runs jobs of a class: which nodes, which image, and where the store is.
+/// How Kubernetes runs jobs of a class: the nodes, the image, and the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct KubernetesNodes {
-    /// Default: that of the context in the kubeconfig.
+    /// The namespace. Default: that of the context in the kubeconfig.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Labels that a node must have.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub node_labels: BTreeMap<String, String>,
-    /// Keys of taints that keep others from the nodes, and jobs of this class not.
+    /// Keys of taints that jobs of this class tolerate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tolerate: Vec<String>,
-    /// It has the command `tare`, the repository, and what services are built with.
+    /// The image, which has the command `tare`, the repository, and the build tools of services.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
     /// The PersistentVolumeClaim that is the store.
@@ -33,10 +34,10 @@ pub struct KubernetesNodes {
     /// The folder of the nodes that is the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_path: Option<String>,
-    /// Of a job, as Kubernetes writes it.
+    /// The memory of a job, in the notation of Kubernetes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,
-    /// Number of jobs that run at the same time. Default: as many as there are nodes for.
+    /// The number of jobs that run at the same time. Default: as many as fit on the nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<usize>,
 }
@@ -46,7 +47,7 @@ impl KubernetesNodes {
         *self == KubernetesNodes::default()
     }
 
-    /// What is wrong with its values.
+    /// The error in its values, if there is one.
     pub(super) fn mistake(&self) -> Option<String> {
         let names = [
             ("namespace", &self.namespace, LABEL_BYTES_MAX, is_dns_label as fn(&str) -> bool),
@@ -90,7 +91,7 @@ impl KubernetesNodes {
     }
 }
 
-/// Begins and ends with a letter or a digit, and has nothing else within but these bytes.
+/// Whether the text begins and ends with a letter or digit, and has only allowed bytes between.
 fn is_name(text: &str, is_inner: impl Fn(u8) -> bool) -> bool {
     let is_end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
@@ -107,7 +108,7 @@ fn is_subdomain(text: &str) -> bool {
     text.split('.').all(is_dns_label)
 }
 
-/// Of a label of Kubernetes: empty, or a name.
+/// Whether the text is a valid label value of Kubernetes: empty, or a name.
 pub(crate) fn is_label_value(text: &str) -> bool {
     text.is_empty() || text.len() <= LABEL_BYTES_MAX && is_name(text, |byte| b"-_.".contains(&byte))
 }

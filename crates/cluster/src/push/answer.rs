@@ -1,23 +1,22 @@
-//! The head of an answer, as a job reads it. It does no I/O, and takes nothing that a collector does not send.
+//! The head of a collector's answer, as a job parses it. No I/O; it accepts only what a collector sends.
 
 use super::{MESSAGE_BYTES_MAX, proof::PROOF};
 
-/// A collector sends a few hundred bytes, and a proxy before it not many more.
+/// The size limit of a head: a collector sends a few hundred bytes, and a proxy adds few.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 const HEADERS_MAX: usize = 64;
 
-/// What is known of an answer before its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnswerHead {
     pub status: u16,
-    /// Absent if nothing that has the token sent it.
+    /// The proof; `None` if the sender does not have the token.
     pub proof: Option<String>,
     pub body_bytes: usize,
-    /// Its own length.
+    /// The length of the head.
     pub bytes: usize,
 }
 
-/// Why it is none.
+/// Why bytes are no head.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerError {
     #[error("it does not speak HTTP/1.1: {0}")]
@@ -30,7 +29,7 @@ pub enum AnswerError {
     TooLong(u64),
 }
 
-/// Nothing if the head is not complete yet. An answer that only says that the body may be sent is one of status 100.
+/// Parses a head; `None` if it is incomplete. Status 100 only means that the body may be sent.
 ///
 /// # Errors
 /// It is no answer of a collector.

@@ -1,5 +1,5 @@
-//! The job's end: asks a collector, and pushes a bundle to it. One connection for each request, and no thread: nothing wakes up while
-//! a service is measured.
+//! The job's side: it queries a collector, and pushes a bundle to it. It uses one connection per request, and
+//! no thread, so nothing wakes up while a service is measured.
 
 use std::{
     io::{self, Read, Write},
@@ -25,15 +25,15 @@ use crate::{
     certificates::{MachineIdentity, StoredCertificate},
 };
 
-/// A machine that is there answers sooner.
+/// The time limit for connecting.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(10);
-/// Nothing is read or written for longer.
+/// The time limit for each read and write.
 const SILENT_MAX: Duration = Duration::from_secs(60);
-/// A bundle takes longer over no network that is worth it.
+/// The time limit for one bundle.
 const DONE_WITHIN: Duration = Duration::from_secs(600);
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// Why a collector did not do what it was asked for.
+/// Why a collector did not do what was requested.
 #[derive(Debug, thiserror::Error)]
 pub enum PushError {
     #[error("{0:?} is no address of a collector: write it as http://HOST:PORT")]
@@ -51,7 +51,7 @@ pub enum PushError {
 }
 
 impl PushError {
-    /// Whether the same may be done later.
+    /// Whether a later retry may succeed.
     pub fn is_passing(&self) -> bool {
         match self {
             PushError::Unreachable { .. } | PushError::NotTheCollector { .. } => true,
@@ -68,26 +68,26 @@ impl PushError {
     }
 }
 
-/// The collector of a batch, as a job of it knows it.
+/// The collector of a batch, for a job.
 #[derive(Debug, Clone)]
 pub struct Collector {
-    /// `HOST:PORT`.
+    /// The address as `HOST:PORT`.
     address: String,
     key: PushKey,
 }
 
-/// What is sent after the head of a request.
+/// The content after the head of a request.
 enum Sent<'a> {
     Nothing,
     Message(&'a [u8]),
-    /// A bundle, its `bundle.json`, and the length of all.
+    /// A bundle, its `bundle.json`, and the total length.
     Bundle(&'a Bundle, &'a [u8], u64),
 }
 
-/// `HOST:PORT` of the address of a collector.
+/// The `HOST:PORT` in the URL of a collector.
 ///
 /// # Errors
-/// It is none.
+/// It is no valid URL.
 pub fn collector_address(url: &str) -> Result<String, PushError> {
     let wrong = || PushError::Address(url.to_owned());
     let rest = url.strip_prefix("http://").ok_or_else(wrong)?;
@@ -105,24 +105,24 @@ pub fn collector_address(url: &str) -> Result<String, PushError> {
 
 impl Collector {
     /// # Errors
-    /// The address is none.
+    /// The URL is not valid.
     pub fn new(url: &str, token: &Token) -> Result<Collector, PushError> {
         Ok(Collector { address: collector_address(url)?, key: PushKey::of(token) })
     }
 
-    /// The job in this place of the list.
+    /// The job at this position of the list.
     ///
     /// # Errors
-    /// The collector is away, or has no such job.
+    /// The collector is unreachable, or has no such job.
     pub fn job(&self, position: usize) -> Result<AssignedJob, PushError> {
         let body = self.ask(Route::Job { position }, Sent::Nothing)?;
         AssignedJob::parse(&body).map_err(|reason| self.not_the_collector(reason))
     }
 
-    /// Shows how far an attempt is.
+    /// Reports the progress of an attempt.
     ///
     /// # Errors
-    /// The collector is away, or refuses it.
+    /// The collector is unreachable, or refuses it.
     pub fn show(&self, position: usize, record: &AttemptRecord) -> Result<(), PushError> {
         let body = serde_json::to_vec(record).map_err(|error| self.unreachable(error.into()))?;
         let attempt = record.attempt.clone();
@@ -132,7 +132,7 @@ impl Collector {
     /// The newest certificate of a machine, if there is one.
     ///
     /// # Errors
-    /// The collector is away, or refuses it.
+    /// The collector is unreachable, or refuses it.
     pub fn certificate(&self, machine: &MachineIdentity) -> Result<Option<Value>, PushError> {
         let body = match self.ask(Route::ReadCertificate { name: machine.hash() }, Sent::Nothing) {
             Err(error) if error.kind() == Some(RefusalKind::NotFound) => return Ok(None),
@@ -143,17 +143,17 @@ impl Collector {
     }
 
     /// # Errors
-    /// The collector is away, or refuses it.
+    /// The collector is unreachable, or refuses it.
     pub fn put_certificate(&self, machine: &MachineIdentity, certificate: Value) -> Result<(), PushError> {
         let stored = StoredCertificate { machine: machine.clone(), certificate };
         let body = serde_json::to_vec(&stored).map_err(|error| self.unreachable(error.into()))?;
         self.ask(Route::Certificate { name: machine.hash() }, Sent::Message(&body)).map(drop)
     }
 
-    /// Pushes a bundle of this machine, once.
+    /// Pushes a local bundle, without retries.
     ///
     /// # Errors
-    /// The collector is away, or refuses it; or the bundle cannot be read.
+    /// The collector is unreachable, or refuses it; or the bundle cannot be read.
     pub fn push(&self, position: usize, bundle: &Bundle) -> Result<Committed, PushError> {
         let path = bundle.folder.join(HEAD);
         let head = foreign::read(&path, HEAD_BYTES_MAX).map_err(crate::bundle::at(&path))?;
@@ -176,7 +176,7 @@ impl Collector {
         }
     }
 
-    /// The body of an answer that is shown to be the collector's.
+    /// The body of an answer that is proven to come from the collector.
     fn ask(&self, route: Route, sent: Sent) -> Result<Vec<u8>, PushError> {
         let nonce = token::hex(&token::random::<32>()?);
         let hashed: &[u8] = match &sent {
@@ -197,7 +197,7 @@ impl Collector {
         match (head.status, RefusalKind::of_status(head.status)) {
             (200, _) if is_ours => Ok(body),
             (_, Some(kind)) if is_ours => Err(refusal(kind)),
-            // It cannot show that it has the token of a job that has another one.
+            // A collector with another token cannot prove its answers to this job.
             (401, _) => Err(refusal(RefusalKind::WrongToken)),
             (status, _) if is_ours => Err(self.not_the_collector(format!("it answers with status {status}"))),
             (status, _) => Err(self.not_the_collector(format!(
@@ -214,14 +214,14 @@ impl Collector {
             Sent::Nothing => {}
             Sent::Message(bytes) => wire.write(bytes)?,
             Sent::Bundle(bundle, head, _) => {
-                // A bundle that is here already, or is not wanted, is not sent.
+                // An unwanted bundle, or one that has already arrived, is not sent.
                 let first = wire.head()?;
                 if first.status != 100 {
                     return wire.body(first);
                 }
                 let written = wire.write(&preamble(head)).and_then(|()| wire.files(bundle));
                 match written {
-                    // It may have refused what it had read so far.
+                    // It may have refused after reading a part.
                     Err(PushError::Unreachable { collector, source }) => {
                         let answered = wire.head().and_then(|head| wire.body(head));
                         return answered.map_err(|_| PushError::Unreachable { collector, source });
@@ -266,7 +266,7 @@ impl Collector {
     }
 }
 
-/// A connection, and what was read of it.
+/// A connection, with the bytes read from it.
 struct Wire<'c> {
     stream: TcpStream,
     read: Vec<u8>,
@@ -290,7 +290,7 @@ impl Wire<'_> {
         Ok(())
     }
 
-    /// The content of all files, as long as `bundle.json` says that each is.
+    /// Sends the content of all files, with the lengths in `bundle.json`.
     fn files(&mut self, bundle: &Bundle) -> Result<(), PushError> {
         for file in bundle.head.files() {
             self.file(&bundle.folder.join(&file.path), file.bytes)?;
@@ -324,7 +324,6 @@ impl Wire<'_> {
         }
     }
 
-    /// The head of the next answer.
     fn head(&mut self) -> Result<AnswerHead, PushError> {
         loop {
             let wrong = |error: AnswerError| self.collector.not_the_collector(error.to_string());

@@ -1,4 +1,4 @@
-//! The collector's end: what is done with a request, in the folder of a batch. It knows no sockets.
+//! The collector's side: it handles requests, using the folder of a batch. It knows no sockets.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,17 +19,17 @@ use crate::{
     job::PlannedJob,
 };
 
-/// Takes bundles in for a batch.
+/// Receives bundles for a batch.
 #[derive(Debug)]
 pub struct CollectorDesk {
     pub batch: Batch,
     key: PushKey,
-    /// A larger bundle is refused.
+    /// The size limit of a bundle.
     bytes_max: u64,
     arrived: AtomicU64,
 }
 
-/// As it arrived.
+/// A request as received.
 #[derive(Debug, Clone, Copy)]
 pub struct Presented<'a> {
     pub verb: &'a str,
@@ -52,10 +52,10 @@ impl CollectorDesk {
         Ok(CollectorDesk { batch, key, bytes_max, arrived: AtomicU64::new(0) })
     }
 
-    /// Nothing else is looked at before it is known who asks.
+    /// Authenticates a request before anything else is examined.
     ///
     /// # Errors
-    /// It is no request, or not one of a job of the batch.
+    /// It is no valid request, or not one of a job of the batch.
     pub fn admit(&self, presented: Presented) -> Result<Asked, Refusal> {
         let Presented { verb, path, nonce, digest, proof } = presented;
         let unreadable = || {
@@ -74,15 +74,15 @@ impl CollectorDesk {
         }
     }
 
-    /// What shows that an answer is of this collector.
+    /// The proof that an answer comes from this collector.
     pub fn proof_of_answer(&self, asked: &Asked, status: u16, body: &[u8]) -> String {
         asked.proof_of_answer(&self.key, status, body)
     }
 
-    /// Does what is asked for by anything but a bundle.
+    /// Handles any request except a bundle.
     ///
     /// # Errors
-    /// It cannot be done.
+    /// The request fails.
     pub fn answer(&self, asked: &Asked, body: &[u8]) -> Result<Vec<u8>, Refusal> {
         if body.len() > MESSAGE_BYTES_MAX {
             return Err(Refusal::new(RefusalKind::TooLarge, "no message has that size"));
@@ -133,10 +133,10 @@ impl CollectorDesk {
         Ok(b"{}".to_vec())
     }
 
-    /// Whether this very bundle is here, so that it need not be sent. Reads the disk.
+    /// Whether this bundle has already arrived, so that it need not be sent. Reads the disk.
     ///
     /// # Errors
-    /// It is of no job, or larger than is taken.
+    /// It belongs to no job, or is too large.
     pub fn is_here(&self, asked: &Asked, bytes: u64) -> Result<bool, Refusal> {
         let Route::Bundle { position, attempt } = &asked.route else { return Ok(false) };
         let job = self.job(*position)?;
@@ -148,10 +148,10 @@ impl CollectorDesk {
         Ok(places.iter().any(|place| Bundle::open(place).is_ok_and(|there| there.digest == asked.digest)))
     }
 
-    /// Takes a bundle in; it must be whole when `chunks` end. Writes and reads the disk, for as long as chunks come.
+    /// Receives a bundle; it must be complete when `chunks` end. Uses the disk as long as chunks arrive.
     ///
     /// # Errors
-    /// It is damaged, or another one than was announced, or cannot be stored. Then nothing of it is left.
+    /// It is damaged, differs from the announced one, or cannot be stored. Then nothing of it is left.
     pub fn receive<B: AsRef<[u8]>>(
         &self,
         asked: &Asked,
@@ -165,20 +165,21 @@ impl CollectorDesk {
             Announced { batch: &self.batch, job, attempt, digest: &asked.digest, bytes_max: self.bytes_max };
         let number = self.arrived.fetch_add(1, Ordering::Relaxed);
         let (committed, head) = receive(announced, number, chunks)?;
-        // The bundle counts, whatever becomes of this.
+        // The bundle counts even if this record cannot be stored.
         if let Some(record) = record(head, committed) {
             let _it_is_only_shown = self.batch.attempts(job).store(&record);
         }
         Ok(committed)
     }
 
-    /// The answer to a bundle that is here.
+    /// The answer to a bundle that has arrived.
     pub fn accepted(committed: Committed) -> Vec<u8> {
         serde_json::to_vec(&Accepted { committed }).unwrap_or_default()
     }
 }
 
-/// What an attempt would write of itself, which may be gone before it is answered. Nothing if that was written before.
+/// The record that an attempt would write itself, but it may end before it gets the answer. `None` if it was
+/// written before.
 fn record(head: BundleHead, committed: Committed) -> Option<AttemptRecord> {
     let outcome = match committed {
         Committed::First => AttemptOutcome::Committed,

@@ -1,4 +1,4 @@
-//! What requests and answers have in them, but for bundles.
+//! The contents of requests and answers, except bundles.
 
 use std::path::Path;
 
@@ -16,24 +16,23 @@ use crate::{
 /// The version of the protocol: `major.minor`.
 const FORMAT: &str = "1.0";
 
-/// What a job must know, which it would find in the folder of its batch.
+/// The description of a job, which otherwise is in the folder of its batch.
 #[derive(Debug, Serialize, Deserialize)]
 struct Description {
     format: String,
     batch: String,
     head: BatchHead,
-    /// A job list, with this job alone.
+    /// The job list, reduced to this job.
     list: String,
     has_bundle: bool,
 }
 
-/// The same, as a job has it.
+/// The parsed description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AssignedJob {
-    /// The name of the batch.
     pub batch: String,
     pub head: BatchHead,
-    /// With this job alone.
+    /// The list with this job only.
     pub list: JobList,
     pub has_bundle: bool,
 }
@@ -48,22 +47,22 @@ impl AssignedJob {
         }
     }
 
-    /// As it is sent.
+    /// The description as text.
     ///
     /// # Errors
-    /// None that is known: there are only texts and numbers in it.
+    /// None is known: it contains only texts and numbers.
     pub fn text(&self) -> serde_json::Result<String> {
         let AssignedJob { batch, head, list, has_bundle } = self.clone();
         let list = list.text()?;
         serde_json::to_string(&Description { format: FORMAT.to_owned(), batch, head, list, has_bundle })
     }
 
-    /// Of what was received.
+    /// Parses a received description.
     ///
     /// # Errors
-    /// It is none, or one that this Tare does not read.
+    /// It is no description, or one that this Tare cannot read.
     pub fn parse(bytes: &[u8]) -> Result<AssignedJob, String> {
-        /// Another format may have other keys.
+        /// The version only, because another format may have other keys.
         #[derive(Deserialize)]
         struct DescriptionVersion {
             format: String,
@@ -91,13 +90,13 @@ pub struct Accepted {
     pub committed: Committed,
 }
 
-/// The answer to what is not done.
+/// The answer to a request that fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
     pub error: String,
 }
 
-/// Why a request is not done.
+/// Why a request fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusalKind {
     /// It is no request of this protocol.
@@ -105,12 +104,12 @@ pub enum RefusalKind {
     WrongToken,
     /// There is no such job, or no such certificate.
     NotFound,
-    /// Another bundle of the same attempt is here.
+    /// Another bundle of the same attempt has arrived.
     Conflict,
     TooLarge,
-    /// What arrived is not what was sent.
+    /// The received bytes differ from those sent.
     Damaged,
-    /// There are too many at the same time.
+    /// There are too many requests at the same time.
     Busy,
     /// The folder of the batch cannot be written.
     Store,
@@ -128,7 +127,6 @@ impl RefusalKind {
         RefusalKind::Store,
     ];
 
-    /// Its status in HTTP.
     pub fn status(self) -> u16 {
         match self {
             RefusalKind::Unreadable => 400,
@@ -146,8 +144,8 @@ impl RefusalKind {
         RefusalKind::ALL.into_iter().find(|kind| kind.status() == status)
     }
 
-    /// Whether the same request may be done later. Damage may have happened on the way; a collector with another token may make
-    /// room for the right one.
+    /// Whether a later retry may succeed. Damage may come from the network, and a collector with a wrong
+    /// token may be replaced by the right one.
     pub fn is_passing(self) -> bool {
         matches!(
             self,
@@ -156,7 +154,7 @@ impl RefusalKind {
     }
 }
 
-/// A request that is not done, and why.
+/// A request that fails, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Refusal {
@@ -169,7 +167,6 @@ impl Refusal {
         Refusal { kind, reason: reason.into() }
     }
 
-    /// The body of its answer.
     pub fn body(&self) -> Vec<u8> {
         let refused = Refused { error: self.reason.clone() };
         serde_json::to_vec(&refused).unwrap_or_default()

@@ -1,11 +1,12 @@
-//! Bundles over the network, where nodes share no folder: a job pushes what it would have left in the folder of its batch to a
-//! collector, which has that folder. What counts is decided there, by the same code and the same rename.
+//! Bundles over the network, if nodes share no folder: a job pushes its bundle to a collector, which has the
+//! folder of the batch. The collector decides which bundle counts, by the same code and the same rename.
 //!
-//! It is HTTP/1.1, with a request for each connection. These parts do no I/O: which requests there are ([`route`]), who sent them
-//! ([`proof`]), what is in them ([`message`], [`unpack`]), and the head of an answer ([`answer`]). [`desk`] answers with the folder of a
-//! batch, and knows no sockets; [`client`] is the job's end.
+//! The protocol is HTTP/1.1, with one request per connection. These parts do no I/O: the requests
+//! ([`route`]), their authentication ([`proof`]), their contents ([`message`], [`unpack`]), and the head of
+//! an answer ([`answer`]). [`desk`] answers with the folder of a batch, and knows no sockets; [`client`] is
+//! the job's side.
 //!
-//! Every request may be sent again: the same bundle of the same attempt is accepted as one that is here already.
+//! Every request may be sent again: the same bundle of the same attempt is accepted as already received.
 
 pub mod answer;
 pub(crate) mod client;
@@ -18,14 +19,14 @@ pub mod route;
 mod tests;
 pub mod unpack;
 
-/// The variable of the environment that holds the token of a job. It is on no command line, because every user of a machine can read
-/// those.
+/// The environment variable with the token of a job. The token is on no command line, because every user of a
+/// machine can read those.
 pub const TOKEN_VARIABLE: &str = "TARE_PUSH_TOKEN";
 
-/// Requests and answers but for bundles are shorter.
+/// The size limit of requests and answers, except bundles.
 pub const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
-/// Hexadecimal digits of a hash, of a nonce and of a proof.
+/// The hexadecimal digits of a hash, a nonce and a proof.
 const HASH_DIGITS: usize = 64;
 
 fn is_hash(text: &str) -> bool {

@@ -1,8 +1,8 @@
-//! Who sent a request, and who answered: each end shows that it has the token of the batch by a keyed hash over all that it says. The
-//! token itself is in no request and no answer, and what was changed on the way is refused.
+//! Authenticates requests and answers: each side proves that it has the token of the batch by a keyed hash
+//! over the whole message. The token itself is never sent, and changed messages are refused.
 //!
-//! A request that is recorded and sent again does no harm: each of them may be sent twice. An answer is bound to its request by a
-//! random number, so that an old one is of no use. Nothing is encrypted.
+//! Replaying a request does no harm, because each may be sent twice. An answer is bound to its request by a
+//! nonce, so that an old answer cannot be replayed. Nothing is encrypted.
 
 use std::fmt;
 
@@ -13,15 +13,15 @@ use super::{
     route::{Route, Verb},
 };
 
-/// What the key of a batch is made for, and nothing else.
+/// The context string for deriving the key of a batch, used for nothing else.
 const CONTEXT: &str = "tare 2026-11-26 bundles over the network";
 
-/// Headers of a request; the last one is that of an answer too.
+/// Headers of a request; answers also have the last one.
 pub const NONCE: &str = "tare-nonce";
 pub const DIGEST: &str = "tare-digest";
 pub const PROOF: &str = "tare-proof";
 
-/// What the token of a batch becomes.
+/// The key derived from the token of a batch.
 #[derive(Clone)]
 pub struct PushKey([u8; 32]);
 
@@ -36,7 +36,7 @@ impl PushKey {
         PushKey(blake3::derive_key(CONTEXT, token.reveal().as_bytes()))
     }
 
-    /// Each part is preceded by its length, so that no two lists of parts are the same bytes.
+    /// Each part is preceded by its length, so that different lists of parts have different bytes.
     fn hash(&self, parts: &[&[u8]]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         for part in parts {
@@ -47,13 +47,13 @@ impl PushKey {
     }
 }
 
-/// A request, as far as it is shown to be of a job.
+/// The authenticated part of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     pub route: Route,
-    /// A random number of the one who asks.
+    /// The random number of the sender.
     pub nonce: String,
-    /// BLAKE3 over what is sent: the body; of a bundle its `bundle.json`, which has the hashes of all the rest.
+    /// The BLAKE3 hash of the body. For a bundle it covers `bundle.json`, which has the hashes of all files.
     pub digest: String,
 }
 
@@ -62,7 +62,7 @@ impl Asked {
         Asked { route, nonce, digest: digest(body) }
     }
 
-    /// Of what was received; nothing if it cannot be a request of a job.
+    /// A received request; `None` if it cannot come from a job.
     pub fn received(route: Route, nonce: &str, digest: &str) -> Option<Asked> {
         (is_hash(nonce) && is_hash(digest)).then(|| Asked {
             route,
@@ -82,12 +82,12 @@ impl Asked {
         ])
     }
 
-    /// What shows that the sender has the token.
+    /// The proof that the sender has the token.
     pub fn proof(&self, key: &PushKey) -> String {
         self.hash(key).to_hex().to_string()
     }
 
-    /// In a time that does not depend on how wrong it is.
+    /// Compares in constant time.
     pub fn is_proof(&self, key: &PushKey, given: &str) -> bool {
         blake3::Hash::from_hex(given).is_ok_and(|given| given == self.hash(key))
     }
@@ -96,7 +96,7 @@ impl Asked {
         key.hash(&[b"answer", self.hash(key).as_bytes(), &status.to_le_bytes(), body])
     }
 
-    /// The same of an answer to this request.
+    /// The proof for an answer to this request.
     pub fn proof_of_answer(&self, key: &PushKey, status: u16, body: &[u8]) -> String {
         self.hash_of_answer(key, status, body).to_hex().to_string()
     }
@@ -106,7 +106,7 @@ impl Asked {
     }
 }
 
-/// BLAKE3, in digits.
+/// The BLAKE3 hash in hexadecimal digits.
 pub fn digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes the bytes of a token from `first` on.
+    /// A token whose bytes count up from `first`.
     fn key(first: u8) -> PushKey {
         PushKey::of(&Token::parse(&digits(first)).unwrap())
     }

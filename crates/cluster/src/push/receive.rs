@@ -1,5 +1,5 @@
-//! A bundle that arrives: written beside its place piece by piece, checked there as any bundle is, and put in its place. What is cut
-//! off is removed.
+//! Receives a bundle: it is written to a temporary folder piece by piece, checked there, and put in its
+//! place. An incomplete one is removed.
 
 use std::{
     collections::BTreeSet,
@@ -19,13 +19,12 @@ use crate::{
     job::PlannedJob,
 };
 
-/// Which bundle is to come.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Announced<'a> {
     pub(super) batch: &'a Batch,
     pub(super) job: &'a PlannedJob,
     pub(super) attempt: &'a str,
-    /// Of its head.
+    /// The digest of its head.
     pub(super) digest: &'a str,
     pub(super) bytes_max: u64,
 }
@@ -40,7 +39,7 @@ impl From<UnpackError> for Refusal {
     }
 }
 
-/// A file system that cannot do something is not the sender's fault. Its own paths are nothing to a sender.
+/// A local file system error is not the sender's fault, and the sender need not see local paths.
 pub(super) fn of_store(error: &io::Error) -> Refusal {
     Refusal::new(RefusalKind::Store, format!("the collector cannot store it: {error}"))
 }
@@ -54,7 +53,7 @@ impl From<BundleError> for Refusal {
     }
 }
 
-/// What there is of it.
+/// The received part of a bundle.
 #[derive(Debug)]
 struct Writing<'a> {
     announced: Announced<'a>,
@@ -62,11 +61,11 @@ struct Writing<'a> {
     /// The file that is being written.
     file: Option<(PathBuf, File)>,
     folders: BTreeSet<PathBuf>,
-    /// Written last, once everything else is on the disk.
+    /// Written last, once everything else is on disk.
     head: Vec<u8>,
 }
 
-/// Takes a bundle in, from its first byte on. `number` is unlike that of each other one that this process takes in.
+/// Receives a bundle. `number` is unique among the bundles that this process receives.
 pub(super) fn receive<B: AsRef<[u8]>>(
     announced: Announced,
     number: u64,
@@ -115,7 +114,7 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// It must be the one that was announced: its hash is what the sender has shown to have sent.
+    /// Checks that it is the announced bundle, whose hash the sender has proven.
     fn expected(&self, head: &BundleHead, bytes: &[u8]) -> Result<(), Refusal> {
         let Announced { batch, job, attempt, digest, .. } = self.announced;
         let wrong = |what: &str| Err(Refusal::new(RefusalKind::Damaged, what));
@@ -148,7 +147,7 @@ impl Writing<'_> {
         }
     }
 
-    /// A folder, and those that it is in.
+    /// A folder, and its parents up to the staging folder.
     fn up_to_staging<'f>(&self, folder: &'f Path) -> impl Iterator<Item = &'f Path> {
         let own = self.staging.folder().to_owned();
         folder.ancestors().take_while(move |folder| folder.starts_with(&own))

@@ -1,12 +1,11 @@
-//! Which requests there are, as methods and paths.
+//! The requests, as methods and paths.
 
 use std::fmt;
 
-/// A longer path is none of these.
+/// The longest valid path.
 const PATH_BYTES_MAX: usize = 400;
 /// The longest name of a pod.
 const ATTEMPT_BYTES_MAX: usize = 253;
-/// Digits in the name of a certificate.
 const CERTIFICATE_DIGITS: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +23,7 @@ impl Verb {
     }
 }
 
-/// What a request is about. A job is its place in the list.
+/// The subject of a request. A job is its position in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
     Job { position: usize },
@@ -35,7 +34,7 @@ pub enum Route {
 }
 
 impl Route {
-    /// Nothing if there is no such request. What is read has one spelling.
+    /// Parses a route; `None` if there is no such request. Each has exactly one spelling.
     pub fn parse(verb: &str, path: &str) -> Option<Route> {
         if path.len() > PATH_BYTES_MAX {
             return None;
@@ -71,7 +70,6 @@ impl Route {
     }
 }
 
-/// Its path.
 impl fmt::Display for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -85,7 +83,7 @@ impl fmt::Display for Route {
     }
 }
 
-/// It becomes part of a path.
+/// Whether the text is a valid name of an attempt; it becomes part of a path.
 pub fn is_attempt(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-.".contains(&byte);
     text.len() <= ATTEMPT_BYTES_MAX
@@ -93,7 +91,7 @@ pub fn is_attempt(text: &str) -> bool {
         && text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// The same of the name of a batch.
+/// The same for the name of a batch.
 pub fn is_batch(text: &str) -> bool {
     is_attempt(&text.replace('_', "-"))
 }

@@ -1,4 +1,4 @@
-//! The protocol from one end to the other without a socket, and what arrives in the folder of a batch.
+//! The protocol end to end without a socket, and the files in the folder of a batch.
 
 use std::{fs, path::Path};
 
@@ -21,7 +21,7 @@ use crate::{
 
 const BYTES_MAX: u64 = 1 << 30;
 
-/// A bundle as a job has it on its own machine, and as it crosses the network.
+/// A bundle on the job's own machine, and its form on the network.
 struct Upload {
     _folder: tempfile::TempDir,
     bundle: Bundle,
@@ -29,7 +29,7 @@ struct Upload {
     asked: Asked,
 }
 
-/// Of a job of the batch, of the batch's own name in another place.
+/// A bundle of a job, in a copy of the batch elsewhere.
 fn sent(of: &Batch, position: usize, attempt: &str) -> Upload {
     let folder = tempfile::tempdir().unwrap();
     let local = Batch { folder: folder.path().join(of.name()), ..of.clone() };
@@ -178,7 +178,7 @@ fn a_bundle_that_is_too_large_is_refused_before_it_is_written() {
     assert!(!desk.is_here(&sent.asked, 1000).unwrap());
 }
 
-/// Of a head whose list of files is this.
+/// Unpacks a bundle whose head has this list of files.
 fn pushed(files: &serde_json::Value) -> Result<(), UnpackError> {
     let store = tempfile::tempdir().unwrap();
     let batch = batch(store.path(), 1);

@@ -1,5 +1,6 @@
-//! A bundle on the wire: the length of its `bundle.json` in eight bytes, the lowest first; `bundle.json`; and the content of its files,
-//! one after another, in the order and of the lengths that `bundle.json` gives. It does no I/O: bytes in, pieces out.
+//! A bundle on the network: the length of its `bundle.json` in eight bytes, little-endian; `bundle.json`; and
+//! the contents of its files in sequence, with the order and lengths from `bundle.json`. It does no I/O:
+//! bytes in, pieces out.
 
 use std::{
     collections::BTreeSet,
@@ -8,16 +9,15 @@ use std::{
 
 use crate::bundle::{BundleHead, HEAD, HEAD_BYTES_MAX, StoredFile};
 
-/// Bytes of the length.
 const LENGTH_BYTES: usize = 8;
-/// Names that a file system takes.
+/// The longest file name of common file systems.
 const NAME_BYTES_MAX: usize = 255;
 const PATH_BYTES_MAX: usize = 2000;
 
-/// What a bundle is made of, in the order in which it comes.
+/// A piece of a bundle, in the order of arrival.
 #[derive(Debug, PartialEq)]
 pub enum Piece<'a> {
-    /// The head, read, and as it was sent.
+    /// The head, parsed and as received.
     Head(&'a BundleHead, &'a [u8]),
     Begin(&'a StoredFile),
     Data(&'a [u8]),
@@ -48,7 +48,7 @@ enum State {
     Files { head: Box<BundleHead>, next: usize, left: u64 },
 }
 
-/// A bundle as far as it has arrived.
+/// The received part of a bundle.
 #[derive(Debug)]
 pub struct Unpack {
     bytes_max: u64,
@@ -56,12 +56,12 @@ pub struct Unpack {
 }
 
 impl Unpack {
-    /// Of a bundle that is not larger than that.
+    /// Unpacks a bundle of at most this size.
     pub fn new(bytes_max: u64) -> Unpack {
         Unpack { bytes_max, state: State::Length { bytes: [0; LENGTH_BYTES], count: 0 } }
     }
 
-    /// Takes what has come. After an error it takes no more.
+    /// Processes received bytes. After an error it accepts no more.
     ///
     /// # Errors
     /// It is no bundle, or `each` refuses a piece.
@@ -112,7 +112,7 @@ impl Unpack {
         }
     }
 
-    /// The next file, and those without content that follow.
+    /// Begins the next file, and those without content that follow it.
     fn begin<E>(&mut self, each: &mut impl FnMut(Piece) -> Result<(), E>) -> Result<(), E> {
         let State::Files { head, next, left } = &mut self.state else { return Ok(()) };
         while let Some(file) = head.files().get(*next) {
@@ -124,23 +124,23 @@ impl Unpack {
             }
             each(Piece::End)?;
         }
-        // Past the last one.
+        // One beyond the last file.
         *next = head.files().len() + 1;
         Ok(())
     }
 
-    /// Whether all of it has come.
+    /// Whether the bundle is complete.
     pub fn is_whole(&self) -> bool {
         matches!(&self.state, State::Files { head, next, .. } if *next > head.files().len())
     }
 }
 
-/// What comes before the files.
+/// The bytes before the files.
 pub fn preamble(head: &[u8]) -> Vec<u8> {
     [&(head.len() as u64).to_le_bytes()[..], head].concat()
 }
 
-/// The length of all of it.
+/// The total length.
 pub fn packed_bytes(head: &BundleHead, head_bytes: usize) -> u64 {
     let files = head.files().iter().fold(0, |sum: u64, file| sum.saturating_add(file.bytes));
     files.saturating_add((LENGTH_BYTES + head_bytes) as u64)
@@ -159,7 +159,7 @@ fn head_length(length: u64) -> Result<usize, UnpackError> {
     }
 }
 
-/// Whether its files can be written into an empty folder, each of them, and nothing else.
+/// Checks that exactly these files can be written into an empty folder.
 fn checked(head: &BundleHead, head_bytes: usize, bytes_max: u64) -> Result<(), UnpackError> {
     let bytes = packed_bytes(head, head_bytes);
     if bytes > bytes_max {
@@ -178,7 +178,7 @@ fn checked(head: &BundleHead, head_bytes: usize, bytes_max: u64) -> Result<(), U
     }
 }
 
-/// One spelling of a path that leads downwards.
+/// Whether the path has its normal form, and leads downwards.
 fn is_plain(path: &str) -> bool {
     let parts = || path.split('/');
     path.len() <= PATH_BYTES_MAX

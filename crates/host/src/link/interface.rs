@@ -25,8 +25,8 @@ pub(super) struct Interface {
     socket: OwnedFd,
 }
 
-/// Makes a TUN interface: the returned file reads the packets that leave by it, and what is written to the file arrives on
-/// it. Packets are bare IP packets, without segmentation offload. The interface ends when the file is closed.
+/// Makes a TUN interface. Its file yields the packets that leave, and packets written to it arrive. They are
+/// bare IP packets, without segmentation offload. Closing the file removes the interface.
 pub(super) fn tun(name: &'static str) -> Result<OwnedFd, LinkError> {
     let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let tun =
@@ -38,7 +38,7 @@ pub(super) fn tun(name: &'static str) -> Result<OwnedFd, LinkError> {
 }
 
 impl Interface {
-    /// The interface of this name; whether it exists shows with the first call.
+    /// The interface with this name. The first call reports whether it exists.
     pub(super) fn of(name: &'static str) -> Result<Interface, LinkError> {
         let flags = SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None);
@@ -56,7 +56,7 @@ impl Interface {
         self.ask("switched on", libc::SIOCSIFFLAGS, &mut request)
     }
 
-    /// Sets its address and network mask.
+    /// Sets the address and the network mask.
     pub(super) fn address(&self, address: Ipv4Addr, mask: Ipv4Addr) -> Result<(), LinkError> {
         for (what, value) in [(libc::SIOCSIFADDR, address), (libc::SIOCSIFNETMASK, mask)] {
             let mut request = request_for(self.name);
@@ -66,7 +66,7 @@ impl Interface {
         Ok(())
     }
 
-    /// Sets the size of its largest packet.
+    /// Sets the maximum packet size.
     pub(super) fn mtu(&self, bytes: usize) -> Result<(), LinkError> {
         let mut request = request_for(self.name);
         request.ifr_ifru.ifru_mtu = bytes as c_int;
@@ -114,7 +114,7 @@ pub(super) fn set(setting: &str, value: &str) -> Result<(), LinkError> {
     fs::write(&path, value).map_err(|source| LinkError::Setting { path, source })
 }
 
-/// Packets that this interface dropped on the way out, as the reader of its file was too slow.
+/// Number of outgoing packets that this interface dropped because the reader of its file was too slow.
 pub(super) fn unsent(name: &'static str) -> Result<u64, LinkError> {
     let failed = |source| LinkError::Interface { name, step: "read", source };
     // Not /proc/self, which shows the namespace of the main thread.
@@ -129,7 +129,7 @@ fn unsent_in(table: &str, name: &str) -> Option<u64> {
 }
 
 fn request_for(name: &str) -> libc::ifreq {
-    // SAFETY: a plain structure of bytes, integers and a pointer that no request of ours uses; zeros are valid.
+    // SAFETY: integers, bytes and a pointer that these requests do not use, for which zeros are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     copy_name(&mut request.ifr_name, name);
     request
@@ -150,8 +150,8 @@ fn socket_address(address: Ipv4Addr) -> libc::sockaddr {
     libc::sockaddr { sa_family: libc::AF_INET as u16, sa_data: data }
 }
 
-/// `argument` must be of the type that the request `what` takes. All requests used here read or fill in one structure and keep
-/// no pointer to it.
+/// `argument` must have the type that the request `what` takes. Every request used here reads or fills one
+/// structure and keeps no pointer to it.
 fn ioctl<T>(file: &OwnedFd, what: c_ulong, argument: &mut T) -> io::Result<()> {
     // SAFETY: the descriptor is open, and the pointer is valid for reads and writes of the structure of this request.
     match unsafe { libc::ioctl(file.as_raw_fd(), what as libc::Ioctl, std::ptr::from_mut(argument)) } {

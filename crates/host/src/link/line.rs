@@ -1,32 +1,32 @@
-//! One direction of a link as a pure function of time and random draws: a packet goes in at one instant and comes out at a
-//! later one, or not at all. It does not look into packets and reads no clock.
+//! One direction of a link as a pure function of time and random draws. A packet goes in at one instant and
+//! comes out at a later one, or not at all. It does not look into packets and reads no clock.
 //!
-//! A packet waits until the line is free, is transmitted at the rate, and then travels for the delay. A lost packet is lost
-//! while it travels, so it is transmitted too. The queue holds only packets that wait for the line, not those that travel:
-//! a queue of 10 packets holds 10, however long the delay.
+//! A packet waits until the line is free, is transmitted at the rate, and then travels for the delay. A lost
+//! packet is lost while it travels, so it uses transmission time too. The queue holds only waiting packets,
+//! not travelling ones: a queue of 10 packets holds 10, however long the delay.
 
 use std::collections::VecDeque;
 
 use super::spec::{Queue, Way};
 
-/// The most packets that travel at a time, a limit of memory for a link without a rate: 400 MB with packets of 1500 bytes.
+/// Most packets that travel at a time. It limits memory for a link without a rate: 400 MB at 1500 bytes each.
 const ON_THE_WAY_MAX: usize = 1 << 18;
 
 /// One direction, with the packets that are in it.
 #[derive(Debug)]
 pub(super) struct Line<P> {
     way: Way,
-    /// The instant at which the last packet has been transmitted.
+    /// The instant at which the last packet is fully transmitted.
     free_at_ns: u64,
-    /// Of each waiting packet: the instant at which its transmission begins, and its bytes.
+    /// Waiting packets: the instant at which the transmission begins, and the size in bytes.
     waiting: VecDeque<(u64, usize)>,
     waiting_bytes: u64,
     /// Travelling packets, ordered by the instant of delivery.
     on_the_way: VecDeque<(u64, P)>,
 }
 
-/// Two random numbers from 0 to below 1 for each packet. Both are drawn even if they are not needed, so that what happens to a
-/// packet depends only on the seed and on its number.
+/// Two random numbers in [0, 1) for each packet. Both are always drawn, so the fate of a packet depends only
+/// on the seed and on its number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Draws {
     /// The packet is lost if this is below the loss rate.
@@ -39,7 +39,7 @@ pub(super) struct Draws {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gone {
     Lost,
-    /// Dropped as the queue was full.
+    /// Dropped because the queue was full.
     Dropped,
 }
 
@@ -84,7 +84,7 @@ impl<P> Line<P> {
         self.on_the_way.front().map(|(due_ns, _)| *due_ns)
     }
 
-    /// The next packet that has come out by `now_ns`, with the instant at which it was due.
+    /// The next packet that came out by `now_ns`, with the instant at which it was due.
     pub(crate) fn take(&mut self, now_ns: u64) -> Option<(u64, P)> {
         self.next_ns().filter(|due_ns| *due_ns <= now_ns)?;
         self.on_the_way.pop_front()
@@ -98,7 +98,7 @@ impl<P> Line<P> {
             let place = self.on_the_way.partition_point(|(other_ns, _)| *other_ns <= due_ns);
             self.on_the_way.insert(place, (due_ns, packet));
         } else {
-            // It comes out together with its predecessor.
+            // Without reordering, the packet comes out together with its predecessor.
             self.on_the_way.push_back((last_ns, packet));
         }
     }
@@ -119,7 +119,7 @@ impl<P> Line<P> {
         }
     }
 
-    /// Rounded up: never faster than the rate.
+    /// Rounded up, so that a packet is never faster than the rate.
     fn sending_ns(&self, bytes: usize) -> u64 {
         let Some(rate) = self.way.rate_bits_per_s else { return 0 };
         (bytes as u64 * 8 * 1_000_000_000).div_ceil(rate)
@@ -171,11 +171,11 @@ mod tests {
     fn a_full_queue_drops_the_last_that_comes() {
         for text in ["delay=9s,rate=1mbit,queue=2", "delay=9s,rate=1mbit,queue=2500B"] {
             let mut line = line(text);
-            // One is on the line and two wait.
+            // One packet is on the line and two wait.
             let accepted: Vec<bool> =
                 (0..5).map(|packet| line.offer(0, 1250, packet, MIDDLE).is_ok()).collect();
             assert_eq!(accepted, [true, true, true, false, false]);
-            // When the line takes the next, there is room for one, though all are still on their way.
+            // Once the line takes the next packet, the queue has room for one, though all still travel.
             assert_eq!(line.offer(10 * MS, 1250, 5, MIDDLE), Ok(()));
             assert_eq!(line.offer(10 * MS, 1250, 6, MIDDLE), Err((Gone::Dropped, 6)));
         }
@@ -197,7 +197,7 @@ mod tests {
             ("delay=10ms,jitter=4ms,reorder=yes", [(7 * MS, 1), (14 * MS, 0)]),
         ] {
             let mut line = line(text);
-            // The other draw rounds to the highest.
+            // The other draw rounds to the highest delay.
             line.offer(0, 99, 0, draws(1.0)).unwrap();
             line.offer(MS, 99, 1, draws(0.0)).unwrap();
             assert_eq!(all(&mut line), expected);
@@ -214,7 +214,7 @@ mod tests {
             lost += usize::from(line.offer(packet as u64 * 10_000, 100, packet, draws).is_err());
             while line.take(packet as u64 * 10_000).is_some() {}
         }
-        // Of a binomial with the mean 1000 five standard deviations are 158.
+        // Five standard deviations of a binomial with mean 1000 are 158.
         assert!((842..1158).contains(&lost), "{lost}");
     }
 
@@ -241,7 +241,7 @@ mod tests {
             let mut earliest_ns = 0;
             for ((due_ns, number), (entered_number, entered_ns, bytes)) in out.into_iter().zip(entered) {
                 prop_assert_eq!(number, entered_number);
-                // Had all that came before left as soon as it could, this one could still not be out earlier.
+                // Even if all earlier packets had left as early as possible, this one could not.
                 earliest_ns = earliest_ns.max(entered_ns) + (bytes as u64 * 8_000_000) / rate_kbit;
                 prop_assert!(due_ns >= earliest_ns + 3 * MS, "{} {}", due_ns, earliest_ns);
             }

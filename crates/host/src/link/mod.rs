@@ -1,10 +1,10 @@
-//! A slow link without a second machine: two network namespaces, one for the service and one for the generator, and between
-//! them a link with delay, jitter, loss, a rate and a queue. Both sides use the kernel's TCP, so handshakes, slow start,
-//! Nagle and delayed acknowledgements behave as on a real network. It knows nothing of HTTP, of services or of loads.
+//! A slow link without a second machine: two network namespaces, one for the service and one for the
+//! generator, and a link with delay, jitter, loss, rate and queue. Both sides use the kernel's TCP, so
+//! handshakes, slow start, Nagle and delayed acknowledgements are real. It knows nothing of HTTP or services.
 //!
-//! The address of the service stays 127.0.0.1, on which every service listens. Loopback of the client's namespace is down,
-//! and 127.0.0.1 is routed over the link, which `route_localnet` allows on both sides. The client has the address
-//! [`CLIENT`].
+//! The service keeps the address 127.0.0.1, on which every service listens. In the client's namespace
+//! loopback is down and 127.0.0.1 is routed over the link, which `route_localnet` allows on both sides. The
+//! client has the address [`CLIENT`].
 //!
 //! Packets are those of an Ethernet: at most [`MTU`] bytes including the IP header, without segmentation offload. The rate
 //! counts these bytes and no Ethernet header.
@@ -32,12 +32,12 @@ pub use spec::{LinkSpec, LinkSpecError, Queue, Way};
 
 /// Address of the server's end of the link.
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(10, 31, 0, 1);
-/// Address of the client's end, from which a service sees its connections come.
+/// Address of the client's end: services see it as the source of their connections.
 pub const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 31, 0, 2);
 
 /// A network of four addresses: both ends, the network itself and its broadcast address.
 const MASK: Ipv4Addr = Ipv4Addr::new(255, 255, 255, 252);
-/// Packets that a device buffers while the link's thread is busy. Enough that only the queue of the link drops packets.
+/// Packets that a device buffers while the link's thread is busy: enough that only the queue drops any.
 const DEVICE_PACKETS: u32 = 10_000;
 /// Ethernet addresses of the ends (locally administered).
 const HARDWARE: [[u8; 6]; 2] = [[2, 0, 0, 31, 0, 2], [2, 0, 0, 31, 0, 1]];
@@ -50,7 +50,7 @@ pub enum Kind {
     UserSpace {
         /// Why netem is not used.
         reason: String,
-        /// Why the thread has no real-time priority, if it has none; a busy generator then delays its packets.
+        /// Why the thread has no real-time priority, if so; a busy generator then delays its packets.
         no_priority: Option<String>,
     },
 }
@@ -80,7 +80,7 @@ pub enum Choice {
     UserSpace,
 }
 
-/// Two namespaces and the link between them. Dropping it ends the link. A namespace lasts until its last user drops it.
+/// Two namespaces and the link between them, which dropping it ends. A namespace ends with its last user.
 #[derive(Debug)]
 pub struct Link {
     spec: LinkSpec,
@@ -99,14 +99,14 @@ enum Means {
 /// What a link has counted so far.
 #[derive(Debug, Clone)]
 pub struct Counters {
-    /// CPU time of the link's thread; absent for netem, whose work the kernel charges to other tasks. It includes the
-    /// receiving side: the kernel carries a packet up to the socket in the context of the task that delivers it.
+    /// CPU time of the link's thread. It includes receiving: the kernel delivers a packet in the context of
+    /// the sending task. Absent for netem, whose work the kernel charges to other tasks.
     pub cpu_ns: Option<u64>,
     /// From the client to the server.
     pub up: WayCounters,
     /// From the server to the client.
     pub down: WayCounters,
-    /// Packets that the link's thread was too slow to read. If there are any, the figures are doubtful.
+    /// Packets that the link's thread was too slow to read. If there are any, the figures are unreliable.
     pub unread: u64,
 }
 
@@ -119,8 +119,8 @@ impl Link {
         Link::create_of(Choice::Auto, spec, cpus, seed)
     }
 
-    /// Makes a link. Its thread runs on `cpus`, which should not be the server's; empty means any CPU. The seed determines
-    /// losses and jitter (netem uses its own).
+    /// Makes a link. Its thread runs on `cpus` (empty: any), which should not be the server's. The seed
+    /// determines losses and jitter; netem uses its own.
     ///
     /// # Errors
     /// This process may not make namespaces or TUN devices, netem was chosen and is missing, or the thread cannot be
@@ -154,7 +154,7 @@ impl Link {
         &self.client
     }
 
-    /// What implements it, and why.
+    /// The implementation of the link, and the reason for it.
     pub fn kind(&self) -> Kind {
         match &self.means {
             Means::Netem => Kind::Netem,
@@ -165,7 +165,7 @@ impl Link {
         }
     }
 
-    /// What it has counted so far.
+    /// The counters of the link so far.
     ///
     /// # Errors
     /// A namespace cannot be entered, or its counters cannot be read.
@@ -179,7 +179,7 @@ impl Link {
             }
             Means::Netem => {
                 let way = |namespace: &Namespace| -> Result<WayCounters, LinkError> {
-                    // Netem counts losses and queue overflows together, and does not say when packets came out.
+                    // Netem adds up losses and queue overflows, and does not report when packets came out.
                     let [packets, bytes, lost] = namespace.within(netem::counted)??;
                     Ok(WayCounters { packets, bytes, lost, ..WayCounters::default() })
                 };
@@ -205,7 +205,7 @@ fn join_by_ethernet(client: &Namespace, server: &Namespace) -> Result<(), LinkEr
     set_up(client, server, true)
 }
 
-/// Sets addresses, routes and settings on both sides, for either kind of interface.
+/// Sets addresses, routes and settings on both sides, for both kinds of interface.
 fn set_up(client: &Namespace, server: &Namespace, ethernet: bool) -> Result<(), LinkError> {
     let [client_hardware, server_hardware] = HARDWARE;
     server.within(|| {
@@ -234,7 +234,7 @@ fn switch_on(address: Ipv4Addr) -> Result<Interface, LinkError> {
     for scope in ["all", NAME] {
         interface::set(&format!("ipv4/conf/{scope}/rp_filter"), "0")?;
     }
-    // All services share one address: TCP metrics that the kernel learnt with one service would favour the next.
+    // All services share one address: TCP metrics learnt from one service would favour the next.
     interface::set("ipv4/tcp_no_metrics_save", "1")?;
     // IPv6 would send router and neighbour discovery over the link. A kernel without IPv6 does not have this setting.
     let _without = interface::set(&format!("ipv6/conf/{NAME}/disable_ipv6"), "1");

@@ -33,8 +33,8 @@ impl Namespace {
         Ok(Namespace { descriptor: Arc::new(descriptor.into()) })
     }
 
-    /// A namespace with a loopback of its own and nothing else: what runs in it reaches nothing outside, and is reached by nothing
-    /// outside.
+    /// A namespace with only a loopback of its own: processes in it cannot reach the outside, nor be reached
+    /// from there.
     ///
     /// # Errors
     /// The kernel refuses it, or a thread.
@@ -44,10 +44,10 @@ impl Namespace {
         Ok(namespace)
     }
 
-    /// Runs `work` inside. Sockets that it makes and processes that it starts belong to this namespace for good.
+    /// Runs `work` inside. Sockets and processes that it creates stay in this namespace.
     ///
-    /// It runs on a thread of its own, which ends with the work: a thread could not return to the caller's namespace if that
-    /// belongs to another user namespace (see [`super::rights`]). A panic of the work is resumed in the caller.
+    /// It runs on a thread of its own, which ends with it: a thread cannot return to a namespace that belongs
+    /// to another user namespace (see [`super::rights`]). A panic of `work` is resumed in the caller.
     ///
     /// # Errors
     /// The namespace cannot be entered, or no thread can be started.
@@ -61,7 +61,7 @@ impl Namespace {
         .map_err(LinkError::Thread)?
     }
 
-    /// Its descriptor, for `tare_load::Route`, whose threads enter the namespace.
+    /// The descriptor for `tare_load::Route`, whose threads enter the namespace.
     #[must_use]
     pub fn fd(&self) -> Arc<OwnedFd> {
         Arc::clone(&self.descriptor)

@@ -1,5 +1,5 @@
-//! The link made by the kernel: a pair of Ethernet interfaces with a `netem` queue on each. Whether the kernel has netem is
-//! found by asking `tc` for such a queue.
+//! The link made by the kernel: a pair of Ethernet interfaces with a `netem` queue on each. Adding such a
+//! queue with `tc` shows whether the kernel has netem.
 //!
 //! No machine of this project has had netem so far. The pair of interfaces is tested, and the arguments of `tc` are tested as
 //! text, but no packet has gone through such a queue.
@@ -16,14 +16,14 @@ use super::{
 };
 use crate::process::Asked;
 
-/// Time limit for `tc`, which answers at once or not at all.
+/// Time limit for `tc`, which normally answers at once.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// Header bytes that netem counts in addition to the IP packet.
 const ETHERNET_BYTES: u64 = 14;
 /// Limit of packets in a queue without any other limit.
 const LIMIT_MAX: u64 = 1 << 18;
-/// Netem keeps the order of packets only if it has a rate; this one is too high to have an effect.
+/// Netem keeps packets in order only if it has a rate; this one is too high to have an effect.
 const NO_RATE_BITS: u64 = 1_000_000_000_000;
 
 /// Adds a netem queue to the interface of each namespace.
@@ -36,7 +36,7 @@ pub(super) fn arm(spec: &LinkSpec, client: &Namespace, server: &Namespace) -> Re
     Ok(())
 }
 
-/// Packets, bytes, and packets that were lost or dropped, of the interface in the calling thread's namespace.
+/// Packets, bytes, and lost or dropped packets of the interface in the calling thread's namespace.
 pub(super) fn counted() -> Result<[u64; 3], LinkError> {
     let failed =
         |why: String| LinkError::Interface { name: NAME, step: "read", source: io::Error::other(why) };
@@ -53,7 +53,7 @@ fn counted_in(json: &str) -> Option<[u64; 3]> {
     Some([packets, bytes?.saturating_sub(packets.saturating_mul(ETHERNET_BYTES)), drops?])
 }
 
-/// Runs `tc`. Only call it on a thread that ends soon: it makes a capability inheritable that no service may have.
+/// Runs `tc`. Call it on a thread that ends soon: it makes a capability inheritable.
 fn tc(arguments: &[String]) -> Result<String, String> {
     pass_on_rights().map_err(|error| format!("tc cannot be given the capability that it needs: {error}"))?;
     let output = Asked::put(Command::new("tc").args(arguments), ANSWER_WITHIN).and_then(Asked::answer);
@@ -67,7 +67,7 @@ fn tc(arguments: &[String]) -> Result<String, String> {
     }
 }
 
-/// A program that is executed in a user namespace has only the capabilities there that are ambient.
+/// A program executed in a user namespace keeps only the ambient capabilities.
 fn pass_on_rights() -> rustix::io::Result<()> {
     let mut rights = capabilities(None)?;
     rights.inheritable |= CapabilitySet::NET_ADMIN;

@@ -1,5 +1,5 @@
-//! Requests by rtnetlink, which ioctl does not offer or not in a user namespace: a pair of Ethernet interfaces joined back to
-//! back, one of them in another namespace, and the length of a device's queue.
+//! rtnetlink requests that ioctl does not offer, or not in a user namespace: joining a pair of Ethernet
+//! interfaces across namespaces, and setting the length of a device's queue.
 
 use std::{
     io,
@@ -29,7 +29,7 @@ pub(super) fn pair(here: End, there: End, namespace: BorrowedFd<'_>) -> Result<(
     request(flags, &body).map_err(|source| LinkError::Interface { name: here.name, step: "made", source })
 }
 
-/// Sets how many packets an interface of the calling thread's namespace buffers for its reader.
+/// Sets the number of packets that an interface of the calling thread's namespace buffers for its reader.
 pub(super) fn queue(name: &'static str, packets: u32) -> Result<(), LinkError> {
     let name_and_end = [name.as_bytes(), b"\0"].concat();
     let body = [
@@ -54,7 +54,7 @@ fn request(flags: i32, body: &[u8]) -> io::Result<()> {
     acknowledged(&answer[..count])
 }
 
-/// An answer is a header followed by 0 or a negative error number.
+/// An answer is a header and an error number: 0, or negative.
 fn acknowledged(answer: &[u8]) -> io::Result<()> {
     let code = answer.get(HEADER_BYTES..HEADER_BYTES + 4).and_then(|code| code.try_into().ok());
     match code.map(i32::from_ne_bytes) {
@@ -70,7 +70,7 @@ fn message(flags: i32, body: &[u8]) -> Vec<u8> {
     message.extend(((HEADER_BYTES + body.len()) as u32).to_ne_bytes());
     message.extend(libc::RTM_NEWLINK.to_ne_bytes());
     message.extend((flags as u16).to_ne_bytes());
-    // Sequence number and sender: not needed for one message and one answer.
+    // Sequence number and sender: one message and one answer do not need them.
     message.extend([0; 8]);
     message.extend(body);
     message

@@ -1,5 +1,5 @@
-//! The thread that implements the link without netem: it reads packets from two TUN devices, delays each of them, and writes
-//! it to the other device. [`super::line`] decides when a packet comes out and whether it does.
+//! The thread that implements the link without netem: it reads packets from two TUN devices, delays them, and
+//! writes each to the other device. [`super::line`] decides whether and when a packet comes out.
 
 use std::{
     io,
@@ -29,12 +29,12 @@ use super::{
 };
 use crate::scheduler;
 
-/// The most by which a wait for a delivery ends early. Timers and the wake-up of a CPU are late by some tens of microseconds on
-/// a virtual machine. The thread learns by how much, ends its waits earlier by that, and polls for the rest.
+/// The most by which a wait for a delivery ends early. Timers and wake-ups of a virtual machine are tens of
+/// microseconds late. The thread learns by how much, ends its waits earlier, and polls for the rest.
 const EARLY_NS_MAX: u64 = 50_000;
 /// Number of waits over which the lateness is averaged.
 const MEMORY: u64 = 8;
-/// Packets that are read from one device before the other has its turn.
+/// Packets read from one device before the other has its turn.
 const BATCH: usize = 64;
 /// The lowest real-time priority of `sched_setscheduler(2)`, above every normal thread.
 const PRIORITY: i32 = 1;
@@ -42,18 +42,18 @@ const PRIORITY: i32 = 1;
 #[derive(Debug, Clone, Default)]
 pub struct WayCounters {
     pub packets: u64,
-    /// Their bytes, IP headers included.
+    /// Bytes of these packets, including IP headers.
     pub bytes: u64,
-    /// Packets that were lost as specified.
+    /// Packets lost by the specified loss rate.
     pub lost: u64,
     pub dropped: u64,
-    /// Packets that the receiving kernel refused.
+    /// Packets that the receiving kernel rejected.
     pub refused: u64,
-    /// Lateness of packets: from the instant at which they were due to the one at which they came out.
+    /// Lateness of packets: delivery minus the instant at which they were due.
     pub late: Histogram,
 }
 
-/// The running thread. It ends when this is dropped.
+/// The running thread. Dropping this value ends it.
 #[derive(Debug)]
 pub(super) struct Pump {
     counters: Arc<Mutex<[WayCounters; 2]>>,
@@ -62,11 +62,11 @@ pub(super) struct Pump {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread reports once it runs.
+/// The report of the thread once it runs.
 #[derive(Debug)]
 struct Running {
     thread_id: u32,
-    /// Why it has no real-time priority, if it has none.
+    /// Why the thread has no real-time priority; absent if it has.
     no_priority: Option<io::Error>,
 }
 
@@ -119,7 +119,7 @@ impl Pump {
         self.started.thread_id
     }
 
-    /// Why the thread has no real-time priority, if it has none.
+    /// Why the thread has no real-time priority; absent if it has.
     pub(super) fn no_priority(&self) -> Option<&io::Error> {
         self.started.no_priority.as_ref()
     }
@@ -148,7 +148,7 @@ struct Direction {
 struct Work {
     ways: [Direction; 2],
     devices: [OwnedFd; 2],
-    /// By how much a wait ends before the delivery.
+    /// The time by which a wait ends before the delivery.
     early_ns: u64,
     /// Buffers that are reused for packets.
     spare: Vec<Vec<u8>>,
@@ -182,7 +182,7 @@ impl Work {
         let mut came = self.look(wait_ns);
         if wait_ns > 0 && came == [false; 3] {
             let mut now_ns = Monotonic.now_ns();
-            // Skipped after a signal, which may end a wait at any time.
+            // A signal may end a wait early; nothing is learnt from that.
             if let Some(late_ns) = now_ns.checked_sub(until_ns) {
                 self.early_ns = learn(self.early_ns, late_ns);
                 while now_ns < next_ns && came == [false; 3] {
@@ -220,7 +220,7 @@ impl Work {
             packet.truncate(bytes);
             let way = &mut self.ways[index];
             let draws = Draws { loss: way.random.random(), jitter: way.random.random() };
-            // Each packet has its own arrival time, so that the first ones of a batch do not wait for the last.
+            // Each packet gets its own arrival time, so the first ones of a batch do not wait for the last.
             if let Err((gone, packet)) = way.line.offer(Monotonic.now_ns(), bytes, packet, draws) {
                 self.spare.push(packet);
                 let counters = &mut lock(&self.counters)[index];
@@ -256,7 +256,7 @@ impl Work {
     }
 }
 
-/// By how much the next wait ends early, after one that was late by `late_ns`. A single very late wait has little weight.
+/// How early the next wait ends, after one that was late by `late_ns`. One very late wait counts little.
 fn learn(early_ns: u64, late_ns: u64) -> u64 {
     (early_ns * (MEMORY - 1) + late_ns.min(EARLY_NS_MAX)) / MEMORY
 }

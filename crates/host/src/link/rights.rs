@@ -9,12 +9,12 @@ use rustix::{
 
 use super::{error::LinkError, namespace::Namespace};
 
-/// How this process may make namespaces.
+/// How this process got the right to make namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rights {
-    /// It had the capabilities already.
+    /// It already had the capabilities.
     Had,
-    /// It has entered a user namespace of its own.
+    /// It entered a user namespace of its own.
     UserNamespace,
 }
 
@@ -62,12 +62,12 @@ pub(crate) fn has() -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
 }
 
-/// Makes sure that this process may make network namespaces. Without the capabilities it enters a user namespace, which must
-/// happen before the first thread is started. User and group stay the same, and so does the access to files. Programs that it
-/// starts have no more rights than before, and `sudo` does not work in them.
+/// Makes sure that this process may make network namespaces. Without the capabilities it enters a user
+/// namespace, which must happen before the first thread starts. User, group and file access stay the same.
+/// Programs that it starts gain no rights, and `sudo` does not work in them.
 ///
 /// # Errors
-/// There is more than one thread, or the kernel or a container refuses; the error says what to change.
+/// There is more than one thread, or the kernel or a container refuses; the error names the fix.
 pub fn obtain() -> Result<Rights, RightsError> {
     let rights = if has() { Rights::Had } else { move_into_user_namespace()? };
     match (Namespace::new(), rights) {
@@ -88,7 +88,7 @@ fn move_into_user_namespace() -> Result<Rights, RightsError> {
     // SAFETY: there is one thread, and no descriptor is unshared.
     unsafe { unshare_unsafe(UnshareFlags::NEWUSER) }
         .map_err(|error| RightsError::Refused { source: error.into() })?;
-    // Without capabilities in the outer namespace a group may be mapped only after setgroups is denied.
+    // Without capabilities in the outer namespace, a group may be mapped only after setgroups is denied.
     for (file, text) in [
         ("setgroups", "deny".to_owned()),
         ("uid_map", format!("{user} {user} 1")),
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_process_with_threads_has_the_rights_or_gets_an_error() {
-        // The harness has threads of its own.
+        // The test harness runs several threads.
         match (has(), obtain()) {
             (true, Ok(Rights::Had) | Err(RightsError::Useless(_)))
             | (false, Err(RightsError::Threads(2..))) => {}

@@ -15,7 +15,7 @@ const KEYS: [&str; 6] = ["delay", "jitter", "reorder", "loss", "rate", "queue"];
 const RATE_UNITS: [(&str, u64); 4] =
     [("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)];
 const TIME_UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
-/// Longer than over any satellite. A limit is needed since travelling packets are kept in memory.
+/// Longer than over any satellite. The limit exists because travelling packets are held in memory.
 const DELAY_NS_MAX: u64 = 10_000_000_000;
 const RATE_BITS_MIN: u64 = 1_000;
 const RATE_BITS_MAX: u64 = 100_000_000_000;
@@ -38,9 +38,9 @@ pub struct Way {
     pub delay_ns: u64,
     /// The delay of a packet is drawn uniformly from `delay - jitter` to `delay + jitter`.
     pub jitter_ns: u64,
-    /// Whether a packet with a shorter delay may overtake an earlier one.
+    /// Whether a packet with a shorter delay may overtake an earlier packet.
     pub reorder: bool,
-    /// Per cent of packets that are lost.
+    /// Percentage of packets that are lost.
     pub loss_percent: f64,
     /// Bits of IP packets, headers included, per second. Absent: unlimited.
     pub rate_bits_per_s: Option<u64>,
@@ -48,7 +48,7 @@ pub struct Way {
     pub queue: Option<Queue>,
 }
 
-/// Length of the queue of packets that wait for the line. A packet that finds it full is dropped.
+/// Length of the queue of packets that wait for the line. A packet that finds the queue full is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queue {
     Packets(u64),
@@ -112,7 +112,7 @@ impl FromStr for LinkSpec {
         if terms.is_empty() {
             return Err(LinkSpecError::Empty);
         }
-        // A setting of one direction overrides a setting of both, whatever their order.
+        // A setting of one direction overrides a setting of both, in any order.
         terms.sort_by_key(|(name, _)| key_of_one_way(name).is_some());
         let mut link = LinkSpec::default();
         for (name, value) in terms {
@@ -131,7 +131,7 @@ impl FromStr for LinkSpec {
     }
 }
 
-/// The key without its prefix, and true for `up-`.
+/// The key without its prefix; true for `up-`, false for `down-`.
 fn key_of_one_way(name: &str) -> Option<(bool, &str)> {
     let up = name.strip_prefix("up-").map(|key| (true, key));
     up.or_else(|| name.strip_prefix("down-").map(|key| (false, key)))
@@ -222,7 +222,7 @@ impl From<LinkSpec> for String {
 }
 
 fn time(text: &str) -> Result<u64, LinkSpecError> {
-    // Elsewhere a number without a unit means seconds, which would be too long for a link.
+    // Elsewhere a number without a unit means seconds, far too long for a link, so a unit is required.
     let time = parse_duration_with_unit(text).ok();
     let ns = time.and_then(|time| u64::try_from(time.as_nanos()).ok()).filter(|ns| *ns <= DELAY_NS_MAX);
     ns.ok_or_else(|| LinkSpecError::Time(text.to_owned()))
@@ -248,12 +248,12 @@ fn queue(text: &str) -> Result<Queue, LinkSpecError> {
     packets.or_else(bytes).ok_or_else(|| LinkSpecError::Queue(text.to_owned()))
 }
 
-/// Reads `1.5mbit` as bits. Upper and lower case of units are the same.
+/// Reads `1.5mbit` as bits. Units are case-insensitive.
 fn in_unit(text: &str, (name, factor): (&str, u64)) -> Option<u64> {
     let split = text.len().checked_sub(name.len()).filter(|split| text.is_char_boundary(*split))?;
     let (value, unit) = text.split_at(split);
     let value = number(value).filter(|_| unit.eq_ignore_ascii_case(name))? * factor as f64;
-    // Above 2^53 not every integer can be represented as a float.
+    // Above 2^53 a float cannot represent every integer.
     (value.fract() == 0.0 && value < (1_u64 << 53) as f64).then_some(value as u64)
 }
 
@@ -267,7 +267,7 @@ fn print_time(ns: u64) -> String {
     if ns == 0 { "0ms".to_owned() } else { print_in(ns, &TIME_UNITS) }
 }
 
-/// In the largest unit that needs no fraction.
+/// Prints the value in the largest unit that needs no fraction.
 fn print_in(value: u64, units: &[(&str, u64)]) -> String {
     let exact = units.iter().find(|(_, factor)| value.is_multiple_of(*factor));
     exact.map_or_else(|| value.to_string(), |(name, factor)| format!("{}{name}", value / factor))

@@ -7,7 +7,7 @@ use std::{
 use super::*;
 use crate::fixture;
 
-/// One byte there and another back, to 127.0.0.1.
+/// Sends one byte to 127.0.0.1 and another byte back.
 fn talk(client: &Namespace, server: &Namespace) {
     let listener = server.within(|| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()).unwrap();
     let address = listener.local_addr().unwrap();
@@ -64,7 +64,7 @@ fn counters_show_the_packets_of_each_direction() {
         let link = Link::create_of(Choice::UserSpace, &spec, &[], 1).unwrap();
         talk(link.client(), link.server());
         let counters = link.counters().unwrap();
-        // SYN, its acknowledgement and a byte there; an answer to SYN and a byte back; the least there can be.
+        // The minimum: SYN, its acknowledgement and a byte one way; SYN-ACK and a byte the other way.
         assert!(counters.up.packets >= 3 && counters.down.packets >= 2, "{counters:?}");
         assert!(
             counters.up.bytes >= 40 * counters.up.packets && counters.up.late.count() == counters.up.packets
@@ -82,7 +82,7 @@ fn a_link_ends_with_its_thread_and_its_files() {
         let Means::UserSpace { pump, .. } = &link.means else { panic!("{:?}", link.kind()) };
         let (client, thread) = (link.client().fd(), pump.thread_id());
         drop(link);
-        // The kernel forgets a thread a moment after it can be joined.
+        // A joined thread stays visible in the kernel for a moment.
         let is_gone = || crate::process::thread_cpu_ns(thread).is_err();
         let waits = (0..1000).map(|_| std::thread::sleep(std::time::Duration::from_millis(1)));
         assert!(is_gone() || waits.into_iter().any(|()| is_gone()), "the thread has ended");

@@ -1,10 +1,10 @@
-//! Which processes of this machine used CPU time between two readings of `/proc`, and which of them belong together.
+//! Finds the processes that used CPU time between two readings of `/proc`, and their descendants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::procfs::{self, Identity, Process, Stat};
 
-/// The CPU time of every process up to now.
+/// The CPU time of every process at one instant.
 #[derive(Debug, Clone, Default)]
 pub struct Activity(BTreeMap<u32, Entry>);
 
@@ -13,27 +13,27 @@ struct Entry {
     command: String,
     parent: u32,
     cpu_ns: u64,
-    /// CPU time of the children that it has waited for.
+    /// CPU time of the children that the process has waited for.
     children_ns: u64,
     started_ticks: u64,
 }
 
-/// What one process used between two readings, in steps of 10 ms. Its children have entries of their own: what they used may lie
-/// before the first reading.
+/// CPU time of one process between two readings, in steps of 10 ms. Its children have entries of their own,
+/// since part of their time may precede the first reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Used {
     pub process: Process,
     pub cpu_ns: u64,
 }
 
-/// The memory of these processes that is resident now: the sum of `VmRSS` of those that live. Pages that several share count for each.
+/// Resident memory of the live ones of these processes: the sum of `VmRSS`, shared pages counted for each.
 #[must_use]
 pub fn rss_bytes(pids: &BTreeSet<u32>) -> u64 {
     pids.iter().filter_map(|pid| procfs::memory_bytes(*pid, "VmRSS")).sum()
 }
 
 impl Activity {
-    /// Reads all processes: a few milliseconds on a machine with hundreds.
+    /// Reads all processes, which takes a few milliseconds on a machine with hundreds.
     #[must_use]
     pub fn read() -> Activity {
         let entry = |pid: u32| {
@@ -46,7 +46,7 @@ impl Activity {
         Activity(procfs::all_pids().into_iter().filter_map(entry).collect())
     }
 
-    /// All processes, with what the children of each took that it has waited for.
+    /// All processes, each with the CPU time of the children that it has waited for.
     pub(super) fn processes(&self) -> impl Iterator<Item = (Identity, u64)> {
         self.0.iter().map(|(pid, entry)| {
             (Identity { pid: *pid, started_ticks: entry.started_ticks }, entry.children_ns)
@@ -59,7 +59,7 @@ impl Activity {
         Some(&self.0.get(&pid)?.command)
     }
 
-    /// These processes and all that descend from them.
+    /// These processes and all their descendants.
     #[must_use]
     pub fn family(&self, roots: &[u32]) -> BTreeSet<u32> {
         let mut family: BTreeSet<u32> = roots.iter().copied().collect();
@@ -74,7 +74,7 @@ impl Activity {
         }
     }
 
-    /// What the children took that these processes have waited for since an earlier reading.
+    /// CPU time of the children that these processes have waited for since an earlier reading.
     #[must_use]
     pub fn waited_for_since(&self, before: &Activity, pids: &BTreeSet<u32>) -> u64 {
         let of = |pid| {
@@ -84,12 +84,12 @@ impl Activity {
         pids.iter().filter_map(of).sum()
     }
 
-    /// What each process used since an earlier reading, the busiest first. Those that used nothing are left out, and those that
-    /// began and ended between the readings are not known.
+    /// CPU time of each process since an earlier reading, the busiest first. Processes that used none, and
+    /// those that began and ended between the readings, are left out.
     #[must_use]
     pub fn since(&self, before: &Activity) -> Vec<Used> {
         let used = |(pid, entry): (&u32, &Entry)| {
-            // A process that began later has the number of another perhaps, and all its time is new.
+            // A process with another command may have taken over the PID: all its time is new.
             let earlier_ns = before.0.get(pid).filter(|before| before.command == entry.command);
             let cpu_ns = entry.cpu_ns.saturating_sub(earlier_ns.map_or(0, |before| before.cpu_ns));
             let process = Process { pid: *pid, command: entry.command.clone() };

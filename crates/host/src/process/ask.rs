@@ -1,5 +1,5 @@
-//! A short query to a program, such as its version. It needs no supervisor: the program does no lasting work, and its whole
-//! process group is killed at the end.
+//! A short query to a program, such as its version. It needs no supervisor: the program does no lasting work,
+//! and its process group is killed at the end.
 
 use std::{
     fs::File,
@@ -15,21 +15,21 @@ use rustix::{
 };
 
 const TICK: Duration = Duration::from_millis(2);
-/// The longest known is what cargo knows of a workspace, some MB.
+/// The longest known output is that of `cargo metadata` for a workspace: some MB.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 
 /// A running query. Several may run at once.
 #[derive(Debug)]
 pub struct Asked {
     child: Child,
-    /// Standard output and standard error. Files, not pipes: a process left behind could keep a pipe open.
+    /// Standard output and standard error. They are files: a surviving process could hold a pipe open.
     answers: [File; 2],
     began: Instant,
     within: Duration,
 }
 
 impl Asked {
-    /// Starts the program with empty standard input. It must end within the given time.
+    /// Starts the program with empty standard input. It must end within this time.
     ///
     /// # Errors
     /// The program cannot be started, or no memory file can be made for its output.
@@ -41,7 +41,7 @@ impl Asked {
         Ok(Asked { child, answers, began: Instant::now(), within })
     }
 
-    /// Waits for the end, and returns the status and the output.
+    /// Waits for the end; returns the status and the output.
     ///
     /// # Errors
     /// The program did not end in time ([`io::ErrorKind::TimedOut`]), printed too much, or its output cannot be read.
@@ -71,14 +71,14 @@ impl Asked {
         Pid::from_child(&self.child)
     }
 
-    /// Leaves it as a zombie, so that the number of its process group cannot be reused yet.
+    /// Leaves the process as a zombie, so that its process group number cannot be reused yet.
     fn has_ended(&self) -> io::Result<bool> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         Ok(waitid(WaitId::Pid(self.pid()), options)?.is_some())
     }
 
     fn end(&mut self) -> io::Result<ExitStatus> {
-        // An error only means that the whole group has ended already.
+        // An error only means that the whole group has already ended.
         let _ = kill_process_group(self.pid(), Signal::KILL);
         self.child.wait()
     }
@@ -86,7 +86,7 @@ impl Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        // After `answer` the process has been waited for, and another one may have its number.
+        // After `answer` the process has been reaped, and another process may have its number.
         if self.has_ended().is_ok() {
             let _ = self.end();
         }

@@ -1,5 +1,5 @@
-//! A server that Tare did not start: which processes it is, what CPU time they take, and whether they are still the same. It is
-//! only looked at.
+//! A server that Tare did not start: its processes, their CPU time, and whether they are still the same. Tare
+//! only observes it.
 
 use std::{
     collections::BTreeSet,
@@ -25,16 +25,16 @@ use super::{
 };
 use tare_load::Endpoint;
 
-/// Where the CPU time and the memory of a server are looked for.
+/// Selects the processes whose CPU time and memory are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whose {
-    /// The processes that hold its listening socket, and all that descend from them.
+    /// The processes that hold the listening socket, and all their descendants.
     Listener,
-    /// This process, and all that descend from it.
+    /// This process and all its descendants.
     Pid(u32),
-    /// All that is in this cgroup: a folder, or a path as `/proc/PID/cgroup` has it.
+    /// Every process in this cgroup: a folder, or a path as in `/proc/PID/cgroup`.
     Cgroup(PathBuf),
-    /// All that is in the cgroup of this process, if it has one of its own.
+    /// Every process in the cgroup of this process. The cgroup must not be the root.
     CgroupOf(u32),
 }
 
@@ -54,30 +54,30 @@ pub enum ServerError {
     EmptyCgroup(PathBuf),
 }
 
-/// A server as it was found. It stays what it was found to be: if its processes are others later, it is gone.
+/// A server as it was found. If other processes serve later, this server counts as gone.
 #[derive(Debug, Clone)]
 pub struct Server {
     address: Endpoint,
-    /// It was found by its listening socket alone: the user did not name its processes.
+    /// Found by its listening socket alone: the user did not name the processes.
     by_listener: bool,
     counted: Result<Counted, Unseen>,
-    /// The sockets that listen there, by their inodes; empty if none is seen.
+    /// Inodes of the sockets that listen at the address; empty if none is visible.
     sockets: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
 enum Counted {
-    /// These processes and all that descend from them. None of them may end.
+    /// These processes and all their descendants. All of these must stay alive.
     Family(Vec<Identity>),
-    /// Some of the processes that it began with must be left.
+    /// The processes of a cgroup. At least one of the initial members must stay alive.
     Group { folder: PathBuf, accounting: Cgroups, members: Vec<Identity> },
 }
 
 impl Server {
-    /// Looks for the processes of the server at `address`, which is one of this machine if `is_here`.
+    /// Looks for the processes of the server at `address`; `is_here` means an address of this machine.
     ///
     /// # Errors
-    /// The process or cgroup that was named is not there, or does not serve. If none was named, nothing is an error.
+    /// The named process or cgroup does not exist or does not serve. [`Whose::Listener`] never fails.
     pub fn find(address: impl Into<Endpoint>, is_here: bool, whose: &Whose) -> Result<Server, ServerError> {
         let address = address.into();
         let sockets = if is_here { sockets_of(&address) } else { Vec::new() };
@@ -94,17 +94,17 @@ impl Server {
         &self.address
     }
 
-    /// Why nothing is known of its processes; absent if they are.
+    /// Why the processes are unknown; absent if they are known.
     pub fn unseen(&self) -> Option<Unseen> {
         self.counted.as_ref().err().copied()
     }
 
-    /// The processes by which it was found; of a cgroup, those that were in it.
+    /// The processes by which the server was found; for a cgroup, its initial members.
     pub fn processes(&self) -> Vec<Process> {
         self.roots().iter().filter_map(|root| Process::of(root.pid)).collect()
     }
 
-    /// The cgroup in which it is counted, if it is one.
+    /// The cgroup in which the server is counted, if it is counted in one.
     pub fn cgroup(&self) -> Option<&Path> {
         match &self.counted {
             Ok(Counted::Group { folder, .. }) => Some(folder),
@@ -112,7 +112,7 @@ impl Server {
         }
     }
 
-    /// The CPUs that its threads may use; empty if it is not seen.
+    /// The CPUs that the server's threads may use; empty if they cannot be seen.
     pub fn cpus(&self) -> Vec<usize> {
         let groups = placement::groups(self.live());
         let mut cpus: Vec<usize> = groups.into_iter().flat_map(|group| group.cpus).collect();
@@ -121,14 +121,14 @@ impl Server {
         cpus
     }
 
-    /// What another server at the same address does not have, nor the same program started again.
+    /// A text that differs for another server at the same address, and for a restart of the same program.
     pub fn identity(&self) -> String {
         let process = |root: &Identity| format!("{}:{}", root.pid, root.started_ticks);
         let seen: Vec<String> = match self.roots() {
             [] => self.sockets.clone(),
             roots => roots.iter().map(process).collect(),
         };
-        // Of what cannot be seen it is not known whether it was the same in another run.
+        // A server that cannot be seen may be another one in another run, so this process id stands for it.
         if seen.is_empty() { format!("seen by {}", std::process::id()) } else { seen.join(",") }
     }
 
@@ -152,11 +152,11 @@ impl Server {
     }
 }
 
-/// A server under observation.
+/// An observed server.
 #[derive(Debug)]
 pub(super) struct Attached {
     server: Server,
-    /// What counts a family, from the first reading on: the kernel counts a group.
+    /// Counts the CPU time of a family, from the first reading on. A cgroup is counted by the kernel.
     meter: Mutex<Option<Meter>>,
 }
 
@@ -181,7 +181,7 @@ impl Attached {
         self.server.live()
     }
 
-    /// CPU time of its processes and of those that they started; an error if they cannot be seen.
+    /// CPU time of the server's processes and their descendants, or why they cannot be seen.
     pub(super) fn cpu_time(&self) -> io::Result<Result<CpuTime, CpuUnknown>> {
         match &self.server.counted {
             Err(unseen) => Ok(Err((*unseen).into())),
@@ -196,7 +196,7 @@ impl Attached {
         }
     }
 
-    /// The other processes, if the user did not name those of the service: some of them may work for it.
+    /// All other processes, if the user did not name those of the service: some of them may work for it.
     pub(super) fn bystanders(&self) -> Option<Bystanders> {
         let activity = Activity::read();
         let service = match self.server.counted.as_ref().ok().filter(|_| self.server.by_listener)? {
@@ -206,7 +206,7 @@ impl Attached {
         Some(Bystanders::beside(&service, &activity))
     }
 
-    /// How it is no longer the server that was found; absent while it is.
+    /// Why this is no longer the server that was found; absent while it is.
     pub(super) fn gone(&self) -> Option<ServerGone> {
         let server = &self.server;
         let lost = match &server.counted {
@@ -234,7 +234,7 @@ fn pids(processes: &[Identity]) -> Vec<u32> {
     processes.iter().map(|process| process.pid).collect()
 }
 
-/// The sockets that a connection to this address of this machine reaches.
+/// The sockets that a connection to this local address reaches.
 fn sockets_of(address: &Endpoint) -> Vec<String> {
     match address {
         Endpoint::Tcp(address) => {
@@ -262,7 +262,7 @@ fn by_listener(is_here: bool, sockets: &[String]) -> Result<Counted, Unseen> {
     }
 }
 
-/// The cgroup of these processes, if all that descends from them is in it and nothing else: there also counts what ends.
+/// The cgroup of these processes, if it has no other members. It also counts processes that have ended.
 fn group_of_its_own(roots: &[Identity]) -> Option<Counted> {
     let family = Activity::read().family(&pids(roots));
     let folder = counting_folder(roots.first()?.pid)?;
@@ -274,7 +274,7 @@ fn group_of_its_own(roots: &[Identity]) -> Option<Counted> {
     Some(Counted::Group { folder, accounting, members: roots.to_owned() })
 }
 
-/// One that opened the socket for a service, and has the whole machine below it.
+/// A process that only opened the socket for a service: its descendants are the whole machine.
 fn is_init(pid: u32) -> bool {
     pid == 1 || procfs::stat(pid).is_some_and(|stat| stat.command == "systemd")
 }
@@ -283,7 +283,7 @@ fn by_pid(pid: u32, address: &Endpoint, sockets: &[String]) -> Result<Counted, S
     let root = Identity::of(pid).ok_or(ServerError::NoProcess(pid))?;
     let holders = sockets::holders(sockets);
     let family = Activity::read().family(&[pid]);
-    // What serves in another network namespace has its listener there, and a proxy here.
+    // The listener of a server in another network namespace is invisible here; a proxy listens instead.
     let is_near =
         fs::read_link(format!("/proc/{pid}/ns/net")).ok() == fs::read_link("/proc/self/ns/net").ok();
     let other = holders.first().filter(|_| is_near && !holders.iter().any(|holder| family.contains(holder)));
@@ -295,14 +295,14 @@ fn by_pid(pid: u32, address: &Endpoint, sockets: &[String]) -> Result<Counted, S
     }
 }
 
-/// As its `/proc/PID/cgroup` says, if it is in one other than the root, which is the whole machine.
+/// The cgroup in `/proc/PID/cgroup`, unless it is the root, which is the whole machine.
 fn by_cgroup_of(pid: u32) -> Result<Counted, ServerError> {
     let root = Identity::of(pid).ok_or(ServerError::NoProcess(pid))?;
     let found = counting_folder(pid).and_then(|folder| group(&folder).ok());
     Ok(found.unwrap_or_else(|| Counted::Family(vec![root])))
 }
 
-/// The folder of a process's cgroup that counts CPU time. The root has none: it is the whole machine.
+/// The folder of the process's cgroup that counts CPU time. None for the root, which is the whole machine.
 fn counting_folder(pid: u32) -> Option<PathBuf> {
     let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
     [Some("cpuacct"), None].into_iter().find_map(|controller| {
@@ -339,14 +339,14 @@ fn group(folder: &Path) -> Result<Counted, ServerError> {
     }
 }
 
-/// The live processes of a cgroup and of those in it.
+/// The live processes of a cgroup and of the cgroups below it.
 fn members_below(folder: &Path) -> Vec<u32> {
     let mut pids = folder::pids(folder);
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
         pids.extend(members_below(&entry.path()));
     }
-    // Those of another pid namespace are listed as 0.
+    // Processes of another PID namespace are listed as 0.
     pids.retain(|pid| *pid > 0 && procfs::is_alive(*pid));
     pids
 }

@@ -1,5 +1,5 @@
-//! What the processes took that are neither a service's nor Tare's. One of them may work for the service, and no option names it: the
-//! worker behind a gateway, what runs in a container behind its forwarder.
+//! CPU time of the processes that belong neither to a service nor to Tare. Some may work for the service
+//! although no option names them, such as the worker behind a gateway or in a container.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use super::{
     syscall,
 };
 
-/// The kernel's own threads descend from it: what they do for a service is counted for none. A container may have another there.
+/// The parent of the kernel's threads, whose work no service is charged for. A container may have another.
 const KTHREADD: (u32, &str) = (2, "kthreadd");
 
-/// The CPU time up to now of every process beside some, by itself and by the children that it waited for.
+/// CPU time so far of every process outside the service and Tare, with that of its reaped children.
 #[derive(Debug, Clone, Default)]
 pub struct Bystanders {
     processes: BTreeMap<Identity, (String, u64)>,
@@ -20,14 +20,14 @@ pub struct Bystanders {
     tare_ns: u64,
 }
 
-/// What they took between two readings.
+/// CPU time of bystanders between two readings.
 #[derive(Debug, Clone, Default)]
 pub struct BystandersUsed {
-    /// The busiest first, those that took nothing left out.
+    /// The busiest process first; processes that used nothing are left out.
     pub by: Vec<Used>,
-    /// The threads of the kernel.
+    /// CPU time of the kernel's threads.
     pub kernel_ns: u64,
-    /// This process and what it started.
+    /// CPU time of this process and its descendants.
     pub tare_ns: u64,
 }
 
@@ -40,7 +40,7 @@ impl Bystanders {
         for (process, children_ns) in
             activity.processes().filter(|(process, _)| !service.contains(&process.pid))
         {
-            // Nothing is known of a process that has ended meanwhile.
+            // The process has ended meanwhile.
             let Ok(own_ns) = syscall::process_cpu_ns(process.pid) else { continue };
             if tare.contains(&process.pid) {
                 found.tare_ns += own_ns;
@@ -54,7 +54,7 @@ impl Bystanders {
         found
     }
 
-    /// What each used since `before`; all of it, if the process began since.
+    /// The CPU time of each since `before`. A process that began since counts in full.
     #[must_use]
     pub fn since(&self, before: &Bystanders) -> BystandersUsed {
         let used = |(process, (command, ns)): (&Identity, &(String, u64))| {

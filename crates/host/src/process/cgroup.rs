@@ -1,5 +1,5 @@
-//! Finds out which means of isolating services this machine offers, by trying them: a cgroup is made, inspected and removed.
-//! No process is moved into it. It knows nothing of services; `tare doctor` prints its result.
+//! Finds the means of isolation that this machine offers, by trying them: it makes, inspects and removes a
+//! cgroup, and moves no process. It knows nothing of services; `tare doctor` prints the result.
 
 use super::folder;
 use super::naming;
@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The version of cgroups that serves a purpose, with the folder in which groups are made.
+/// The version of cgroups used for a purpose, with the folder in which groups are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cgroups {
     V1(PathBuf),
@@ -20,23 +20,23 @@ pub enum Cgroups {
 /// How services are isolated on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Isolation {
-    /// How they are frozen: by `cgroup.freeze` (Linux 5.2) or by the `freezer` controller of version 1, else by SIGSTOP and
-    /// SIGCONT to the process group. The first is preferred, since a process frozen by it can still be killed; a process in
-    /// the second must be thawed before.
+    /// How services are frozen: by `cgroup.freeze` (Linux 5.2), by the `freezer` controller of version 1, or
+    /// by SIGSTOP and SIGCONT to the process group. The first is preferred: a process that it froze can still
+    /// be killed, while one frozen by the second must be thawed first.
     pub freezer: Cgroups,
-    /// How their CPU time is read: `cpuacct.usage` of version 1 in nanoseconds, or `usage_usec` of `cpu.stat` in
-    /// microseconds, else the CPU clocks of the live processes, which leave out those that have died.
+    /// How CPU time is read: `cpuacct.usage` of version 1 in nanoseconds, or `usage_usec` of `cpu.stat` in
+    /// microseconds. Otherwise the CPU clocks of live processes, which omit ended ones.
     ///
-    /// The two files are views of one counter of the scheduler. While a process runs both advance only with
-    /// the timer ticks (4 ms on the machine where it was measured); once it is frozen they are exact. The first is preferred:
-    /// it has nanoseconds, not microseconds, and is read in 0.7 µs, not 1.3 µs. It costs one more cgroup to enter at the
-    /// start, before the clock of the start-up time runs.
+    /// Both files show one counter of the scheduler. While a process runs it advances only with timer ticks
+    /// (4 ms where measured); in a frozen process it is exact. The first is preferred: it has nanoseconds,
+    /// and a read takes 0.7 µs instead of 1.3 µs. It costs one more cgroup to enter, before the start-up time
+    /// begins.
     pub accounting: Cgroups,
-    /// How all processes of a service are killed: by `cgroup.kill` (Linux 5.14) all at once, so that none can escape by
-    /// forking, else one by one until none is left.
+    /// How all processes of a service are killed: by `cgroup.kill` (Linux 5.14), all at once so that none
+    /// escapes by forking, else one by one until none is left.
     pub killing: Cgroups,
-    /// How they are kept on their CPUs: by a cpuset, which no thread of theirs can leave, else by the affinity that they are started
-    /// with, which a program may change. Where their threads were is read after each block in any case.
+    /// How services are kept on their CPUs: by a cpuset, which no thread can leave, else by their initial
+    /// affinity, which a program may change. The CPUs of their threads are read after each block in any case.
     pub pinning: Cgroups,
 }
 
@@ -48,10 +48,10 @@ impl Cgroups {
         }
     }
 
-    /// CPU time of all that ever ran in this group and below; absent without a group.
+    /// CPU time of all processes that ever ran in this group and below it; absent without a group.
     ///
     /// # Errors
-    /// Its file cannot be read.
+    /// The counter's file cannot be read.
     pub(super) fn cpu_ns(&self) -> io::Result<Option<u64>> {
         match self {
             Cgroups::V1(folder) => parse(&folder.join("cpuacct.usage"), |text| text.trim().parse().ok()),
@@ -71,7 +71,7 @@ fn parse(file: &Path, number: impl Fn(&str) -> Option<u64>) -> io::Result<u64> {
 }
 
 impl Isolation {
-    /// Finds the best means that this machine allows.
+    /// Selects the best means that this machine allows.
     pub fn detect() -> Self {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -95,13 +95,13 @@ impl Isolation {
         Self { freezer, accounting, killing, pinning }
     }
 
-    /// Uses no cgroup at all: for tests, and for machines where cgroups are known to cause trouble.
+    /// Uses no cgroup at all: for tests, and for machines where cgroups are known to fail.
     pub fn none(reason: &str) -> Self {
         let none = || Cgroups::None(reason.to_owned());
         Self { freezer: none(), accounting: none(), killing: none(), pinning: none() }
     }
 
-    /// Where the CPU time of a service is read.
+    /// The source of the CPU time of a service.
     pub(crate) fn cpu_time(&self) -> &'static str {
         match self.accounting {
             Cgroups::V1(_) => "cgroup v1 cpuacct.usage (nanoseconds)",
@@ -165,7 +165,7 @@ pub(super) fn folder_with(controller: Option<&str>, file: &str) -> Result<PathBu
     usable(&mounts, &own, controller, file)
 }
 
-/// Prefers the group of this process, to which systemd may have delegated write access, to the root of the mount.
+/// Prefers the group of this process, which systemd may have delegated, to the root of the mount.
 fn usable(mounts: &str, own: &str, controller: Option<&str>, file: &str) -> Result<PathBuf, String> {
     let version = controller.map_or_else(|| "cgroup v2".into(), |name| format!("cgroup v1 {name:?}"));
     let Some([own, mount]) = places(mounts, own, controller) else {
@@ -178,7 +178,7 @@ fn usable(mounts: &str, own: &str, controller: Option<&str>, file: &str) -> Resu
     .map_err(|reason| format!("{version}: {reason}"))
 }
 
-/// The group of this process and the root of the mount, which are the same folder where it has no group of its own.
+/// The group of this process and the root of the mount; equal if the process has no group of its own.
 fn places(mounts: &str, own: &str, controller: Option<&str>) -> Option<[PathBuf; 2]> {
     let (mount, root) = mount(mounts, controller)?;
     let inside = own_path(own, controller)
@@ -187,7 +187,7 @@ fn places(mounts: &str, own: &str, controller: Option<&str>) -> Option<[PathBuf;
     Some([inside.map_or_else(|| mount.clone(), |inside| mount.join(inside)), mount])
 }
 
-/// Where a tare may have frozen its services, whichever freezer it chose: a process that another one froze cannot die.
+/// Where any Tare may have frozen services: a process frozen by version 1 cannot die.
 pub(super) fn freezers() -> Vec<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -227,7 +227,7 @@ fn look(
     if file == folder::CPUS {
         folder::begin_cpus(group, &[]).map_err(|error| failed("give CPUs to", group, error))?;
     }
-    // Moving a process takes write access to the common ancestor of both groups.
+    // Moving a process needs write access to the common ancestor of both groups.
     for procs in [parent.join("cgroup.procs"), group.join("cgroup.procs")] {
         fs::OpenOptions::new()
             .write(true)
@@ -237,7 +237,7 @@ fn look(
     Ok(())
 }
 
-/// The mount point of the hierarchy of a controller (or of version 2), and the group that is the root of that mount.
+/// The mount point of a controller's hierarchy (or of version 2), and the group at the root of that mount.
 pub(super) fn mount(mounts: &str, controller: Option<&str>) -> Option<(PathBuf, String)> {
     mounts.lines().find_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
@@ -358,7 +358,7 @@ mod tests {
         let mount = tempfile::tempdir().unwrap();
         fs::create_dir(mount.path().join("own")).unwrap();
         let reason = |own: &str| usable(&mounted(mount.path()), own, None, "cgroup.freeze").unwrap_err();
-        // Neither is a cgroup, so the last one that was tried is in the message.
+        // Neither folder is a cgroup, so the message names the last one that was tried.
         let root = format!("cgroup v2: groups in {:?} have no \"cgroup.freeze\"", mount.path());
         for own in ["0::/own\n", "0::/\n", "", "0::/../../etc\n", "0::/not-there\n"] {
             assert_eq!(reason(own), root, "{own:?}");

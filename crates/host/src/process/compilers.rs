@@ -1,6 +1,5 @@
-//! The threads of a runtime that compile the code of a service while it runs. On one CPU they and the requests take turns, and
-//! requests are answered by code that waits to be compiled: Spring Boot took 20 s until it was warm, and 7 s where its compilers
-//! had another CPU.
+//! The JIT compiler threads of a service. On one CPU they compete with requests, which run slow code until it
+//! is compiled. Spring Boot warmed up in 20 s, and in 7 s when its compilers had another CPU.
 
 use std::fs;
 
@@ -11,11 +10,11 @@ use rustix::{
 
 use super::procfs;
 
-/// How their names begin, of which the kernel keeps 15 bytes: HotSpot, Graal in HotSpot, .NET. Node.js gives its own no name.
+/// Beginnings of their names: 15 bytes. HotSpot, Graal in HotSpot, .NET; Node.js names none.
 const NAMES: [&str; 4] = ["C1 CompilerThre", "C2 CompilerThre", "JVMCI CompilerT", ".NET Tiered Com"];
 
-/// Lets those that may use just the first CPUs use just the second ones. All others stay as they are: one that the service has
-/// placed itself, and threads by whose CPUs a runtime chooses how many it starts.
+/// Moves compiler threads whose affinity is exactly `from` to `to`. Other threads stay: a service may have
+/// placed one itself, and a runtime may derive its number of threads from their CPUs.
 pub(super) fn place(pids: Vec<u32>, from: &[usize], to: &[usize]) {
     let (from, to) = (super::launch::cpu_set(from), super::launch::cpu_set(to));
     let Some((from, to)) = from.zip(to) else { return };
@@ -24,7 +23,7 @@ pub(super) fn place(pids: Vec<u32>, from: &[usize], to: &[usize]) {
         .flat_map(|pid| procfs::threads(pid).into_iter().filter(move |thread| is_compiler(pid, *thread)));
     for thread in threads.filter_map(|thread| Pid::from_raw(thread.cast_signed())) {
         if sched_getaffinity(Some(thread)).is_ok_and(|now: CpuSet| now == from) {
-            // It may have ended. One that stays where it is compiles more slowly, or is found there by `placement`.
+            // The thread may have ended. A thread that stays compiles more slowly; `placement` reports it.
             let _as_it_is = sched_setaffinity(Some(thread), &to);
         }
     }
@@ -45,7 +44,7 @@ mod tests {
     use super::*;
     use crate::cpus;
 
-    /// Threads of these names, each of which ends with its sender.
+    /// Threads with these names; each ends when its sender is dropped.
     fn threads(names: &[&str]) -> Vec<(Pid, mpsc::Sender<()>, JoinHandle<()>)> {
         let start = |name: &&str| {
             let (end, ended) = mpsc::channel::<()>();
@@ -72,7 +71,7 @@ mod tests {
         let set = |cpus: &[usize]| super::super::launch::cpu_set(cpus).unwrap();
         let now = |which: usize| sched_getaffinity(Some(threads[which].0)).unwrap();
         threads.iter().for_each(|(thread, ..)| sched_setaffinity(Some(*thread), &set(&[first])).unwrap());
-        // One that was placed by the service itself.
+        // The service itself placed this thread.
         sched_setaffinity(Some(threads[1].0), &set(&[last])).unwrap();
         let me = std::process::id();
         place(vec![me], &[first], &[first, last]);

@@ -1,4 +1,4 @@
-//! The main process of a container, as the command of its engine tells it. It knows nothing of servers.
+//! The main process of a container, as the engine's command reports it. It knows nothing of servers.
 
 use std::{io, process::Command, time::Duration};
 
@@ -14,17 +14,17 @@ pub enum ContainerError {
     #[error("no container \"{name}\" is known here: {}", .said.join("; "))]
     Unknown {
         name: String,
-        /// By each engine that is here, after its name.
+        /// The answers of the installed engines, each after the engine's name.
         said: Vec<String>,
     },
     #[error("the container \"{0}\" does not run")]
     NotRunning(String),
 }
 
-/// The number of the main process of a container that runs, by the first engine that knows it.
+/// The PID of the main process of a running container, from the first engine that knows it.
 ///
 /// # Errors
-/// There is no engine, none knows the container, or it does not run.
+/// No engine is installed, none knows the container, or it does not run.
 pub fn main_process(name: &str) -> Result<u32, ContainerError> {
     let mut said = Vec::new();
     for engine in ENGINES {
@@ -42,7 +42,7 @@ pub fn main_process(name: &str) -> Result<u32, ContainerError> {
     })
 }
 
-/// Its number, or what the engine says instead.
+/// The PID, or the engine's message instead.
 fn ask(engine: &str, name: &str) -> io::Result<Result<u32, String>> {
     let mut command = Command::new(engine);
     command.args(["container", "inspect", "--format", "{{.State.Pid}}", name]);

@@ -1,26 +1,26 @@
-//! Replaces cgroups on machines without them: finds processes by process group and by a variable in their environment, and
-//! stops, continues and kills them one by one. It knows nothing of cgroups.
+//! Replaces cgroups on machines without them: finds processes by process group and by an environment
+//! variable, and stops, continues and kills them one by one.
 
 use super::naming::{self, Maker};
 use super::procfs;
 use rustix::process::{Pid, Signal};
 
-/// The environment variable that holds the name of a process's group. Everything that a service starts inherits it, even a
-/// daemon in a session of its own.
+/// The environment variable with the name of a process's group. All descendants of a service inherit it, even
+/// a daemon in another session.
 pub(super) const MARK: &str = "TARE_GROUP";
 
-/// The name of a process's group; absent if it is in none, or in one that was made in another PID namespace: a machine sees the
-/// processes of its containers, and two Tares may be at work in the two.
+/// The name of a process's group; absent if it has none, or if the group was made in another PID namespace. A
+/// host sees the processes of its containers, and host and container may each run a Tare.
 pub(super) fn group_of(pid: u32) -> Option<String> {
     procfs::environment(pid, MARK).filter(|name| naming::maker(name).is_some_and(Maker::is_here))
 }
 
 fn pid(number: u32) -> Option<Pid> {
-    // 0 would address the own group, a negative number every process, and 1 is init.
+    // PID 0 would address the own group, a negative number every process, and 1 is init.
     i32::try_from(number).ok().filter(|&number| number > 1).and_then(Pid::from_raw)
 }
 
-/// Sends a signal to one process. That it has ended already is not an error.
+/// Sends a signal to one process. It is not an error if the process has ended.
 pub(super) fn signal_process(number: u32, signal: Signal) {
     if let Some(pid) = pid(number) {
         let _ = rustix::process::kill_process(pid, signal);
@@ -34,8 +34,8 @@ pub(super) fn signal_group(pgid: u32, signal: Signal) {
     }
 }
 
-/// Every live process that belongs to the group `name`: by its process group, or by the mark in its environment.
-/// Reads every process of the machine, about 10 µs for each, so it must not be called during a measurement.
+/// Every live process of the group `name`: by its process group, or by the mark in its environment. It reads
+/// every process of the machine, about 10 µs each, so do not call it during a measurement.
 pub(super) fn members(name: &str, pgid: Option<u32>) -> Vec<u32> {
     let me = std::process::id();
     let belongs = |&pid: &u32| {
@@ -111,7 +111,7 @@ mod tests {
             command.env(MARK, format!("{name}0"));
         });
         let pgid = grouped.0.id();
-        // Between fork and exec a process still has the environment of its parent.
+        // Between fork and exec a process still has its parent's environment.
         assert!(soon(|| members(&name, None) == [marked.0.id()]));
         let mut both = vec![pgid, marked.0.id()];
         both.sort_unstable();

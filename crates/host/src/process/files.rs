@@ -1,5 +1,5 @@
-//! Which files processes work with, as far as the kernel shows it without a tracer: what is mapped and open, where they run, and the
-//! words and variables that they were started with. A file that was read and closed again is not seen.
+//! The files that processes use, as far as the kernel shows them without a tracer: mapped and open files,
+//! current folders, command lines and environments. A file that was read and closed again is not seen.
 
 use std::{
     collections::BTreeSet,
@@ -18,7 +18,7 @@ pub struct InUse {
 }
 
 impl InUse {
-    /// Reads these processes; one that ends meanwhile adds nothing.
+    /// Reads these processes. A process that ends meanwhile adds nothing.
     pub(super) fn by(pids: &[u32]) -> InUse {
         let mut found = InUse::default();
         for pid in pids {
@@ -27,7 +27,7 @@ impl InUse {
             found.files.extend(mapped(&String::from_utf8_lossy(&maps)));
             let open = fs::read_dir(folder.join("fd")).into_iter().flatten().flatten();
             let links = open.map(|entry| entry.path()).chain(["exe", "cwd"].map(|name| folder.join(name)));
-            // A socket and a pipe are links too, and no paths.
+            // Links to sockets and pipes are not paths.
             found
                 .files
                 .extend(links.filter_map(|link| fs::read_link(link).ok()).filter(|to| to.is_absolute()));
@@ -38,7 +38,7 @@ impl InUse {
     }
 }
 
-/// The files of `/proc/PID/maps`: the sixth column, which may have blanks in it.
+/// The files in `/proc/PID/maps`: the sixth column, which may contain blanks.
 fn mapped(text: &str) -> impl Iterator<Item = PathBuf> {
     text.lines().filter_map(|line| {
         let path = &line[line.find('/')?..];
@@ -46,7 +46,7 @@ fn mapped(text: &str) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// What zero bytes separate.
+/// The parts of a file that are separated by zero bytes.
 fn parts(file: &Path) -> Vec<String> {
     let bytes = fs::read(file).unwrap_or_default();
     let parts = bytes.split(|byte| *byte == 0).filter(|part| !part.is_empty());

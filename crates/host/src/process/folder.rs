@@ -1,4 +1,4 @@
-//! One cgroup as a folder of files: freeze, thaw, kill, list, remove. The version is recognised by the files in it, so the
+//! One cgroup as a folder of files: freeze, thaw, kill, list, remove. Its files show the version, so the
 //! watchdog and the sweep need only a path. It knows nothing of services.
 
 use super::fallback::signal_process;
@@ -8,17 +8,17 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long removal is retried after the last process has died: the kernel releases a process a little later.
+/// Time limit for retries of a removal: the kernel releases a process shortly after it has died.
 const REMOVAL: Duration = Duration::from_secs(2);
 
-/// The file of the CPUs that its processes may use.
+/// The file with the CPUs that the group's processes may use.
 pub(super) const CPUS: &str = "cpuset.cpus";
 const MEMORY_NODES: &str = "cpuset.mems";
 
-/// Makes it ready for processes, which a cpuset of version 1 takes only with CPUs and memory. Without `cpus` it has those of its
-/// parent.
+/// Makes the group ready for processes: a cpuset of version 1 accepts none before it has CPUs and memory. If
+/// `cpus` is empty, it gets its parent's.
 pub(super) fn begin_cpus(folder: &Path, cpus: &[usize]) -> io::Result<()> {
-    // One of version 2 without a list has what its parent has, and the root has no file.
+    // In version 2 a group without a list uses its parent's, and the root has no such file.
     let inherit = |file| match fs::read_to_string(folder.join("..").join(file)) {
         Ok(list) => write(folder, file, list.trim()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -33,7 +33,7 @@ pub(super) fn set_cpus(folder: &Path, cpus: &[usize]) -> io::Result<()> {
     write(folder, CPUS, &list.join(","))
 }
 
-/// Thaws it, or requests a freeze; [`is_frozen`] says whether that is complete.
+/// Thaws the group, or requests a freeze; [`is_frozen`] reports whether that is complete.
 pub(super) fn set_frozen(folder: &Path, frozen: bool) -> io::Result<()> {
     if folder.join("cgroup.freeze").exists() {
         write(folder, "cgroup.freeze", if frozen { "1" } else { "0" })
@@ -50,16 +50,16 @@ pub(super) fn is_frozen(folder: &Path) -> io::Result<bool> {
     Ok(fs::read_to_string(folder.join("freezer.state"))?.trim() == "FROZEN")
 }
 
-/// The processes in it. A process of another pid namespace is listed as 0.
+/// The processes in the group. A process of another PID namespace is listed as 0.
 pub(super) fn pids(folder: &Path) -> Vec<u32> {
     let Ok(text) = fs::read_to_string(folder.join("cgroup.procs")) else { return Vec::new() };
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
-/// Kills every process in it, frozen or not. `cgroup.kill` (Linux 5.14) kills all at once; without it they are killed one
-/// by one, and the caller has to repeat the call until the folder is empty.
+/// Kills every process in the group, frozen or not. `cgroup.kill` (Linux 5.14) kills all at once. Without it
+/// they are killed one by one, and the caller repeats the call until the group is empty.
 pub(super) fn kill(folder: &Path) {
-    // Errors are ignored: the caller checks afterwards whether anything survived.
+    // Errors are ignored: the caller checks whether a process survived.
     if folder.join("cgroup.kill").exists() && write(folder, "cgroup.kill", "1").is_ok() {
         return;
     }
@@ -69,7 +69,7 @@ pub(super) fn kill(folder: &Path) {
     let _ = set_frozen(folder, false);
 }
 
-/// Removes the folder. That it does not exist is not an error.
+/// Removes the folder. It is not an error if the folder does not exist.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     let deadline = Instant::now() + REMOVAL;
     loop {
@@ -93,7 +93,7 @@ mod tests {
 
     use std::process::Command;
 
-    /// A folder with these files, as a cgroup has them.
+    /// A folder with these files of a cgroup.
     fn cgroup(files: &[(&str, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());

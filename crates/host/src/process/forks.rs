@@ -1,4 +1,4 @@
-//! A server of tests that does its work in processes that come and go.
+//! A test server that does its work in short-lived processes.
 
 use std::{
     io::{Read, Write},
@@ -11,10 +11,10 @@ use std::{
 
 use super::port::free_port;
 
-/// What each request takes, in whichever process.
+/// CPU time of each request, in whichever process.
 const BURN_NS: u64 = 2_000_000;
 
-/// It is killed when the test ends.
+/// A server that is killed when the test ends.
 pub(super) struct Forks {
     process: Child,
     port: u16,
@@ -42,7 +42,7 @@ impl Forks {
         self.port
     }
 
-    /// Asks so often, one after the other, and returns what that takes at least.
+    /// Sends this number of requests, one after the other; returns the least CPU time that they take.
     pub(super) fn ask(&self, times: u64) -> u64 {
         for _ in 0..times {
             let mut client = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
@@ -51,7 +51,7 @@ impl Forks {
             client.read_exact(&mut answer).unwrap();
             assert_eq!(&answer, b"HTTP/1.1 200 OK");
         }
-        // The last process may not have ended when its answer is here.
+        // The last process may still run when its answer has arrived.
         thread::sleep(Duration::from_millis(50));
         times * BURN_NS
     }

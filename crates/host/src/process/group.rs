@@ -1,5 +1,5 @@
-//! The group of one service: its cgroups, its process group and the variable in its environment, by which all its processes
-//! are found, frozen, accounted and killed. It knows nothing of programs, readiness or outcomes.
+//! The group of one service: its cgroups, its process group and an environment variable. By these all its
+//! processes are found, frozen, accounted and killed. It knows nothing of programs, readiness or outcomes.
 
 use super::cgroup::{Cgroups, Isolation};
 use super::tally::{CpuTime, Tally};
@@ -11,14 +11,14 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Enough to find and kill all processes of a group, also from another process (the watchdog, the sweep).
+/// The data needed to find and kill all processes of a group, even from the watchdog or the sweep.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Trace {
     /// The name of the group, which is also the value of the environment variable.
     pub name: String,
     /// Its cgroups; empty on a machine without them.
     pub folders: Vec<PathBuf>,
-    /// Its process group, once there is one.
+    /// Its process group; absent before its first process.
     pub pgid: Option<u32>,
 }
 
@@ -37,7 +37,7 @@ impl Trace {
     /// Kills every process of the group, frozen or not, removes its cgroups, and returns the processes that are still
     /// alive after `patience`.
     pub(super) fn destroy(&self, patience: Duration) -> Vec<u32> {
-        /// The group must be found empty twice: during exec a process shows no environment for an instant.
+        /// Number of consecutive checks that must find it empty: exec hides the environment for an instant.
         const EMPTY_CHECKS: u32 = 2;
         let deadline = Instant::now() + patience;
         let mut empty = 0;
@@ -67,7 +67,7 @@ impl Trace {
         }
     }
 
-    /// A cgroup that cannot be removed is left to the next sweep: nothing runs in it, so it does no harm.
+    /// A cgroup that cannot be removed is left to the next sweep: it is empty and harmless.
     pub(super) fn remove_folders(&self) {
         for folder in &self.folders {
             let _ = folder::remove(folder);
@@ -82,14 +82,14 @@ pub(super) struct Group {
     freezer: Option<PathBuf>,
     /// Its cpuset.
     pinning: Option<PathBuf>,
-    /// How its CPU time is read, with its own folder.
+    /// The source of its CPU time, with its own folder.
     accounting: Cgroups,
-    /// What is read without one.
+    /// Counts CPU time if there is no such folder.
     tally: Mutex<Tally>,
 }
 
 impl Group {
-    /// Plans a group under a new name. Nothing exists before [`Group::make`], so that the watchdog can be informed first.
+    /// Chooses a new name. Nothing is created before [`Group::make`], so the watchdog can be informed first.
     pub(super) fn plan(isolation: &Isolation) -> Self {
         let name = naming::new_name();
         let folders = isolation.parents().iter().map(|parent| parent.join(&name)).collect();
@@ -104,7 +104,7 @@ impl Group {
         Self { trace: Trace { name, folders, pgid: None }, freezer, pinning, accounting, tally }
     }
 
-    /// Makes the cgroups for processes on these CPUs, or on any, and opens the files by which a process enters them.
+    /// Makes the cgroups for these CPUs (empty: any), and opens the files by which a process enters them.
     pub(super) fn make(&self, cpus: &[usize]) -> Result<Vec<File>, (PathBuf, io::Error)> {
         let enter = |folder: &PathBuf| {
             fs::create_dir(folder)?;
@@ -120,14 +120,14 @@ impl Group {
             .collect()
     }
 
-    /// Moves the bounds of its cpuset, if it has one. A group that has ended has none.
+    /// Changes the CPUs of its cpuset, if it has one that still exists.
     pub(super) fn allow_cpus(&self, cpus: &[usize]) {
         if let Some(folder) = &self.pinning {
             let _as_it_is = folder::set_cpus(folder, cpus);
         }
     }
 
-    /// Freezes or thaws it; [`Group::is_frozen`] says whether a freeze is complete.
+    /// Freezes or thaws the group; [`Group::is_frozen`] reports whether a freeze is complete.
     pub(super) fn set_frozen(&self, frozen: bool) -> io::Result<()> {
         match &self.freezer {
             Some(folder) => folder::set_frozen(folder, frozen),
@@ -145,14 +145,14 @@ impl Group {
         }
     }
 
-    /// Sends a signal to the process group in one call. A process that has left the group does not get it.
+    /// Signals the process group in one call. A process that has left it receives nothing.
     pub(super) fn signal(&self, signal: Signal) {
         if let Some(pgid) = self.trace.pgid {
             fallback::signal_group(pgid, signal);
         }
     }
 
-    /// Sends a signal to the process group and then to each process, as some may have left the process group.
+    /// Signals the process group and then each process, since some may have left the process group.
     fn signal_each(&self, signal: Signal) {
         self.signal(signal);
         self.trace.live().into_iter().for_each(|pid| fallback::signal_process(pid, signal));
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// Cgroups of isolation in folders that are no cgroups.
+    /// Isolation by cgroups in plain folders.
     fn isolation(freezer: &Path, accounting: Cgroups) -> Isolation {
         let killing = Cgroups::None("a test".to_owned());
         let pinning = killing.clone();
@@ -230,7 +230,7 @@ mod tests {
         use std::os::unix::process::CommandExt;
         let mut trace = Group::plan(&Isolation::none("a test")).trace;
         let mut command = std::process::Command::new("sh");
-        // The second process leaves the process group, and has only the mark.
+        // The second process leaves the process group, and is found only by its mark.
         command.args(["-c", "setsid sleep 60 & sleep 60"]).env(fallback::MARK, &trace.name).process_group(0);
         let mut child = command.spawn().unwrap();
         trace.pgid = Some(child.id());

@@ -1,5 +1,5 @@
-//! Why a service has not given a right answer yet, as far as the kernel shows it: where its processes listen, what they wait for, and
-//! what the last question has met. It knows nothing of what the service serves.
+//! Why a service has not answered correctly yet, as far as the kernel shows it: where its processes listen,
+//! what they wait for, and how the last probe ended. It knows nothing of the content that a service serves.
 
 use std::{fmt, fs, time::Duration};
 
@@ -12,21 +12,21 @@ use super::{
 };
 use tare_load::Endpoint;
 
-/// What one question finds that asks whether a service is ready.
+/// The result of one readiness probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Probed {
     Ready,
-    /// No process listens where it is asked.
+    /// The connection was refused: no process listens at the address.
     Refused,
-    /// No connection was accepted in time, or nothing came over it.
+    /// No connection was accepted in time, or no byte came back.
     Silent,
-    /// No whole answer came in time, but a part of one: words after "it". Absent while it is not known what comes.
+    /// An incomplete answer came in time: words after "it". Absent while the probe still runs.
     Unfinished(Option<String>),
-    /// Something came that does not make it ready: words after "it", such as "answers GET / with status 503".
+    /// An answer that does not mean ready: words after "it", such as "answers GET / with status 503".
     Unfit(String),
-    /// It answers, and not as is right: words after "it".
+    /// A wrong answer: words after "it".
     Wrong(String),
-    /// It will not be ready, however long it is waited for: a sentence, with the fix. Only of a server that ran already.
+    /// It can never become ready: a sentence with the fix. Only for a server that Tare did not start.
     Never(String),
 }
 
@@ -36,50 +36,50 @@ impl From<bool> for Probed {
     }
 }
 
-/// Why a service is not ready, as far as it can be seen.
+/// The visible reason why a service is not ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hindrance {
-    /// What it does instead of answering rightly, in words after "it"; and for how long already.
+    /// It answers, but not as a ready service: words after "it", and for how long.
     Unfit { words: String, lasts: Duration },
-    /// How its answer differs from the right one, in words after "it"; and for how long already.
+    /// Its answer differs from the expected one: words after "it", and for how long.
     Wrong { words: String, lasts: Duration },
-    /// No whole answer has come, in words after "it"; and for how long already.
+    /// No complete answer has come: words after "it", and for how long.
     Unfinished { words: String, lasts: Duration },
-    /// Connections wait where it is asked, and it does not accept them.
+    /// Connections wait at the address, and it does not accept them.
     Unaccepted { asked: Endpoint, queued: u32 },
-    /// It listens where it is asked, and nothing came over a connection for so long.
+    /// It listens at the address, but no byte came over a connection for this time.
     Silent { asked: Endpoint, lasts: Duration },
-    /// It listens, and not where it is asked.
+    /// It listens, but at other addresses.
     Elsewhere { asked: Endpoint, listens: Vec<Place> },
     /// It listens in a network namespace of its own.
     OtherNetwork { listens: Vec<Place> },
     /// One of its processes waits for input.
     Input { process: Process, input: Input },
-    /// One of its processes stands still, as after SIGSTOP.
+    /// One of its processes is stopped, as by SIGSTOP.
     Stopped { process: Process },
-    /// None of its processes listens; the last line of its stderr.
+    /// None of its processes listens; `stderr` is the last line of its stderr.
     Nowhere { stderr: String },
     /// Its processes cannot be seen.
     Hidden,
 }
 
-/// What is seen of a service and its processes at one instant.
+/// The visible state of a service and its processes at one instant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Observed {
-    /// Where its processes listen.
+    /// Where its processes listen in this network namespace.
     pub own: Vec<Place>,
-    /// Where they listen in a network namespace of their own.
+    /// Where its processes listen in a network namespace of their own.
     pub apart: Vec<Place>,
-    /// How many connections wait where it is asked, whichever process listens there; absent if none does.
+    /// Connections that wait at the address, whichever process listens; absent if none does.
     pub queued: Option<u32>,
     pub input: Option<(Process, Input)>,
     pub stopped: Option<Process>,
-    /// Not even the files of one process can be seen.
+    /// No process lets its files be seen.
     pub is_hidden: bool,
 }
 
 impl Observed {
-    /// Observes these processes, and what listens at `asked` in the network of this thread.
+    /// Observes these processes, and the listeners at `asked` in the network namespace of this thread.
     pub(super) fn of(pids: &[u32], asked: &Endpoint) -> Observed {
         let network = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
         let (here, around) = (network("thread-self"), sockets::in_network_of("thread-self"));
@@ -111,7 +111,7 @@ impl Observed {
     }
 }
 
-/// Once each; where a service listens by TCP, its other sockets are for something else.
+/// Removes duplicates. If a service listens by TCP, its other sockets serve another purpose.
 fn in_order(places: &mut Vec<Place>) {
     places.sort();
     places.dedup();
@@ -121,7 +121,7 @@ fn in_order(places: &mut Vec<Place>) {
 }
 
 impl Hindrance {
-    /// It follows from what is seen, from what the last question has met, and for how long that `lasts`. `stderr` is its last line.
+    /// Derives the reason from the observation and the last probe, unchanged for `lasts`.
     pub(super) fn of(
         asked: &Endpoint,
         met: Probed,
@@ -131,7 +131,7 @@ impl Hindrance {
     ) -> Hindrance {
         let is_refused = met == Probed::Refused;
         let is_asked = |place: &Place| match (place, asked) {
-            // One that listens on all addresses of IPv6 and refuses IPv4 is for IPv6 alone.
+            // A socket on all IPv6 addresses that refuses IPv4 is for IPv6 only.
             (Place::Tcp(own), Endpoint::Tcp(asked)) => {
                 sockets::reaches(*own, *asked) && !(is_refused && own.is_ipv6() && asked.is_ipv4())
             }
@@ -161,8 +161,8 @@ impl Hindrance {
         }
     }
 
-    /// Whether more time alone may help. A service that listens elsewhere may still come up where it is asked, but is more likely to be
-    /// started wrongly.
+    /// Whether waiting alone may help. A service that listens elsewhere may still open the right address, but
+    /// more likely it was started wrongly.
     pub(super) fn may_pass(&self) -> bool {
         match self {
             Hindrance::Unfit { .. }
@@ -232,7 +232,7 @@ impl fmt::Display for Hindrance {
     }
 }
 
-/// What lets a service that listens on these be reached where it is asked.
+/// How to make a service that listens on these addresses reachable at `asked`.
 fn fix(asked: &Endpoint, listens: &[Place]) -> String {
     let Endpoint::Tcp(asked) = asked else { return "let it listen there".to_owned() };
     let has = |wanted: fn(&Place) -> bool| listens.iter().any(wanted);
@@ -249,7 +249,7 @@ fn fix(asked: &Endpoint, listens: &[Place]) -> String {
 }
 
 fn named(places: &[Place]) -> String {
-    /// More would hide what matters.
+    /// A longer list would hide what matters.
     const NAMED_MAX: usize = 4;
     let names: Vec<String> = places.iter().take(NAMED_MAX).map(ToString::to_string).collect();
     match places.len().saturating_sub(NAMED_MAX) {
@@ -290,7 +290,7 @@ mod tests {
         let address = "let it listen on 127.0.0.1 or on all addresses";
         let asked = "and not on 127.0.0.1:18100, where it is asked";
         assert_eq!(of(vec![tcp("[::1]:18100")]), format!("it listens on [::1]:18100, {asked}: {address}"));
-        // As a refusal shows, for IPv6 alone.
+        // The refusal shows that this socket is for IPv6 only.
         assert_eq!(of(vec![tcp("[::]:18100")]), format!("it listens on [::]:18100, {asked}: {address}"));
         assert_eq!(
             of(vec![tcp("10.0.0.2:18100")]),
@@ -326,9 +326,9 @@ mod tests {
         let part = Probed::Unfinished(Some("gives no answer to GET / (20 bytes came)".to_owned()));
         let waiting = Observed { own: own.clone(), queued: Some(3), ..Observed::default() };
         assert_eq!(said(part, waiting), "it gives no answer to GET / (20 bytes came), for 1.4 s so far");
-        // What a container engine listens on is none of the processes of the service.
+        // The listener belongs to a container engine, not to the service.
         assert_eq!(said(Probed::Silent, Observed { queued: Some(0), ..Observed::default() }), silent);
-        // It began to listen after the last question.
+        // The service began to listen after the last probe.
         let seen = Observed { own: vec![tcp("127.0.0.1:18100")], queued: Some(1), ..Observed::default() };
         assert_eq!(said(Probed::Refused, seen), silent);
     }

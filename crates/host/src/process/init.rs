@@ -1,5 +1,5 @@
-//! The first process of a process namespace. The kernel drops signals to it that it has no handler for, and gives it the processes
-//! that lost their parents; so a service is not the first one itself, as in a container that was started with `--init`.
+//! The first process (PID 1) of a PID namespace. The kernel drops signals that it does not handle, and makes
+//! it the parent of orphans. So the service runs below it, as in a container with `--init`.
 
 use std::{
     ffi::OsString,
@@ -13,17 +13,17 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
 use super::{outcome::Exit, syscall};
 
-/// The command by which a program is started as one.
+/// The hidden command that runs [`main`].
 pub const SUBCOMMAND: &str = "service-init";
-/// A shell's way to say by which signal a program ended.
+/// Base of the exit status for a signal, as in a shell.
 const SIGNAL_BASE: i32 = 128;
-/// As in a shell.
+/// Exit status if the program cannot be executed, as in a shell.
 const CANNOT_EXECUTE: u8 = 127;
 
-/// Runs a program to its end, and takes leave of every process that its parent left. Its stdin is a pipe, into which the time goes
-/// at which the program is executed. Without a program it says whether all is as it should be here.
+/// Runs a program to its end and reaps all orphans. Stdin is a pipe that receives the time at which the
+/// program is executed. Without a program it only checks that the namespace is set up.
 ///
-/// The result is that of the program; 128 and its number for a signal.
+/// Returns the exit status of the program, or 128 plus the number of the signal that ended it.
 pub fn main(command: &[OsString]) -> u8 {
     let Some((program, words)) = command.split_first() else {
         return u8::from(std::process::id() != 1 || !is_alone());
@@ -37,7 +37,7 @@ pub fn main(command: &[OsString]) -> u8 {
     }
 }
 
-/// Whether `/proc` is that of this namespace.
+/// Whether `/proc` belongs to this PID namespace.
 fn is_alone() -> bool {
     fs::read_link("/proc/self").is_ok_and(|own| own.as_os_str() == "1")
 }
@@ -66,7 +66,7 @@ fn run(program: &OsString, words: &[OsString]) -> io::Result<u8> {
 
 fn spawn(mut command: Command, stamp: OwnedFd) -> io::Result<u32> {
     let prepare = move || {
-        // What the standard library ignores in this process.
+        // Also resets the signals that the standard library ignores in this process.
         syscall::default_signals();
         rustix::io::write(&stamp, &syscall::monotonic_ns().to_ne_bytes())?;
         Ok(())
@@ -81,9 +81,9 @@ fn code(status: WaitStatus) -> u8 {
     status.exit_status().or_else(of_signal).and_then(|code| code.try_into().ok()).unwrap_or(u8::MAX)
 }
 
-/// How the program below an init ended, by the status of that.
+/// How the program below an init ended, derived from the exit of the init.
 pub(super) fn exit_below(of_init: Exit) -> Exit {
-    /// There are no more signals than this.
+    /// The highest signal number of Linux.
     const SIGNAL_MAX: i32 = 64;
     match of_init {
         Exit::Status(status) if (1..=SIGNAL_MAX).contains(&(status - SIGNAL_BASE)) => {

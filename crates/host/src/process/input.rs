@@ -1,4 +1,4 @@
-//! Whether a process waits until the user types, or another program writes into its stdin, as far as the kernel shows it.
+//! Whether a process waits for input from a user or another program, as far as the kernel shows it.
 
 use std::{
     fs,
@@ -7,14 +7,14 @@ use std::{
 
 use super::procfs;
 
-/// Where a process waits for input that never comes.
+/// The source of input that a process waits for in vain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
     Stdin,
     Terminal,
 }
 
-/// What this process waits for; absent if it does not, or if that cannot be seen.
+/// The input that this process waits for; absent if it waits for none, or if that cannot be seen.
 pub(super) fn awaited_by(pid: u32) -> Option<Input> {
     let folder = PathBuf::from(format!("/proc/{pid}"));
     let threads = procfs::threads(pid).into_iter().map(|thread| folder.join(format!("task/{thread}")));
@@ -26,7 +26,7 @@ pub(super) fn awaited_by(pid: u32) -> Option<Input> {
     read.chain(watched_by(&folder)).find_map(of_number)
 }
 
-/// What a read from a file blocks for; absent for one that does not, or that is no input.
+/// The input that a read of this file waits for; absent if the file is no input or does not block.
 fn input(number: u64, link: &Path) -> Option<Input> {
     let name = link.to_string_lossy();
     let is_terminal = ["/dev/pts/", "/dev/tty", "/dev/console"].iter().any(|tty| name.starts_with(tty));
@@ -37,8 +37,8 @@ fn input(number: u64, link: &Path) -> Option<Input> {
     }
 }
 
-/// The file that a thread is blocked in reading; `thread` is its folder. Where the kernel does not show the system call, the function
-/// of the kernel that it sleeps in tells whether that is a read of a pipe or of a terminal.
+/// The descriptor that a thread is blocked in reading; `thread` is its folder. If the kernel hides the system
+/// call, the kernel function in which the thread sleeps shows a read of a pipe or a terminal.
 fn read_by(thread: &Path) -> Option<u64> {
     let text = |name: &str| fs::read_to_string(thread.join(name)).unwrap_or_default();
     match text("syscall").as_str() {
@@ -51,20 +51,20 @@ fn sleeps_in_read(function: &str) -> bool {
     ["pipe_read", "tty_read"].iter().any(|end| function.trim_end().ends_with(end))
 }
 
-/// The file that is read by a line of `/proc/PID/syscall`: the number of the call and its arguments.
+/// The descriptor read by the system call in `/proc/PID/syscall`: the call's number and its arguments.
 fn read_in(call: &str) -> Option<u64> {
     let mut fields = call.split_ascii_whitespace();
     let number: libc::c_long = fields.next()?.parse().ok()?;
     let first = u64::from_str_radix(fields.next()?.strip_prefix("0x")?, 16).ok()?;
     match number {
         libc::SYS_read | libc::SYS_readv => Some(first),
-        // Only file 0 is below 1.
+        // Below 1 there is only descriptor 0.
         libc::SYS_pselect6 if first == 1 => Some(0),
         _ => None,
     }
 }
 
-/// Stdin, if it is among the files of which an event loop of the process wants to know when they can be read.
+/// Stdin, if an event loop of the process waits until it can be read.
 fn watched_by(process: &Path) -> Option<u64> {
     let open = fs::read_dir(process.join("fd")).ok()?.flatten();
     let mut loops = open.filter(|file| {
@@ -77,7 +77,7 @@ fn watched_by(process: &Path) -> Option<u64> {
     loops.any(|file| watches(&file)).then_some(0)
 }
 
-/// By its `/proc/PID/fdinfo/NUMBER`, of which each watched file has a line.
+/// Looks for stdin in a `/proc/PID/fdinfo/NUMBER`, which has a line for each watched file.
 fn watches_stdin(info: &str) -> bool {
     /// EPOLLIN of the kernel.
     const READABLE: u32 = 1;

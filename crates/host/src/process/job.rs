@@ -1,5 +1,5 @@
-//! A program that ends by itself, such as a build step, or one that is asked for its version. It is supervised like a service, so
-//! that it outlives neither its limits nor tare. It knows nothing of what the program does.
+//! A program that ends by itself, such as a build step or a version query. It is supervised like a service,
+//! so it cannot outlive its limits or Tare. It knows nothing of what the program does.
 
 use super::launch::{Launch, StartError, StartFailure, Supervisor};
 use super::outcome::Exit;
@@ -14,39 +14,39 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const TICK: Duration = Duration::from_millis(2);
-/// How long a program has after SIGTERM.
+/// Time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits<'a> {
     pub time: Duration,
-    /// How much it may print, to stdout and to stderr.
+    /// Limit of its output to stdout, and to stderr.
     pub output_bytes: u64,
-    /// The program is stopped as soon as this is set.
+    /// Setting this stops the program at once.
     pub interrupt: &'a AtomicBool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// By itself, with this exit.
+    /// It ended by itself, with this exit.
     Itself(Exit),
     /// It exceeded the time limit and was stopped.
     TooLong,
-    /// It printed more than it may, and was stopped.
+    /// It exceeded the limit of output and was stopped.
     TooMuch,
-    /// It was stopped as the caller was interrupted.
+    /// It was stopped because the caller was interrupted.
     Interrupted,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Job {
     pub ended: Ended,
-    /// CPU time of the program and of all children that it waited for, in clock ticks of 10 ms. Zero if it was stopped.
+    /// CPU time of the program and its reaped children, in ticks of 10 ms. Zero if it was stopped.
     pub cpu: Duration,
 }
 
-/// Starts a program and waits for its end. Processes that it leaves behind are killed; otherwise the daemon of a build tool
-/// would run beside the next measurement.
+/// Starts a program and waits for its end. Processes that it leaves behind are killed: the daemon of a build
+/// tool would disturb the next measurement.
 ///
 /// # Errors
 /// The program cannot be started.
@@ -69,7 +69,7 @@ pub fn run_to_end(launch: &Launch, supervisor: &Supervisor, limits: Limits<'_>) 
         std::thread::sleep(TICK);
     };
     let cpu = match ended {
-        // It has ended but has not been waited for, so its final CPU time can still be read.
+        // It has ended but is not reaped yet, so its final CPU time can still be read.
         Ended::Itself(_) => {
             let stat = procfs::stat(service.pid());
             stat.map_or(Duration::ZERO, |stat| procfs::ticks(stat.user_ticks + stat.system_ticks))
@@ -86,16 +86,16 @@ fn prints_too_much(launch: &Launch, bytes_max: u64) -> bool {
     printed(&launch.stdout) || printed(&launch.stderr)
 }
 
-/// What a program said, and how it ended.
+/// The output of a program, and how it ended.
 #[derive(Debug)]
 pub struct Answer {
     pub ended: Ended,
-    /// No more than was allowed, as is `stderr`.
+    /// At most as long as the limit; `stderr` too.
     pub stdout: String,
     pub stderr: String,
 }
 
-/// The same for what a program prints, which goes to no file: where `launch` sends it is not looked at.
+/// As [`run_to_end`], but returns the output. The output files of `launch` are ignored.
 ///
 /// # Errors
 /// The program cannot be started, or no memory file can be made for its output.
@@ -105,7 +105,7 @@ pub fn answer(launch: &Launch, supervisor: &Supervisor, limits: Limits<'_>) -> R
         why: StartFailure::Output { path: "a memory file".into(), source },
     };
     let [mut stdout, mut stderr] = [memory().map_err(failed)?, memory().map_err(failed)?];
-    // It is opened anew by this name, before the program is started.
+    // The program opens the memory files anew by these names.
     let path = |file: &File| PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
     let launch = Launch { stdout: path(&stdout), stderr: path(&stderr), append: false, ..launch.clone() };
     let job = run_to_end(&launch, supervisor, limits)?;

@@ -1,6 +1,6 @@
-//! Starts a program from its description. Everything is checked first, so that an error names its cause. Then the program is
-//! started in its groups, pinned, with default signal dispositions and its output in files. It knows nothing of readiness
-//! or of stopping.
+//! Starts a program from its description. All checks come first, so that an error names its cause. The
+//! program starts in its groups, pinned, with default signal dispositions and its output in files. It knows
+//! nothing of readiness or stopping.
 
 use super::cgroup::Isolation;
 use super::group::Group;
@@ -22,8 +22,8 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// The variables by which services are configured. They are removed from the inherited environment: only [`Launch::env`] may
-/// set them.
+/// The variables that configure services. They are removed from the inherited environment: only
+/// [`Launch::env`] may set them.
 const SETTINGS: [&str; 6] =
     ["PORT", "THREADS", "DELAY_MS", "DATABASE_URL", "DATABASE_MAX_CONN", "UPSTREAM_URL"];
 
@@ -31,14 +31,14 @@ const SETTINGS: [&str; 6] =
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Launch {
     pub name: String,
-    /// The program and its arguments. A program with a slash is relative to `dir`, another is looked up on `PATH`.
+    /// The program and its arguments. A program with a slash is relative to `dir`, others are on `PATH`.
     pub command: Vec<String>,
     pub dir: PathBuf,
-    /// Variables added to the inherited environment (without `PORT`, `THREADS` and `DELAY_MS`).
+    /// Variables added to the inherited environment, from which the service settings are removed.
     pub env: Vec<(String, String)>,
-    /// Variables that it does not inherit.
+    /// Variables to remove from the inherited environment.
     pub unset: Vec<String>,
-    /// The CPUs it may use. Empty: all that the starting thread may use.
+    /// The CPUs it may use. Empty: all CPUs of the starting thread.
     pub cpus: Vec<usize>,
     /// The port it will listen on. It must be free before the start, and again after the stop.
     pub port: Option<u16>,
@@ -46,9 +46,9 @@ pub struct Launch {
     pub stdout: PathBuf,
     /// The file its stderr goes to; it may be the same one.
     pub stderr: PathBuf,
-    /// Whether output is appended to the files, instead of replacing their content.
+    /// Whether output is appended to the files instead of replacing their content.
     pub append: bool,
-    /// What it does not see.
+    /// The parts of the machine that are hidden from it.
     pub sandbox: Sandbox,
 }
 
@@ -89,7 +89,7 @@ pub enum StartFailure {
 }
 
 impl StartFailure {
-    /// Whether it lies in the service: its command, its program. Otherwise the machine refuses, and would refuse any other.
+    /// Whether the service is at fault: its command or program. Otherwise any program would fail here.
     pub fn is_of_service(&self) -> bool {
         match self {
             Self::NoCommand | Self::Missing { .. } | Self::NotExecutable(_) | Self::NoFolder(_) => true,
@@ -105,7 +105,7 @@ impl StartFailure {
     }
 }
 
-/// Whether the kernel has no more of something that every program needs.
+/// Whether the kernel ran out of a resource that every program needs.
 fn is_shortage(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let short = [Errno::NOMEM, Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::IO];
@@ -142,18 +142,18 @@ impl Supervisor {
         Ok(Self { program, isolation, watchdog, notices, own_pids })
     }
 
-    /// The same with what hears why a service does not come up.
+    /// The same supervisor, with a receiver of notices about services that do not come up.
     #[must_use]
     pub fn telling(self, notices: Notices) -> Self {
         Self { notices, ..self }
     }
 
-    /// What hears why a service does not come up.
+    /// The receiver of notices about services that do not come up.
     pub fn notices(&self) -> &Notices {
         &self.notices
     }
 
-    /// This very program, for what runs under its hidden commands.
+    /// The running executable, which also runs under its hidden commands.
     pub fn program(&self) -> &Path {
         &self.program
     }
@@ -162,10 +162,10 @@ impl Supervisor {
         &self.isolation
     }
 
-    /// Whether services can have process namespaces of their own here; tried once.
+    /// Whether services can have PID namespaces of their own on this machine; tried once.
     ///
     /// # Errors
-    /// The words of whoever refuses it.
+    /// The message of the kernel or container that refuses it.
     pub fn own_pids(&self) -> Result<(), &str> {
         let try_it = || sandbox::try_own_pids(&self.program).map_err(|error| error.to_string());
         self.own_pids.get_or_init(try_it).as_ref().copied().map_err(String::as_str)
@@ -177,7 +177,7 @@ impl Supervisor {
     }
 }
 
-/// A program that was just started.
+/// A program that has just been started.
 #[derive(Debug)]
 pub(super) struct Started {
     pub child: Child,
@@ -185,7 +185,7 @@ pub(super) struct Started {
     pub exec_at: Instant,
 }
 
-/// Checks everything, makes the groups and starts the program in them.
+/// Runs all checks, makes the groups and starts the program in them.
 pub(super) fn launch(launch: &Launch, supervisor: &Supervisor) -> Result<Started, StartError> {
     begin(launch, supervisor).map_err(|why| StartError { service: launch.name.clone(), why })
 }
@@ -205,7 +205,7 @@ fn begin(launch: &Launch, supervisor: &Supervisor) -> Result<Started, StartFailu
         }
     };
     group.trace.pgid = Some(child.id());
-    // From here on dropping the service kills it; a watchdog that is gone is found by the next start.
+    // From here on dropping the service kills it. A watchdog that has died is noticed at the next start.
     let _ = supervisor.watchdog.lead(&group.trace.name, child.id());
     Ok(Started { child, group, exec_at })
 }
@@ -215,7 +215,7 @@ fn check(launch: &Launch) -> Result<PathBuf, StartFailure> {
         return Err(StartFailure::NoFolder(launch.dir.clone()));
     }
     let program = find_program(launch)?;
-    // Not the affinity of this thread, which may itself be pinned to other CPUs than the service.
+    // The affinity of this thread does not matter: it may be pinned to other CPUs than the service.
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let online = online.trim();
     let missing = |&&cpu: &&usize| cpu >= CpuSet::MAX_CPU || (!online.is_empty() && !lists(online, cpu));
@@ -228,7 +228,7 @@ fn check(launch: &Launch) -> Result<PathBuf, StartFailure> {
     }
 }
 
-/// Whether a list in the notation of the kernel (`0-3,6`) contains this number.
+/// Whether a list in the kernel's notation (`0-3,6`) contains this number.
 fn lists(list: &str, number: usize) -> bool {
     list.split(',').any(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -260,12 +260,12 @@ fn executable(path: &Path) -> bool {
     rustix::fs::access(path, Access::EXEC_OK).is_ok()
 }
 
-/// The program, below an init if there is one.
+/// The program, started by an init if one is given.
 fn command(launch: &Launch, program: &Path, init: Option<&Path>) -> Result<Command, StartFailure> {
     let output = |path: &PathBuf| {
         let failed = |source| StartFailure::Output { path: path.clone(), source };
         let mut options = File::options();
-        // Always in append mode: if both are one file, they must not overwrite each other.
+        // Append mode, so that stdout and stderr in one file do not overwrite each other.
         options.custom_flags(OFlags::APPEND.bits().cast_signed());
         options.write(true).create(true).truncate(!launch.append).open(path).map(Stdio::from).map_err(failed)
     };
@@ -278,13 +278,13 @@ fn command(launch: &Launch, program: &Path, init: Option<&Path>) -> Result<Comma
         command.env_remove(variable);
     }
     command.envs(launch.env.iter().map(|(key, value)| (key, value)));
-    // Files, not pipes: a pipe that is not read would block the service.
+    // Files, not pipes: an unread pipe would block the service.
     command.stdin(Stdio::null()).stdout(output(&launch.stdout)?).stderr(output(&launch.stderr)?);
     Ok(command)
 }
 
-/// Forks and executes. The child enters its cgroups, is pinned and sends the time before it executes the program. So no part
-/// of the program runs outside of its groups, and entering them does not count as start-up time.
+/// Forks and executes. The child enters its cgroups, is pinned, and sends the time right before exec. So no
+/// part of the program runs outside its groups, and entering them does not count as start-up time.
 fn spawn(
     launch: &Launch,
     program: &Path,
@@ -299,7 +299,7 @@ fn spawn(
     let walls = Walls::of(&launch.sandbox).map_err(StartFailure::Hidden)?;
     command.env(fallback::MARK, &group.trace.name);
     let stamp_write = if own_pids {
-        // The init sends the time, by way of its stdin.
+        // The init sends the time through its stdin.
         command.stdin(stamp_write);
         None
     } else {
@@ -323,7 +323,7 @@ fn spawn(
     // the clock: plain system calls on objects made before the fork. It allocates nothing and takes no lock.
     unsafe { command.pre_exec(prepare) };
     let spawned = sandbox::spawn(&mut command, own_pids);
-    // Closes our copies of the cgroups' files and of the pipe's writing end.
+    // Closes this process's copies of the cgroup files and of the pipe's writing end.
     drop(command);
     let mut stamp = [0; 8];
     let stamped = File::from(stamp_read).read_exact(&mut stamp).is_ok();
@@ -389,7 +389,7 @@ mod tests {
         let (before, stamp, after) = (Instant::now(), syscall::monotonic_ns(), Instant::now());
         std::thread::sleep(Duration::from_millis(5));
         let stamped = instant_of(stamp);
-        // `instant_of` reads two clocks one after the other, which on a busy machine may be an instant apart.
+        // `instant_of` reads two clocks one after the other, which may take a moment on a busy machine.
         assert!(stamped + Duration::from_millis(2) >= before && stamped <= after + Duration::from_millis(2));
     }
 

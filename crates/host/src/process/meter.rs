@@ -1,9 +1,9 @@
-//! The CPU time of a server that runs already, by its processes, and whether some is missing in that.
+//! The CPU time of a server that Tare did not start, from its processes, with a check whether some is
+//! missing.
 //!
-//! A process that begins and ends between two looks is not seen at all if no process waits for it. But the kernel has counters that
-//! each child inherits, whoever its parent is later. What they say is too little for a figure, since it has no part of what it takes
-//! to end a process, and they cost something: the kernel stops and starts them with each thread, and a request of 15 µs would pay 10%
-//! for that. So they are open until they have counted enough to be compared with what the processes say.
+//! A process that begins and ends between two looks, and that no process reaps, is not seen. Inherited perf
+//! counters include it. They omit the end of a process, and cost 10% of a request of 15 µs, as the kernel
+//! stops and starts them at thread switches. So they are for the check only, and closed after it.
 
 use std::{io, thread, time::Duration};
 
@@ -14,55 +14,55 @@ use super::{
 };
 use crate::cpus::Times;
 
-/// More threads than this have no counters: each needs two files.
+/// With more threads there are no counters: each thread needs two files.
 const THREADS_MAX: usize = 256;
-/// How often counters are opened until no thread begins meanwhile.
+/// Attempts to open the counters while no new thread begins.
 const OPENINGS_MAX: usize = 3;
-/// What two readings at about one instant may differ by.
+/// Largest difference of two readings at about one instant.
 const ERROR_NS: u64 = 1_000_000;
-/// Counters that say more by this share say more. They say too little rather than too much.
+/// Counters show lost time if they exceed the processes by this share. They tend to count too little.
 const ERROR_SHARE: f64 = 0.02;
-/// The kernel adds time that the hypervisor took to `/proc/stat` at the next tick of the CPU that lost it, however much it was. Two ticks
-/// of the slowest clock (100 Hz) are enough.
+/// Stolen time appears in `/proc/stat` at the next tick of the CPU that lost it. Two ticks of the slowest
+/// clock (100 Hz) are enough.
 const STEAL_SHOWN: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     tally: Tally,
-    /// All processes that were there at first, until enough was counted.
+    /// The initial processes with their counters, until enough was counted.
     followed: Option<Vec<Followed>>,
-    /// What they had taken then.
+    /// CPU time of the processes when the counters were opened.
     from_ns: u64,
-    /// What the hypervisor had taken of all CPUs then.
+    /// Stolen time of all CPUs at that instant.
     stolen_from_ns: u64,
     is_lossy: bool,
 }
 
-/// What the counters say beside the processes.
+/// Comparison of the counters with the processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Says {
-    /// They have time that the processes do not have: some ended unseen.
+    /// The counters have more time: a process ended unseen.
     More,
     AsMuch,
     TooLittleToTell,
 }
 
-/// A process that was there when the counters were opened, and all that it starts.
+/// A process that existed when the counters were opened, and all its descendants.
 #[derive(Debug)]
 struct Followed {
     process: Identity,
-    /// Its clock when they were opened.
+    /// CPU time by its clock when they were opened.
     from_ns: u64,
-    /// For each thread.
+    /// One counter for each thread.
     own: Vec<TaskClock>,
     all: Vec<TaskClock>,
 }
 
 impl Meter {
-    /// Counts these processes and all that descend from them.
+    /// Counts these processes and all their descendants.
     pub(super) fn of(roots: &[u32], processes: &[u32]) -> Meter {
         let mut tally = Tally::default();
-        // Before the counters are opened: what is taken between the two is in the processes alone, and never in the counters alone.
+        // Read before the counters are opened: time between the two counts for the processes only.
         let from_ns = tally.read(roots).ns();
         let stolen_from_ns = stolen_ns();
         Meter { tally, followed: follow(processes), from_ns, stolen_from_ns, is_lossy: false }
@@ -85,11 +85,11 @@ impl Meter {
 
     fn says(&self, time: &CpuTime) -> Says {
         let Some(counted_ns) = self.counted_ns() else { return Says::TooLittleToTell };
-        // While the hypervisor has a CPU the counters go on, and the clocks do not.
+        // While the hypervisor has a CPU, the counters advance and the clocks do not.
         let stolen_ns = stolen_ns().saturating_sub(self.stolen_from_ns);
         let error_ns = ERROR_NS + self.tally.error_ns() + stolen_ns;
         let share_ns = (counted_ns as f64 * ERROR_SHARE) as u64;
-        // The last tick that was stolen may not be shown yet.
+        // The last stolen tick may not be visible yet.
         if self.from_ns + counted_ns > time.ns() + error_ns + share_ns + tick_ns() {
             Says::More
         } else if error_ns < share_ns {
@@ -99,7 +99,7 @@ impl Meter {
         }
     }
 
-    /// Since the counters were opened; absent if they are open no more.
+    /// Time since the counters were opened; absent once they are closed.
     fn counted_ns(&self) -> Option<u64> {
         self.followed.as_ref()?.iter().map(Followed::ns).sum::<io::Result<u64>>().ok()
     }
@@ -116,7 +116,7 @@ impl Followed {
         Ok(Followed { process, from_ns: syscall::process_cpu_ns(pid)?, own, all })
     }
 
-    /// By the clock of the process, and by counters of what it started.
+    /// CPU time by the clock of the process, plus counters of its descendants.
     fn ns(&self) -> io::Result<u64> {
         let sum = |counters: &[TaskClock]| counters.iter().map(TaskClock::ns).sum::<io::Result<u64>>();
         let counted_ns = sum(&self.own)?;
@@ -126,12 +126,12 @@ impl Followed {
     }
 }
 
-/// Up to now, in ticks.
+/// Stolen time up to now, in whole ticks.
 fn stolen_ns() -> u64 {
     Times::of_machine().map_or(0, |times| times.steal_ns)
 }
 
-/// Absent if the kernel allows no counters, or threads begin all the time.
+/// Opens the counters. Absent if the kernel refuses them, or if new threads keep beginning.
 fn follow(processes: &[u32]) -> Option<Vec<Followed>> {
     let threads = || -> Vec<u32> { processes.iter().flat_map(|pid| procfs::threads(*pid)).collect() };
     for _ in 0..OPENINGS_MAX {
@@ -139,7 +139,7 @@ fn follow(processes: &[u32]) -> Option<Vec<Followed>> {
         if before.len() > THREADS_MAX {
             return None;
         }
-        // A thread that begins meanwhile has the counter of the one that started it, or none.
+        // A thread that begins meanwhile inherits a counter, or has none.
         let opened: io::Result<Vec<Followed>> = processes.iter().map(|pid| Followed::open(*pid)).collect();
         match opened {
             Ok(followed) if threads().iter().all(|thread| before.contains(thread)) => return Some(followed),

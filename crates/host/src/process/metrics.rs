@@ -1,5 +1,5 @@
-//! Resource usage of a running service so far. Each figure is the kernel's counter at this instant; relating it to requests
-//! is left to the caller.
+//! Resource usage of a running service so far. Each figure is the kernel's counter at this instant; the
+//! caller relates it to requests.
 
 use super::bystanders::Bystanders;
 use super::fallback;
@@ -14,14 +14,14 @@ use std::{io, time::Duration};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Modes {
     pub user: Duration,
-    /// The kernel's, on its behalf.
+    /// CPU time in the kernel on behalf of the service.
     pub system: Duration,
 }
 
 impl Service {
-    /// CPU time of all its processes so far, or why it is not known. While the service runs the kernel's counter may be one tick (1
-    /// to 10 ms) behind; freeze the service first for an exact value. Without cgroup accounting it is the sum over its processes
-    /// and the children that they waited for.
+    /// CPU time of all its processes so far, or why it is unknown. While the service runs, the counter may be
+    /// one tick (1 to 10 ms) behind; freeze the service first for an exact value. Without cgroup accounting
+    /// it is the sum over its processes and their reaped children.
     ///
     /// # Errors
     /// The file of the cgroup cannot be read.
@@ -32,7 +32,7 @@ impl Service {
         }
     }
 
-    /// The same in nanoseconds; absent if it is not known.
+    /// [`Service::cpu_time`] in nanoseconds; absent if it is unknown.
     ///
     /// # Errors
     /// The file of the cgroup cannot be read.
@@ -40,7 +40,7 @@ impl Service {
         Ok(self.cpu_time()?.ok().map(|time| time.ns()))
     }
 
-    /// What all other processes took so far, if the server ran already and was found by its port alone: some of them may work for it.
+    /// CPU time of all other processes so far, for a server that was found by its port: some may work for it.
     /// Absent for any other service.
     pub fn bystanders(&self) -> Option<Bystanders> {
         match &self.hold {
@@ -57,23 +57,23 @@ impl Service {
         Modes { user: of(|stat| stat.user_ticks), system: of(|stat| stat.system_ticks) }
     }
 
-    /// The most memory that was resident, in bytes: the sum of `VmHWM` over its live processes.
+    /// Peak resident memory in bytes: the sum of `VmHWM` over its live processes.
     ///
-    /// Not the peak of its cgroup: a cgroup is charged for every page of the page cache that it touches first. The service
-    /// that starts first would pay for the shared libraries of all, and the same run would need more memory after a
-    /// reboot. `VmHWM` counts the pages that a process had mapped, whichever cgroup was charged. With several processes it
-    /// is an upper bound: shared pages are counted for each, and the peaks may be of different times.
+    /// The peak of its cgroup is not used. A cgroup is charged for each page of the page cache that it
+    /// touches first, so the first service would pay for the shared libraries of all. `VmHWM` counts the
+    /// pages that a process had mapped, whichever cgroup was charged. For several processes it is an upper
+    /// bound: shared pages count for each, and the peaks may be at different times.
     pub fn rss_bytes_peak(&self) -> u64 {
         self.pids().into_iter().filter_map(|pid| procfs::memory_bytes(pid, "VmHWM")).sum()
     }
 
-    /// The memory that is resident now, in bytes: the sum of `VmRSS` over its live processes. Shared pages are counted for
-    /// each of them.
+    /// Resident memory in bytes: the sum of `VmRSS` over its live processes. Shared pages count for each
+    /// process.
     pub fn rss_bytes(&self) -> u64 {
         self.pids().into_iter().filter_map(|pid| procfs::memory_bytes(pid, "VmRSS")).sum()
     }
 
-    /// Context switches of its live threads, voluntary and not; absent if none of its processes can be seen.
+    /// Context switches of its live threads, voluntary and involuntary; absent if no process can be seen.
     pub fn context_switches(&self) -> Option<u64> {
         let of_process = |pid| {
             let threads = procfs::threads(pid).into_iter();
@@ -83,23 +83,23 @@ impl Service {
         (!pids.is_empty()).then(|| pids.into_iter().flat_map(of_process).sum())
     }
 
-    /// How long its live threads were ready to run and had no CPU, added up; absent if the kernel does not count it. With their CPU time
-    /// it is how many of them were at work at a time, on however few CPUs.
+    /// Total time in which its live threads were ready but had no CPU; absent if the kernel does not count
+    /// it. With their CPU time it gives the number of active threads, however few CPUs there are.
     pub fn waited_ns(&self) -> Option<u64> {
         let of_process =
             |pid| procfs::threads(pid).into_iter().map(move |thread| procfs::waited_ns(pid, thread));
         let pids = self.pids();
         let threads = pids.into_iter().flat_map(of_process);
-        // One that ended meanwhile has none.
+        // A thread that has ended meanwhile has no value.
         threads.flatten().reduce(|all, one| all + one)
     }
 
-    /// One of its processes that stands still, as after SIGSTOP; a freeze is none of it.
+    /// One of its processes that is stopped, as by SIGSTOP; a freeze does not count.
     pub fn stopped(&self) -> Option<Process> {
         self.pids().into_iter().filter(|pid| fallback::is_stopped(*pid)).find_map(Process::of)
     }
 
-    /// Its live threads, those that are alike together. It reads two files for each thread, some 20 µs, so it is not for a slice.
+    /// Its live threads, grouped. It reads two files for each thread, some 20 µs: too slow during a slice.
     pub fn thread_groups(&self) -> Vec<ThreadGroup> {
         placement::groups(self.pids())
     }
@@ -108,8 +108,8 @@ impl Service {
         self.pids().into_iter().map(|pid| procfs::threads(pid).len()).sum()
     }
 
-    /// Why its CPU time is not known, if it is not: its port has a listener that its command did not start, or it is a server
-    /// that ran already and cannot be looked into.
+    /// Why its CPU time is unknown, if it is: another program listens on its port, or the processes of a
+    /// server that Tare did not start cannot be seen.
     pub fn cpu_unknown(&self) -> Option<CpuUnknown> {
         match &self.hold {
             Hold::Supervised(own) => port::other_listener(own.port?, &self.pids()).map(CpuUnknown::ServedBy),

@@ -1,13 +1,12 @@
-//! Starts benchmark services, supervises, freezes and stops them, and proves that nothing of them is left.
+//! Starts, supervises, freezes and stops services, and verifies that nothing of them is left.
 //!
-//! A [`Supervisor`] knows how services are isolated ([`Isolation`]) and has a [`Watchdog`] that outlives it; a
-//! [`Service`] is one running program: one that was started here, or a [`Server`] that ran already, which is only looked at. Every
-//! service that is started here is a process group and, where the kernel allows, a set of
-//! cgroups. Every process of it also has the name of its group in its environment, so that even without cgroups a process
-//! that left the process group is found.
+//! A [`Supervisor`] knows how services are isolated ([`Isolation`]) and has a [`Watchdog`] that outlives it.
+//! A [`Service`] is one running program: Tare started it, or it is a [`Server`] that Tare only observes. A
+//! started service is a process group and, if the kernel allows it, a set of cgroups. The environment of each
+//! of its processes names the group, so a process that left the process group is found even without cgroups.
 //!
-//! It knows nothing of contracts, HTTP or manifests: a [`Launch`] describes what to run, and a closure says whether the
-//! service is ready.
+//! It knows nothing of contracts, HTTP or manifests: a [`Launch`] describes the program, and a closure
+//! reports whether the service is ready.
 
 mod cgroup;
 pub mod init;

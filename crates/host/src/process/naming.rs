@@ -1,22 +1,22 @@
-//! Names of groups and scratch folders: each says which tare made it.
+//! Names of groups and scratch folders, which identify the Tare that made them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::procfs;
 
-/// A name that no other group of this machine has: `tare-<pid of tare>-<n>-<its PID namespace>`. A process of another namespace has
-/// other numbers, or is not seen at all, and containers can share folders of groups and `/dev/shm`.
+/// A unique name of a group: `tare-<pid of tare>-<n>-<its PID namespace>`. Containers may share folders of
+/// groups and `/dev/shm`, and a PID has a meaning in its own namespace only.
 pub(super) fn new_name() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     name(std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The name of the group with this number of a tare in the PID namespace of this process.
+/// The name of group `number` of a Tare in this PID namespace.
 pub(super) fn name(pid: u32, number: u64) -> String {
     format!("tare-{pid}-{number}-{}", procfs::pid_namespace())
 }
 
-/// The tare that made a group.
+/// The Tare that made a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Maker {
     pub pid: u32,
@@ -25,18 +25,18 @@ pub(super) struct Maker {
 }
 
 impl Maker {
-    /// Whether its PID is of the namespace that this process is in.
+    /// Whether it is in the PID namespace of this process.
     pub(super) fn is_here(self) -> bool {
         self.namespace == procfs::pid_namespace()
     }
 
-    /// Whether it is known to have died. Nothing is known of one in another namespace.
+    /// Whether it is known to have died. A process in another namespace is never known to be dead.
     pub(super) fn is_dead(self) -> bool {
         self.is_here() && !procfs::is_alive(self.pid)
     }
 }
 
-/// Who made a group of this name; absent if it is not a name of ours.
+/// The maker named by a group's name; absent if the name is not one of Tare's.
 pub(super) fn maker(name: &str) -> Option<Maker> {
     let mut parts = name.strip_prefix("tare-")?.split('-');
     let (pid, number, namespace) = (parts.next()?, parts.next()?, parts.next()?);
@@ -72,7 +72,7 @@ mod tests {
         gone.wait().unwrap();
         let here = |pid| maker(&name(pid, 1)).unwrap();
         assert!(here(gone.id()).is_dead() && !here(std::process::id()).is_dead());
-        // In a container its number may be anything.
+        // In a container the maker may have any PID, so it counts as alive.
         assert!(!Maker { namespace: 1, ..here(gone.id()) }.is_dead());
     }
 }

@@ -14,7 +14,7 @@ pub enum Exit {
     Gone(ServerGone),
 }
 
-/// How a server that Tare did not start is no longer the one that it was. Its status is known to its parent alone.
+/// How a server that Tare did not start has changed. Its exit status is known only to its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerGone {
     Ended {
@@ -25,7 +25,7 @@ pub enum ServerGone {
         pid: u32,
         by: u32,
     },
-    /// Its process cannot be seen, and its socket is gone.
+    /// Its socket is gone; its process was never visible.
     Closed,
 }
 
@@ -64,13 +64,13 @@ pub enum Unready {
     #[error("ended before it was ready: {status}{}{}", early(*.status, .left), quoted(.stderr_tail))]
     ExitedEarly {
         status: Exit,
-        /// Its processes that run on.
+        /// Its processes that still run.
         left: Vec<Process>,
         stderr_tail: String,
     },
     #[error("{0} before it answered")]
     Gone(ServerGone),
-    /// It answers otherwise than it is asked, in a sentence with the fix.
+    /// Its answer contradicts the request: a sentence with the fix.
     #[error("{0}")]
     Never(String),
     #[error("gave no correct answer within {after:?}: {}", lacking(.hindrance.as_ref()))]
@@ -79,12 +79,12 @@ pub enum Unready {
         "gave no correct answer within {after:?} of its start: {}{}", to_be_changed(.hindrance.as_ref()), quoted(.stderr_tail)
     )]
     NotReady { after: Duration, hindrance: Option<Hindrance>, stderr_tail: String },
-    /// The user wants no more: that says nothing about the service, but what was seen of it is not lost.
+    /// The user interrupted the wait. The observation is kept, but says nothing about the service.
     #[error("interrupted before it answered{}", .hindrance.as_ref().map(|seen| format!(": {seen}")).unwrap_or_default())]
     Interrupted { hindrance: Option<Hindrance> },
 }
 
-/// The misunderstanding behind a program that ended by itself and without an error.
+/// The likely misunderstanding behind a program that ended by itself without an error.
 fn early(status: Exit, left: &[Process]) -> String {
     match (status, left) {
         (Exit::Status(0), []) => ": a service runs until it is stopped, and its stdin is empty".to_owned(),
@@ -95,13 +95,13 @@ fn early(status: Exit, left: &[Process]) -> String {
     }
 }
 
-/// What a server that ran already may lack.
+/// Why a server that Tare did not start may not answer.
 fn lacking(hindrance: Option<&Hindrance>) -> String {
     let unknown = || "it may serve no further connection, or be another server by now".to_owned();
     hindrance.map_or_else(unknown, ToString::to_string)
 }
 
-/// Why a service that was started here is not ready, with what its user can do.
+/// Why a service that Tare started is not ready, and what its user can do.
 fn to_be_changed(hindrance: Option<&Hindrance>) -> String {
     match hindrance {
         None => "check that it listens on 127.0.0.1:$PORT, or raise `ready-timeout`".to_owned(),
@@ -120,15 +120,14 @@ pub enum FreezeError {
     Refused { name: String, source: std::io::Error },
 }
 
-/// How a service was stopped. In every case but `Unstoppable` and `LeftRunning` none of its processes runs any
-/// more.
+/// How a service was stopped. Except for `Unstoppable` and `LeftRunning`, none of its processes is left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stopped {
     /// It ended on SIGTERM and left nothing behind.
     Clean { status: Exit, took: Duration },
     /// It did not end within the grace period and was killed.
     StoppedLate { grace: Duration, stderr_tail: String },
-    /// It ended, but processes that it had started kept running; they were killed.
+    /// It ended, but processes that it had started still ran; they were killed.
     Leaked {
         /// How the service itself ended.
         status: Exit,
@@ -144,20 +143,20 @@ pub enum Stopped {
     },
     /// All its processes have ended, but another process listens on its port.
     PortHeld { port: u16, owner: PortOwner },
-    /// Not even SIGKILL ends some of its processes: they hang in the kernel.
+    /// Some of its processes survive SIGKILL: they hang in the kernel.
     Unstoppable { processes: Vec<Process> },
-    /// Tare did not start it, and does not stop it.
+    /// Tare did not start it, so it does not stop it.
     LeftRunning,
 }
 
 impl Stopped {
-    /// Whether it ended correctly: on SIGTERM, in time, with nothing left behind, with status 0, by the signal itself, or with
-    /// the status 143 (128 + 15) by which a runtime says the same.
+    /// Whether it ended correctly: on SIGTERM, in time, with nothing left. Correct are status 0, the signal
+    /// itself, and status 143 (128 + 15), by which a runtime reports the signal.
     pub fn is_clean(&self) -> bool {
         self.cleanly().is_some() || *self == Self::LeftRunning
     }
 
-    /// How long it took to end, if it ended correctly.
+    /// Time that it took to end, if it ended correctly.
     pub fn cleanly(&self) -> Option<Duration> {
         match self {
             Self::Clean { status: Exit::Status(0 | 143) | Exit::Signal(15), took } => Some(*took),
@@ -207,7 +206,7 @@ fn list(processes: &[Process]) -> String {
     processes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The stderr of a service as the end of a message: indented, or a note that it is empty.
+/// The stderr of a service for the end of a message: indented, or a note that it is empty.
 fn quoted(stderr_tail: &str) -> String {
     if stderr_tail.is_empty() {
         return "; its stderr is empty".into();

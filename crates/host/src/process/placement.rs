@@ -1,5 +1,5 @@
-//! Where the threads of a service may run, and how urgently: what a service can change of itself, though it was started like
-//! all others. It knows nothing of what they were given.
+//! CPUs and priority of a service's threads, which a service can change by itself. It does not know the CPUs
+//! that the service was started with.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::procfs;
 
-/// Priority of a thread: its nice value, and the policy of the kernel's scheduler by its number.
+/// Priority of a thread: its nice value and the number of its scheduling policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Priority {
@@ -15,7 +15,7 @@ pub struct Priority {
     pub policy: u32,
 }
 
-/// Threads that may run on the same CPUs, with the same priority.
+/// Threads with the same allowed CPUs and the same priority.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ThreadGroup {
@@ -30,7 +30,7 @@ pub struct ThreadGroup {
     pub priority: Priority,
 }
 
-/// The live threads of these processes.
+/// Groups the live threads of these processes.
 pub(super) fn groups(pids: Vec<u32>) -> Vec<ThreadGroup> {
     let of_process = |pid| procfs::threads(pid).into_iter().filter_map(move |thread| seen(pid, thread));
     let mut groups: Vec<ThreadGroup> = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn groups(pids: Vec<u32>) -> Vec<ThreadGroup> {
 }
 
 impl Priority {
-    /// That of this process, which the services inherit.
+    /// The priority of this process, which services inherit.
     pub fn own() -> Option<Priority> {
         Some(Seen::parse(&fs::read_to_string("/proc/self/stat").ok()?)?.priority)
     }
@@ -75,7 +75,7 @@ impl ThreadGroup {
     }
 }
 
-/// What `/proc/PID/task/TID/stat` says of a thread.
+/// The fields of `/proc/PID/task/TID/stat` that are used.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     name: String,
@@ -88,7 +88,7 @@ impl Seen {
         let (head, tail) = text.rsplit_once(')')?;
         let (_, name) = head.split_once('(')?;
         let fields: Vec<&str> = tail.split_ascii_whitespace().collect();
-        // The third field of the file, the state, is the first behind the name.
+        // The third field of the file, the state, follows the name.
         let field = |number: usize| fields.get(number - 3);
         let priority = Priority { nice: field(19)?.parse().ok()?, policy: field(41)?.parse().ok()? };
         Some(Seen { name: name.to_owned(), last_cpu: field(39)?.parse().ok()?, priority })
@@ -103,7 +103,7 @@ fn seen(pid: u32, thread: u32) -> Option<ThreadGroup> {
     Some(ThreadGroup { threads: 1, name, cpus: cpu_list(list.trim())?, last_cpus: vec![last_cpu], priority })
 }
 
-/// `0-2,5` as the kernel writes it.
+/// Parses the kernel's notation `0-2,5`.
 fn cpu_list(text: &str) -> Option<Vec<usize>> {
     let mut cpus = Vec::new();
     for part in text.split(',') {

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tare_load::Endpoint;
 
-/// The process that listens on a port, as far as it is visible.
+/// The process that listens on a port.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PortOwner {
@@ -32,10 +32,10 @@ impl fmt::Display for PortOwner {
     }
 }
 
-/// A port on which no process listens and which this process has not handed out before (until all have been).
+/// A port on which no process listens and that this process has not returned before, until all are used.
 ///
-/// If possible it is below the range of ephemeral ports. Otherwise a connection of the load generator could occupy it
-/// before the service binds.
+/// If possible it is below the range of ephemeral ports. Otherwise a connection of the generator could occupy
+/// it before the service binds.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     const LOWEST: u16 = 10_000;
@@ -43,7 +43,7 @@ pub fn free_port() -> u16 {
     let below =
         outgoing.split_ascii_whitespace().next().and_then(|low| low.parse().ok()).unwrap_or(32_768_u16);
     let room = below.saturating_sub(LOWEST).max(1);
-    // Hashing the pid makes two processes of tare with adjacent pids start far apart.
+    // A hash of the PID makes two Tares with adjacent PIDs start far apart.
     let start = ((std::process::id().wrapping_mul(0x9E37_79B9) >> 16) % u32::from(room)) as u16;
     for _ in 0..room {
         let step = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -56,10 +56,10 @@ pub fn free_port() -> u16 {
     any.map_or(0, |address| address.port())
 }
 
-/// Reserves a port among all processes of Tare: a service takes seconds until it listens, in which another would find the port free.
-/// False if another has it. A name of an abstract socket is given back however its process ends.
+/// Reserves a port among all processes of Tare: until a service listens, another Tare would find the port
+/// free. False if another has it. The kernel frees the name, of an abstract socket, when its process ends.
 fn is_reserved(port: u16) -> bool {
-    /// Newer ones replace the oldest: what was handed out before is listened on, or was given up.
+    /// Newer reservations replace the oldest: by then that service listens, or has been given up.
     const KEPT: usize = 16;
     static RESERVED: Mutex<VecDeque<UnixDatagram>> = Mutex::new(VecDeque::new());
     let bound = SocketAddr::from_abstract_name(format!("tare-port-{port}"))
@@ -71,15 +71,15 @@ fn is_reserved(port: u16) -> bool {
             reserved.push_front(name);
             true
         }
-        // Where no name can be had, such as for want of files, a port is as good as it is found.
+        // If a name cannot be had, such as for lack of descriptors, the port is used without a reservation.
         Err(error) => error.kind() != io::ErrorKind::AddrInUse,
     }
 }
 
-/// The process that listens on this port of 127.0.0.1, if there is one.
+/// The process that listens on this port of 127.0.0.1, if any.
 ///
-/// A port that can be bound is free, which is checked first as it is fast. A port that cannot be bound may be held by a
-/// closed connection only, so the kernel's table decides; reading that takes 50 ms on a machine with much memory.
+/// A bind is tried first, as it is fast: if it succeeds, the port is free. Otherwise a closed connection may
+/// hold it, so the kernel's table decides; reading it takes 50 ms with much memory.
 pub fn port_in_use(port: u16) -> Option<PortOwner> {
     if can_listen(port) {
         return None;
@@ -89,8 +89,7 @@ pub fn port_in_use(port: u16) -> Option<PortOwner> {
     (!inodes.is_empty()).then(|| PortOwner { process: process() })
 }
 
-/// The processes that listen where a connection to this machine may reach them, on this port or at this path, as far as they are
-/// visible.
+/// The visible processes that listen on this port of any address, or at this path.
 #[must_use]
 pub fn listeners(endpoint: &Endpoint) -> Vec<u32> {
     holders(&match endpoint {
@@ -99,8 +98,8 @@ pub fn listeners(endpoint: &Endpoint) -> Vec<u32> {
     })
 }
 
-/// The inodes of the sockets that listen on the port: where a connection to 127.0.0.1 would reach them, or on any address. Absent
-/// if the kernel does not tell.
+/// Inodes of the sockets that listen on the port, on an address that a connection to 127.0.0.1 reaches or on
+/// any address. Absent if the kernel does not show them.
 pub(super) fn sockets_on(port: u16, is_of_loopback: bool) -> Option<Vec<String>> {
     let of_table = |table: &String| match is_of_loopback {
         true => listener_inodes(table, port),
@@ -109,8 +108,8 @@ pub(super) fn sockets_on(port: u16, is_of_loopback: bool) -> Option<Vec<String>>
     Some(tables()?.iter().flat_map(of_table).collect())
 }
 
-/// The process that listens on this port if it is none of `own`, as far as it is visible: a container engine's, or that of another
-/// user. Absent if it cannot be known, such as of processes that hide their files.
+/// The process that listens on this port, if it is not in `own`. `None` inside if it is invisible, such as
+/// another user's. Absent if `own` holds the socket or hides its files.
 pub(super) fn other_listener(port: u16, own: &[u32]) -> Option<PortOwner> {
     let inodes = sockets_on(port, true)?;
     for pid in own {
@@ -122,7 +121,7 @@ pub(super) fn other_listener(port: u16, own: &[u32]) -> Option<PortOwner> {
     Some(PortOwner { process: holders(&inodes).into_iter().find_map(Process::of) })
 }
 
-/// Of this thread, since /proc/self shows the network namespace of the main thread, which may be another one.
+/// Reads this thread's tables: /proc/self shows the main thread's network namespace, which may differ.
 fn tables() -> Option<Vec<String>> {
     let table = |name| fs::read_to_string(format!("/proc/thread-self/net/{name}"));
     Some([table("tcp").ok()?].into_iter().chain(table("tcp6")).collect())
@@ -132,13 +131,13 @@ fn can_listen(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }
 
-/// The inodes of the sockets that listen on the port where a connection to 127.0.0.1 would reach them.
+/// Inodes of the sockets that listen on the port and that a connection to 127.0.0.1 reaches.
 fn listener_inodes(table: &str, port: u16) -> Vec<String> {
     let asked = InternetAddress::from((Ipv4Addr::LOCALHOST, port));
     inodes_on(table, port, |own| sockets::reaches(own, asked))
 }
 
-/// The inodes of the sockets that listen on the port of these addresses.
+/// Inodes of the sockets that listen on the port of the accepted addresses.
 fn inodes_on(table: &str, port: u16, is_reached: impl Fn(InternetAddress) -> bool) -> Vec<String> {
     let is_here = |place: &Place| match place {
         Place::Tcp(address) => address.port() == port && is_reached(*address),
@@ -179,7 +178,7 @@ mod tests {
         }
     }
 
-    /// As that of a container engine, beside the process that a command started.
+    /// The listener is like that of a container engine beside the started command.
     #[test]
     fn a_listener_of_another_process_is_told_from_ones_own() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -191,7 +190,7 @@ mod tests {
         let found = other_listener(port, &[child.id()]).unwrap();
         assert_eq!(found.process.map(|process| process.pid), Some(own));
         drop(listener);
-        // What reaches a service without a listener, such as the kernel's address translation, has no process.
+        // Some services have no listening process, such as behind the kernel's address translation.
         assert_eq!(other_listener(port, &[child.id()]), Some(PortOwner { process: None }));
         child.kill().unwrap();
         assert_eq!(
@@ -234,7 +233,7 @@ mod tests {
             let table = format!("  sl\n{}{}", row("0200000A", 80, "0A", 1), row(address, 80, "0A", 2));
             assert_eq!(listener_inodes(&table, 80), ["2"], "{address}");
         }
-        // ::1 is not reached by a connection to 127.0.0.1.
+        // A connection to 127.0.0.1 does not reach ::1.
         let other = format!("  sl\n{}", row("00000000000000000000000001000000", 80, "0A", 2));
         assert_eq!(listener_inodes(&other, 80), [] as [&str; 0]);
     }

@@ -1,5 +1,5 @@
-//! Reads `/proc`: the processes of this machine and their state. A process that has ended meanwhile is not an error; the
-//! result is then `None` or empty. It knows nothing of services or groups.
+//! Reads `/proc`: the processes of this machine and their state. A process that has ended meanwhile is not an
+//! error: the result is `None` or empty. It knows nothing of services or groups.
 
 use std::fmt;
 use std::fs;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A process as a message shows it.
+/// A process as messages show it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Process {
@@ -39,27 +39,27 @@ pub(super) struct Stat {
     pub state: char,
     pub parent: u32,
     pub pgid: u32,
-    /// CPU time in user mode of the process and of the children that it has waited for, in clock ticks.
+    /// CPU time in user mode of the process and its reaped children, in clock ticks.
     pub user_ticks: u64,
-    /// The same for kernel mode.
+    /// The same in kernel mode.
     pub system_ticks: u64,
     /// CPU time of the process alone, in both modes.
     pub own_ticks: u64,
-    /// CPU time of the children that it has waited for, and of theirs.
+    /// CPU time of its reaped children and their reaped children.
     pub children_ticks: u64,
-    /// Page faults that read nothing, of the process alone. There is no process without any.
+    /// Minor page faults (without I/O) of the process alone. Every process has some.
     pub faults: u64,
-    /// The same of the children that it has waited for, and of theirs: by this a wait is seen, however little a child did.
+    /// Minor page faults of its reaped children and theirs: an increase shows that a child was reaped.
     pub children_faults: u64,
     /// Threads that have not ended.
     pub threads: u64,
-    /// When it was started, in clock ticks since the machine was: with its number it is one process only.
+    /// Start time in clock ticks since boot. Together with the PID it identifies a process.
     pub started_ticks: u64,
 }
 
 impl Stat {
     fn parse(text: &str) -> Option<Self> {
-        // The name is in parentheses and may contain blanks and parentheses, so the last closing one ends it.
+        // The name may contain blanks and parentheses, so the last closing parenthesis ends it.
         let (head, tail) = text.rsplit_once(')')?;
         let (_, command) = head.split_once('(')?;
         let mut fields = tail.split_ascii_whitespace();
@@ -92,14 +92,14 @@ impl Stat {
         })
     }
 
-    /// Whether it has ended and is only waiting to be reaped. (A process whose main thread has ended while others run has
-    /// the same state, but more than one thread.)
+    /// Whether it has ended and waits to be reaped. A process whose main thread alone has ended has the same
+    /// state, but more threads.
     pub(super) fn is_dead(&self) -> bool {
         matches!(self.state, 'Z' | 'X') && self.threads <= 1
     }
 }
 
-/// A process, told from another that is given its number later.
+/// Identifies a process, even if another one gets its PID later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Identity {
     pub pid: u32,
@@ -107,7 +107,7 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// Absent if it has ended.
+    /// Absent if the process has ended.
     pub(super) fn of(pid: u32) -> Option<Identity> {
         let stat = stat(pid).filter(|stat| !stat.is_dead())?;
         Some(Identity { pid, started_ticks: stat.started_ticks })
@@ -117,13 +117,13 @@ impl Identity {
         Identity::of(self.pid) == Some(self)
     }
 
-    /// Whether it is alive, or has ended and was not waited for.
+    /// Whether it is alive, or has ended but is not reaped.
     pub(super) fn is_known(self) -> bool {
         stat(self.pid).is_some_and(|stat| stat.started_ticks == self.started_ticks)
     }
 }
 
-/// A number of clock ticks, the unit of times in `/proc`, as a duration.
+/// Converts clock ticks, the unit of times in `/proc`.
 pub(super) fn ticks(count: u64) -> Duration {
     Duration::from_secs_f64(count as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
@@ -136,20 +136,20 @@ pub(super) fn stat(pid: u32) -> Option<Stat> {
     Stat::parse(&String::from_utf8_lossy(&fs::read(path(pid, "stat")).ok()?))
 }
 
-/// When it was started, after the machine was.
+/// Start time of the process since boot.
 pub(crate) fn began(pid: u32) -> Option<Duration> {
     stat(pid).map(|stat| ticks(stat.started_ticks))
 }
 
-/// Whether the process exists and is not a zombie. One that cannot be read, such as for want of descriptors, is taken to be alive:
-/// what belongs to the dead is removed.
+/// Whether the process exists and is not a zombie. An unreadable process, such as for lack of descriptors,
+/// counts as alive: files of dead processes are removed.
 pub(super) fn is_alive(pid: u32) -> bool {
     let is_gone =
         fs::symlink_metadata(path(pid, "")).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     !is_gone && stat(pid).is_none_or(|stat| !stat.is_dead())
 }
 
-/// The number of the PID namespace of this process, by which the kernel names it: `pid:[4026531836]`.
+/// The number of this process's PID namespace, from the kernel's name `pid:[4026531836]`.
 pub(super) fn pid_namespace() -> u64 {
     static NUMBER: LazyLock<u64> = LazyLock::new(|| {
         let link = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
@@ -159,7 +159,7 @@ pub(super) fn pid_namespace() -> u64 {
     *NUMBER
 }
 
-/// The value of a variable in the environment that the process was started with.
+/// The value of a variable in the environment with which the process was started.
 pub(super) fn environment(pid: u32, variable: &str) -> Option<String> {
     let environment = fs::read(path(pid, "environ")).ok()?;
     environment.split(|&byte| byte == 0).find_map(|entry| {
@@ -168,12 +168,12 @@ pub(super) fn environment(pid: u32, variable: &str) -> Option<String> {
     })
 }
 
-/// A line of `/proc/PID/status` that is an amount of memory: `VmRSS` (resident now) or `VmHWM` (the most that ever was).
+/// An amount of memory in `/proc/PID/status`: `VmRSS` (resident now) or `VmHWM` (peak).
 pub(super) fn memory_bytes(pid: u32, line: &str) -> Option<u64> {
     Some(field(&fs::read_to_string(path(pid, "status")).ok()?, line)?.saturating_mul(1024))
 }
 
-/// The names in a folder of `/proc` that are numbers.
+/// The entries of a folder of `/proc` whose names are numbers.
 fn numbers(folder: PathBuf) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
@@ -187,13 +187,13 @@ pub(super) fn threads(pid: u32) -> Vec<u32> {
     numbers(path(pid, "task"))
 }
 
-/// Context switches of one thread, those it asked for and those it was forced to.
+/// Context switches of one thread, voluntary and involuntary.
 pub(super) fn context_switches(pid: u32, thread: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/task/{thread}/status")).ok()?;
     Some(field(&status, "voluntary_ctxt_switches")? + field(&status, "nonvoluntary_ctxt_switches")?)
 }
 
-/// How long a thread was ready to run and had no CPU, in all its life; absent on kernels that do not count it.
+/// Total time in which a thread was ready but had no CPU; absent if the kernel does not count it.
 pub(super) fn waited_ns(pid: u32, thread: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat")).ok()?;
     text.split_ascii_whitespace().nth(1)?.parse().ok()
@@ -264,7 +264,7 @@ mod tests {
         let me = std::process::id();
         assert!(all_pids().contains(&me));
         assert!(is_alive(me));
-        // In this order: memory that grows between the two readings makes the peak grow too.
+        // Read in this order: if memory grows in between, the peak grows too.
         let resident_bytes = memory_bytes(me, "VmRSS").unwrap();
         assert!(memory_bytes(me, "VmHWM").unwrap() >= resident_bytes);
         assert!(resident_bytes > 100_000);
@@ -284,7 +284,7 @@ mod tests {
         let mut command = std::process::Command::new("sleep");
         let mut child = command.arg("60").env("TARE_X", "a=b").env("TARE_XY", "c").spawn().unwrap();
         let end = std::time::Instant::now() + Duration::from_secs(10);
-        // Between fork and exec it is that of this process.
+        // Between fork and exec it still has the environment of this process.
         while environment(child.id(), "TARE_X").is_none() && std::time::Instant::now() < end {
             std::thread::yield_now();
         }

@@ -1,17 +1,17 @@
-//! A limit on the CPU time of a program, enforced by the kernel. The selftest uses it for the trial in which a throttled
-//! server must be recognised.
+//! A limit on the CPU time of a program, enforced by the kernel. The selftest uses it for a trial in which a
+//! throttled server must be recognised.
 
 use super::{cgroup, folder, naming};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A place where a program is limited. Dropping it removes the cgroup that was made for it.
+/// A cgroup that limits a program. Dropping this removes the cgroup if it was made for it.
 #[derive(Debug)]
 pub enum Quota {
     /// A group of the version 1 controller `cpu` with its limit set; the program enters it.
     Group(PathBuf),
-    /// A folder of version 2 below which the program's own group has a file `cpu.max`.
+    /// A folder of version 2 in which the program's own group has a file `cpu.max`.
     Own(PathBuf),
 }
 
@@ -44,7 +44,7 @@ fn make(group: &Path, quota_us: u32, period_us: u32) -> io::Result<()> {
 }
 
 impl Drop for Quota {
-    /// A group that cannot be removed is empty and does no harm.
+    /// A group that cannot be removed is empty and harmless.
     fn drop(&mut self) {
         if let Quota::Group(group) = self {
             let _ = folder::remove(group);
@@ -66,7 +66,7 @@ mod tests {
             (read("cpu.cfs_quota_us"), read("cpu.cfs_period_us")),
             ("5000".to_owned(), "10000".to_owned())
         );
-        // The kernel removes the files of a cgroup with it; those of a plain folder must go first.
+        // The kernel removes the files of a real cgroup; in a plain folder they must go first.
         for file in ["cpu.cfs_quota_us", "cpu.cfs_period_us"] {
             fs::remove_file(group.join(file)).unwrap();
         }

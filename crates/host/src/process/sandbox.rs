@@ -1,5 +1,5 @@
-//! What of the machine a program does not see: the content of some folders, and every process but its own. Whoever looks from
-//! outside sees all as before.
+//! Hides parts of the machine from a program: the content of some folders, and all processes but its own.
+//! Other programs see everything as before.
 
 use std::{
     ffi::CString,
@@ -20,15 +20,15 @@ use rustix::{
 
 use super::init;
 
-/// How a program is kept from the rest of the machine. By default it is not.
+/// How a program is separated from the rest of the machine. Default: not at all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sandbox {
-    /// Folders whose content it does not see, and files: what is empty lies over each, in mounts of its own. What is not there need not
-    /// be hidden.
+    /// Folders and files to hide: an empty folder or file is mounted over each, in a mount namespace of the
+    /// program. A path that does not exist is ignored.
     pub hidden: Vec<PathBuf>,
-    /// Folders within hidden ones that it sees all the same, if they are there.
+    /// Existing folders within hidden ones that stay visible.
     pub shown: Vec<PathBuf>,
-    /// It is in a process namespace of its own, below an init ([`init`]).
+    /// Whether it has a PID namespace of its own, below an [`init`].
     pub own_pids: bool,
 }
 
@@ -38,7 +38,7 @@ impl Sandbox {
     }
 }
 
-/// A sandbox as it is made in a new process. Made before the fork, so that nothing is allocated after it.
+/// A sandbox ready for a new process. It is built before the fork, after which nothing may be allocated.
 pub(super) struct Walls {
     folders: Vec<CString>,
     files: Vec<CString>,
@@ -49,7 +49,7 @@ pub(super) struct Walls {
 
 impl Walls {
     /// # Errors
-    /// The path that is given back has a zero byte in it.
+    /// A path contains a zero byte; that path is returned.
     pub(super) fn of(sandbox: &Sandbox) -> Result<Walls, PathBuf> {
         let all = |paths: &[PathBuf], is_wanted: fn(&Path) -> bool| {
             let wanted = paths.iter().filter(|path| is_wanted(path));
@@ -66,15 +66,15 @@ impl Walls {
         })
     }
 
-    /// In a process that is about to execute another program; with processes of its own, in the first of them. Safe between fork
-    /// and exec: system calls, and nothing else.
+    /// Sets the sandbox up in a process that is about to exec; with a PID namespace, in its first process.
+    /// Safe between fork and exec: it makes only system calls.
     pub(super) fn raise(&self) -> io::Result<()> {
         if self.is_none {
             return Ok(());
         }
         // SAFETY: only the mounts of this process change, not its table of descriptors; it has one thread.
         unsafe { unshare_unsafe(UnshareFlags::NEWNS) }?;
-        // What is mounted here must not appear elsewhere.
+        // Keeps the following mounts out of the parent's mount namespace.
         mount_change(c"/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
         if self.own_pids {
             let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -83,9 +83,9 @@ impl Walls {
         self.hide()
     }
 
-    /// Those that are shown are taken aside first, and put back into the empty file systems.
+    /// Moves shown folders aside first, and moves them back into the new empty file systems.
     fn hide(&self) -> io::Result<()> {
-        /// More than any program here needs, and an array takes no allocation.
+        /// More than any program here needs; an array needs no allocation.
         const SHOWN_MAX: usize = 4;
         let mut aside: [Option<OwnedFd>; SHOWN_MAX] = Default::default();
         for (place, path) in aside.iter_mut().zip(&self.shown) {
@@ -114,13 +114,13 @@ fn c_path(path: &Path) -> Option<CString> {
     CString::new(absolute.as_os_str().as_bytes()).ok()
 }
 
-/// Starts `command` as the first process of a process namespace, if it is to have one.
+/// Starts `command`, as the first process of a new PID namespace if `own_pids` is set.
 pub(super) fn spawn(command: &mut Command, own_pids: bool) -> io::Result<Child> {
     if !own_pids {
         return command.spawn();
     }
-    // On a thread of its own, which ends with it: what a thread with another namespace for its children starts later would be in
-    // that namespace too, and it could start no thread at all.
+    // Runs on a thread that ends with it: every later child of a thread with another child namespace would be
+    // in that namespace, and the thread could not start threads.
     crate::threads::on_another(|| {
         // SAFETY: the namespace of this thread's children changes, not its table of descriptors.
         unsafe { unshare_unsafe(UnshareFlags::NEWPID) }?;
@@ -128,11 +128,11 @@ pub(super) fn spawn(command: &mut Command, own_pids: bool) -> io::Result<Child> 
     })?
 }
 
-/// Whether a program may have a process namespace of its own here, with a `/proc` that shows it. `program` has the hidden command
-/// that is an init.
+/// Whether a program can have a PID namespace here, with a `/proc` that shows it. `program` must have the
+/// hidden command of the init.
 ///
 /// # Errors
-/// What the kernel refuses, or a container for it.
+/// The kernel or a container refuses it.
 pub(super) fn try_own_pids(program: &Path) -> io::Result<()> {
     let walls = Walls::of(&Sandbox { own_pids: true, ..Sandbox::default() })
         .map_err(|_| io::ErrorKind::InvalidInput)?;

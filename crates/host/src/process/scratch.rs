@@ -1,6 +1,6 @@
-//! Folders for what a process works on, and what is needed no longer than it, in memory where there is room: gone
-//! with their owner, whatever
-//! ends it. The watchdog removes those of a Tare that died, and the sweep those of one that died together with its watchdog.
+//! Temporary folders of a process, in memory if there is room. They are removed with their owner, however it
+//! ends. The watchdog removes those of a Tare that died, and the sweep those of a Tare that died together
+//! with its watchdog.
 
 use std::fs;
 use std::io;
@@ -28,7 +28,7 @@ pub enum ScratchError {
 }
 
 impl Scratch {
-    /// A new folder with room for this many bytes: in memory if there is that room, otherwise among the temporary files.
+    /// A new folder with room for this number of bytes: in memory if it fits, else in the temporary folder.
     ///
     /// # Errors
     /// It cannot be made, or there is no watchdog.

@@ -1,4 +1,4 @@
-//! The folders of [`super::Scratch`], as whoever cleans up sees them: which paths are such folders, and whose maker has died.
+//! The folders of [`super::Scratch`] for clean-up: which paths are such folders, and which makers have died.
 
 use std::fs;
 use std::io;
@@ -8,10 +8,10 @@ use super::naming::{self, Maker};
 
 /// A file system in memory that any user may write to.
 pub(super) const IN_MEMORY: &str = "/dev/shm";
-/// How long removing may take while its last processes die.
+/// Attempts to remove a folder while its last processes die.
 const ATTEMPTS: u32 = 50;
 
-/// Whether a path is one of these, so that nothing else is ever removed.
+/// Whether a path is a scratch folder, so that nothing else is ever removed.
 pub(super) fn is_scratch(path: &Path) -> bool {
     let parents = parents();
     let is_ours =
@@ -19,7 +19,7 @@ pub(super) fn is_scratch(path: &Path) -> bool {
     is_ours && parents.iter().any(|parent| path.parent() == Some(parent))
 }
 
-/// Removes one. A process that is just dying may still make a file in it.
+/// Removes a scratch folder. A dying process may still create a file in it, hence the retries.
 pub(super) fn remove(path: &Path) {
     for _ in 0..ATTEMPTS {
         match fs::remove_dir_all(path) {
@@ -31,7 +31,7 @@ pub(super) fn remove(path: &Path) {
     }
 }
 
-/// Those whose maker has died.
+/// Scratch folders whose maker has died.
 pub(super) fn orphans() -> Vec<PathBuf> {
     let entries = parents().into_iter().flat_map(fs::read_dir).flatten().flatten();
     let is_orphan = |path: &PathBuf| {
@@ -66,7 +66,7 @@ mod tests {
     fn what_a_dead_maker_left_is_found() {
         let mut maker = std::process::Command::new("true").spawn().unwrap();
         maker.wait().unwrap();
-        // In a container its maker has another number than here, and may live.
+        // In a container the maker has another PID, and may be alive.
         let contained = format!("tare-{}-9-1", maker.id());
         let names = [naming::name(maker.id(), 9), naming::new_name(), contained];
         let folders = names.map(|name| std::env::temp_dir().join(name));

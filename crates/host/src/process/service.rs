@@ -1,5 +1,5 @@
-//! One running service, whoever started it: wait until it is ready, freeze it, thaw it, stop it. It knows nothing of what the
-//! service serves.
+//! One running service, started by Tare or not: wait until it is ready, freeze, thaw and stop it. It knows
+//! nothing of the content that the service serves.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -20,22 +20,22 @@ use super::{
 };
 use crate::signals;
 
-/// When a service that is not ready is looked at for the first time; later the time between two looks doubles.
+/// Time of the first look at a service that is not ready. The time between looks then doubles.
 const FIRST_LOOK: Duration = Duration::from_millis(1_500);
 
-/// A service that runs. Dropping it kills it if Tare started it.
+/// A running service. Dropping it kills it if Tare started it.
 #[derive(Debug)]
 pub struct Service {
     pub(super) hold: Hold,
     notices: Notices,
 }
 
-/// What may be done with a service.
+/// What Tare may do with a service.
 #[derive(Debug)]
 pub(super) enum Hold {
-    /// Everything: it was started here.
+    /// Everything: Tare started it.
     Supervised(Supervised),
-    /// Looking at it: it ran before, and will run on.
+    /// Observe it: it ran before, and keeps running.
     Attached(Attached),
 }
 
@@ -43,26 +43,26 @@ impl Service {
     /// Starts a program, without waiting until it is ready.
     ///
     /// # Errors
-    /// Its folder, program or CPUs do not exist, its port is in use, its cgroups or output files cannot be made, the
-    /// watchdog has ended, or the kernel refuses to execute it.
+    /// Its folder, program or CPUs do not exist, its port is in use, or its cgroups or output files cannot be
+    /// made. Or the watchdog has ended, or the kernel refuses to execute it.
     pub fn start(launch: &Launch, supervisor: &Supervisor) -> Result<Self, StartError> {
         let notices = supervisor.notices().clone();
         Ok(Self { hold: Hold::Supervised(Supervised::start(launch, supervisor)?), notices })
     }
 
-    /// A server that runs already. It is never frozen, stopped or killed.
+    /// Wraps a server that already runs. It is never frozen, stopped or killed.
     #[must_use]
     pub fn attach(server: &Server, notices: &Notices) -> Self {
         Self { hold: Hold::Attached(Attached::new(server.clone())), notices: notices.clone() }
     }
 
-    /// Whether it ran before, and will run on.
+    /// Whether Tare only observes it.
     pub fn is_attached(&self) -> bool {
         matches!(self.hold, Hold::Attached(_))
     }
 
-    /// The process that was started, or the first one of a server that ran already; absent if none can be seen. The service
-    /// may have further processes.
+    /// The started process, or the first visible one of an attached server. The service may have further
+    /// processes.
     pub fn pid(&self) -> Option<u32> {
         match &self.hold {
             Hold::Supervised(own) => Some(own.pid()),
@@ -70,7 +70,7 @@ impl Service {
         }
     }
 
-    /// What its live processes have of files and words now; empty for a server that ran already, whose files are its own matter.
+    /// Files, words and variables of its live processes; empty for an attached server.
     pub fn in_use(&self) -> InUse {
         match &self.hold {
             Hold::Supervised(own) => InUse::by(&own.pids()),
@@ -78,15 +78,15 @@ impl Service {
         }
     }
 
-    /// Calls `probe` until it finds the service ready, and returns the time from exec (of a server that ran already, from the first
-    /// call) to the end of that call. Why it is not ready after a moment is said meanwhile.
+    /// Calls `probe` until the service is ready. Returns the time from exec (attached server: from the first
+    /// call) to the end of that call. If that takes long, the reason is reported meanwhile.
     ///
-    /// The probe must not block for long (give its sockets a timeout), as the end of the service is noticed only between
-    /// two calls. It is called every millisecond at first, since the start-up time is a measured figure, and less often
-    /// later.
+    /// The probe must not block for long (give its sockets a timeout): the end of the service is noticed only
+    /// between two calls. Calls come every millisecond at first, since the start-up time is a measured
+    /// figure, and less often later.
     ///
     /// # Errors
-    /// The service ended, was not ready within `timeout`, or there was an interrupt.
+    /// The service ended, was not ready within `timeout`, or an interrupt arrived.
     pub fn wait_ready<P: Into<Probed>>(
         &self,
         timeout: Duration,
@@ -98,7 +98,7 @@ impl Service {
         };
         let vigil = &Vigil::begin(began);
         std::thread::scope(|scope| {
-            // The watch ends when this end of the channel is dropped.
+            // Dropping this end of the channel ends the watch.
             let (_waited, is_over) = mpsc::channel();
             scope.spawn(move || self.watch(vigil, began, timeout, &is_over));
             self.wait(vigil, began, timeout, &mut || probe().into())
@@ -116,12 +116,12 @@ impl Service {
             vigil.ask(Instant::now());
             let found = probe();
             let elapsed = began.elapsed();
-            // An interrupt ends the question, and says nothing of its answer.
+            // An interrupted probe says nothing about the service.
             let is_interrupted = signals::received().is_some();
             if !is_interrupted {
                 vigil.note(&found);
             }
-            // Checked after a success too: if the service has ended, another process may have answered on its port.
+            // After a success too: if the service has ended, another process may have answered on its port.
             match self.has_exited() {
                 None => {}
                 Some(Exit::Gone(gone)) => return Err(Unready::Gone(gone)),
@@ -150,7 +150,7 @@ impl Service {
         }
     }
 
-    /// Looks at a service that is waited for, until that is over, and tells why it is not ready.
+    /// Observes a service until the wait for it is over, and reports why it is not ready.
     fn watch(&self, vigil: &Vigil, began: Instant, timeout: Duration, is_over: &mpsc::Receiver<()>) {
         let mut look_at = FIRST_LOOK;
         while is_over.recv_timeout(look_at.saturating_sub(began.elapsed())) == Err(RecvTimeoutError::Timeout)
@@ -162,7 +162,7 @@ impl Service {
         }
     }
 
-    /// Why it is not ready; absent if it is not known where it is asked.
+    /// Why it is not ready; absent if its address is unknown.
     fn hindrance(&self, vigil: &Vigil) -> Option<Hindrance> {
         let (pids, asked) = match &self.hold {
             Hold::Supervised(own) => (own.pids(), SocketAddr::from((Ipv4Addr::LOCALHOST, own.port?)).into()),
@@ -195,7 +195,7 @@ impl Service {
         }
     }
 
-    /// The last lines of its stderr, at most 64 KiB; empty for a server that ran already.
+    /// The last lines of its stderr, at most 64 KiB; empty for an attached server.
     pub fn stderr_tail(&self, lines: usize) -> String {
         match &self.hold {
             Hold::Supervised(own) => own.stderr_tail(lines),
@@ -203,8 +203,8 @@ impl Service {
         }
     }
 
-    /// Freezes all its processes, and returns when they stand still. Connections stay open, and the kernel accepts new
-    /// ones. A server that ran already runs on.
+    /// Freezes all its processes and returns once none of them runs. Connections stay open, and the kernel
+    /// accepts new ones. An attached server keeps running.
     ///
     /// # Errors
     /// The kernel refuses, or a process still runs after two seconds.
@@ -215,7 +215,7 @@ impl Service {
         }
     }
 
-    /// Lets it run again. It has no effect on a service that is not frozen.
+    /// Lets it run again. No effect on a service that is not frozen.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -226,18 +226,18 @@ impl Service {
         }
     }
 
-    /// Lets the threads that compile its code use other CPUs than those that they may use now. A server that ran already is left
-    /// as it is.
+    /// Moves the threads that compile its code from the CPUs `from` to the CPUs `to`. An attached server is
+    /// not changed.
     pub fn place_compilers(&self, from: &[usize], to: &[usize]) {
         let Hold::Supervised(own) = &self.hold else { return };
-        // No thread can be where its cpuset is not.
+        // A thread can use only the CPUs of its cpuset.
         own.group.allow_cpus(&[from, to].concat());
         compilers::place(self.pids(), from, to);
         own.group.allow_cpus(to);
     }
 
-    /// Stops it: thaw, SIGTERM to the process group, wait for `grace`, SIGKILL to whatever is left. Then checks that its
-    /// groups are empty and its port is closed. A server that ran already is left as it is.
+    /// Stops it: thaw, SIGTERM to the process group, wait for `grace`, SIGKILL to the rest. Then checks that
+    /// its groups are empty and its port is closed. An attached server keeps running.
     pub fn stop(self, grace: Duration) -> Stopped {
         match self.hold {
             Hold::Supervised(own) => own.stop(grace),

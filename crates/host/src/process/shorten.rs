@@ -1,5 +1,5 @@
-//! Keeps the output of a service small: its beginning and its end, and how much between them was left out. It knows nothing of
-//! services.
+//! Shortens the output of a service to its beginning, its end, and the number of omitted bytes. It knows
+//! nothing of services.
 
 use std::{
     fs::{File, OpenOptions},
@@ -7,12 +7,12 @@ use std::{
     path::Path,
 };
 
-/// A longer file is shortened to its beginning and its end.
+/// Longer files are shortened.
 const BYTES_MAX: u64 = 4 << 20;
-/// How much of either is kept.
+/// Size of the beginning and of the end that stay.
 const KEPT_BYTES: u64 = 512 * 1024;
 
-/// Shortens a file that is too long. Nothing may write into it meanwhile; what is appended later follows.
+/// Shortens a file that is too long. Nothing may write to it meanwhile; later output is appended.
 pub(super) fn shorten(path: &Path) -> io::Result<()> {
     let metadata = path.metadata()?;
     if !metadata.is_file() || metadata.len() <= BYTES_MAX {

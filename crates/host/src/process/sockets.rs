@@ -1,5 +1,5 @@
-//! The kernel's tables of sockets that take what comes (`/proc/PID/net`), read as text. That a process has a socket is known by its
-//! inode. It knows nothing of services.
+//! The kernel's tables of listening sockets (`/proc/PID/net`), parsed from text. An inode links a socket to
+//! its process. It knows nothing of services.
 
 use std::{
     fmt, fs, io,
@@ -8,12 +8,12 @@ use std::{
 
 use super::procfs;
 
-/// Where a socket takes connections or datagrams.
+/// Where a socket accepts connections or datagrams.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     Tcp(SocketAddr),
     Udp(SocketAddr),
-    /// Its path, or its abstract name after an `@`.
+    /// A path, or an abstract name after an `@`.
     Unix(String),
 }
 
@@ -27,16 +27,16 @@ impl fmt::Display for Place {
     }
 }
 
-/// A socket that takes what comes.
+/// A listening socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listening {
     pub place: Place,
     pub inode: String,
-    /// Connections that wait until they are accepted; of a Unix socket that is not known.
+    /// Connections that wait to be accepted; unknown for a Unix socket.
     pub queued: u32,
 }
 
-/// What the rows of a table are.
+/// The kind of table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
     Tcp,
@@ -44,7 +44,7 @@ pub enum Table {
     Unix,
 }
 
-/// The tables of one network, by their file names.
+/// The tables of one network namespace, by file name.
 const TABLES: [(&str, Table); 5] = [
     ("tcp", Table::Tcp),
     ("tcp6", Table::Tcp),
@@ -59,7 +59,7 @@ pub(super) fn holders(inodes: &[String]) -> Vec<u32> {
     if inodes.is_empty() { Vec::new() } else { procfs::all_pids().into_iter().filter(holds).collect() }
 }
 
-/// The inodes of the sockets that a process holds open.
+/// Inodes of the sockets that a process holds open.
 pub(super) fn held(pid: u32) -> io::Result<Vec<String>> {
     let inode = |file: fs::DirEntry| {
         let link = fs::read_link(file.path()).ok()?;
@@ -68,7 +68,7 @@ pub(super) fn held(pid: u32) -> io::Result<Vec<String>> {
     Ok(fs::read_dir(format!("/proc/{pid}/fd"))?.flatten().filter_map(inode).collect())
 }
 
-/// All that listens in the network of a process, which is named as in `/proc`.
+/// All listening sockets in the network namespace of a process, which is named as in `/proc`.
 pub(super) fn in_network_of(process: &str) -> Vec<Listening> {
     let of = |(name, table): (&str, Table)| {
         let text = fs::read(format!("/proc/{process}/net/{name}")).unwrap_or_default();
@@ -78,19 +78,19 @@ pub(super) fn in_network_of(process: &str) -> Vec<Listening> {
 }
 
 impl Table {
-    /// The rows of sockets that listen. A row that cannot be read is left out.
+    /// The listening sockets in the text of a table. A malformed row is left out.
     #[must_use]
     pub fn listening(self, text: &str) -> Vec<Listening> {
         /// TCP_LISTEN of the kernel.
         const LISTENS: &str = "0A";
-        /// TCP_CLOSE, the state of a socket of UDP that takes datagrams from anybody.
+        /// TCP_CLOSE: the state of a UDP socket that accepts datagrams from any sender.
         const TAKES_ALL: &str = "07";
         let of_row = |line: &str| match self {
             Table::Tcp => of_internet(line, LISTENS, Place::Tcp),
             Table::Udp => of_internet(line, TAKES_ALL, Place::Udp),
             Table::Unix => of_unix(line),
         };
-        // The first row has the names of the columns.
+        // The first row has the column names.
         text.lines().skip(1).filter_map(of_row).collect()
     }
 }
@@ -106,7 +106,7 @@ fn of_internet(line: &str, state: &str, place: fn(SocketAddr) -> Place) -> Optio
     Some(Listening { place: place(address_of(address)?), inode: (*inode).to_owned(), queued })
 }
 
-/// An address as the kernel writes it: words of 32 bits in the byte order of this machine, and the port.
+/// An address in the kernel's notation: 32-bit words in the byte order of this machine, and the port.
 fn address_of(text: &str) -> Option<SocketAddr> {
     let (ip, port) = text.split_once(':')?;
     let word = |at: usize| Some(u32::from_str_radix(ip.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
@@ -138,8 +138,8 @@ fn of_unix(line: &str) -> Option<Listening> {
     (accepts && !path.is_empty()).then(|| Listening { place, inode: inode.to_owned(), queued: 0 })
 }
 
-/// Whether a connection to `asked` comes to a socket that listens at `own`, as far as addresses tell: one that listens on all
-/// addresses of IPv6 is usually for IPv4 too, and may be for IPv6 alone.
+/// Whether a connection to `asked` reaches a socket at `own`, judging by the addresses. A socket on all IPv6
+/// addresses usually accepts IPv4 too, but may be for IPv6 only.
 pub(super) fn reaches(own: SocketAddr, asked: SocketAddr) -> bool {
     let (ip, to) = (own.ip().to_canonical(), asked.ip().to_canonical());
     let has_all = ip.is_unspecified() && (ip.is_ipv6() || to.is_ipv4());

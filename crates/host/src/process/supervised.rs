@@ -1,5 +1,5 @@
-//! A program that Tare started: freeze it, thaw it, stop it and prove that nothing is left. It knows nothing of what the program
-//! serves.
+//! A program that Tare started: freeze, thaw and stop it, and verify that nothing is left. It knows nothing
+//! of the content that the program serves.
 
 use super::group::Group;
 use super::init;
@@ -14,15 +14,15 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// Number of lines of stderr that an outcome quotes.
+/// Number of stderr lines that an outcome quotes.
 pub(super) const TAIL_LINES: usize = 12;
-/// How long a service may take to stand still. The kernel needs a quarter of a millisecond.
+/// Time limit for a freeze, which the kernel completes within a quarter of a millisecond.
 const FREEZE_WITHIN: Duration = Duration::from_secs(2);
-/// How long the children of a service may run after it has ended (within the grace period): some need a moment longer.
+/// Time for which children may outlive the service, within the grace period.
 const LINGER: Duration = Duration::from_millis(300);
-/// How long SIGKILL may take.
+/// Time limit for SIGKILL.
 const KILL_WITHIN: Duration = Duration::from_secs(5);
-/// How long a port may stay open after the last process is dead.
+/// Time for which a port may stay open after the last process has died.
 const PORT_WITHIN: Duration = Duration::from_millis(500);
 pub(super) const TICK: Duration = Duration::from_millis(1);
 
@@ -35,10 +35,10 @@ pub(super) struct Supervised {
     pub(super) exec_at: Instant,
     pub(super) port: Option<u16>,
     stderr: PathBuf,
-    /// What is kept small: not a log to which several programs append.
+    /// The output files to shorten; a log shared by several programs is not among them.
     outputs: Vec<PathBuf>,
     watchdog: Watchdog,
-    /// The process that was started is an init, and the service is below it.
+    /// Whether the started process is an init, with the service below it.
     own_pids: bool,
     gone: bool,
 }
@@ -58,8 +58,8 @@ impl Supervised {
         self.child.id()
     }
 
-    /// The process is not reaped before [`Supervised::stop`], so until then its number, which is also that of the process group,
-    /// cannot be reused.
+    /// The process is not reaped before [`Supervised::stop`], so its PID, which is also its process group,
+    /// cannot be reused until then.
     pub(super) fn has_exited(&self) -> Option<Exit> {
         let pid = Pid::from_raw(self.child.id().cast_signed())?;
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -69,7 +69,7 @@ impl Supervised {
         Some(if self.own_pids { init::exit_below(exit) } else { exit })
     }
 
-    /// Its live processes; the init above it is none of them.
+    /// Its live processes, without the init above it.
     pub(super) fn pids(&self) -> Vec<u32> {
         let mut pids = self.group.trace.live();
         pids.retain(|&pid| !self.own_pids || pid != self.pid());
@@ -80,7 +80,7 @@ impl Supervised {
         tail::tail(&self.stderr, lines)
     }
 
-    /// Returns when all its processes stand still.
+    /// Freezes it and returns once none of its processes runs.
     pub(super) fn freeze(&self) -> Result<(), FreezeError> {
         let refused = |source| FreezeError::Refused { name: self.name.clone(), source };
         self.group.set_frozen(true).map_err(refused)?;
@@ -98,10 +98,10 @@ impl Supervised {
         Ok(())
     }
 
-    /// While none of its processes runs: so a service that prints without end fills no disk, but for what it prints in one slice.
+    /// Call it while no process runs. It keeps a service that prints endlessly from filling the disk.
     fn shorten_outputs(&self) {
         for output in &self.outputs {
-            // What cannot be shortened stays as it is: that is no failure of the service.
+            // A file that cannot be shortened stays as it is: that is not a failure of the service.
             let _as_it_is = shorten::shorten(output);
         }
     }
@@ -113,15 +113,15 @@ impl Supervised {
             .map_err(|source| FreezeError::Refused { name: self.name.clone(), source })
     }
 
-    /// Stops it: thaw, SIGTERM to the process group, wait for `grace`, SIGKILL to whatever is left. Then checks that its
-    /// groups are empty and its port is closed.
+    /// Stops it: thaw, SIGTERM to the process group, wait for `grace`, SIGKILL to the rest. Then checks that
+    /// its groups are empty and its port is closed.
     pub(super) fn stop(mut self, grace: Duration) -> Stopped {
         if let Some(status) = self.has_exited() {
             let leaked = self.survivors(Instant::now());
             let stderr_tail = self.stderr_tail(TAIL_LINES);
             return self.finish(Stopped::ExitedBefore { status, stderr_tail, leaked });
         }
-        // A service that cannot be thawed does not receive SIGTERM, and is killed below when the grace period is over.
+        // A service that cannot be thawed receives no SIGTERM; it is killed below after the grace period.
         let _ = self.group.set_frozen(false);
         let began = Instant::now();
         self.group.signal(Signal::TERM);
@@ -148,7 +148,7 @@ impl Supervised {
         }
     }
 
-    /// Its processes that are alive at the deadline.
+    /// Its processes that are still alive at the deadline.
     fn survivors(&self, deadline: Instant) -> Vec<Process> {
         loop {
             let live = self.group.trace.live();
@@ -159,7 +159,7 @@ impl Supervised {
         }
     }
 
-    /// Kills what is left and removes the groups. Returns `outcome`, unless a process or a listener on the port remains.
+    /// Kills the rest and removes the groups. Returns `outcome`, unless a process or a listener remains.
     fn finish(&mut self, outcome: Stopped) -> Stopped {
         let hung = self.clear();
         if !hung.is_empty() {
@@ -175,7 +175,7 @@ impl Supervised {
         outcome
     }
 
-    /// Kills everything, removes the cgroups, waits for the process. Returns the processes that are still alive.
+    /// Kills everything, removes the cgroups, reaps the process. Returns the processes that are still alive.
     fn clear(&mut self) -> Vec<u32> {
         self.gone = true;
         let hung = self.group.trace.destroy(KILL_WITHIN);

@@ -1,5 +1,5 @@
-//! Cleans up after a tare that was killed together with its watchdog (out of memory, or with its whole container): finds
-//! groups whose maker is no longer alive. It does not touch the services of this process.
+//! Cleans up after a Tare that was killed together with its watchdog (out of memory, or with its container):
+//! finds groups whose maker has died. It does not touch the services of this process.
 
 use super::cgroup::{self, Isolation};
 use super::fallback;
@@ -14,16 +14,16 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a sweep found and removed.
+/// What a sweep removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Swept {
     pub groups: Vec<String>,
-    /// The processes that were alive in them.
+    /// Processes that were alive in these groups.
     pub pids: Vec<u32>,
 }
 
-/// Kills and removes groups whose maker has died. Groups of another pid namespace are left alone, since their makers are not visible
-/// from here, or have other numbers.
+/// Kills and removes groups whose maker has died. Groups of another PID namespace stay: their makers are not
+/// visible here, or have other PIDs.
 pub fn sweep(isolation: &Isolation) -> Swept {
     let mut swept = Swept::default();
     for trace in orphans(isolation).into_values() {
@@ -37,7 +37,7 @@ pub fn sweep(isolation: &Isolation) -> Swept {
 
 fn orphans(isolation: &Isolation) -> BTreeMap<String, Trace> {
     let mut found: BTreeMap<String, Trace> = BTreeMap::new();
-    // A tare that was killed may have had other means than this one, such as a freezer of version 1.
+    // The killed Tare may have used other means than this one, such as a freezer of version 1.
     let own = isolation.parents().into_iter().map(Path::to_owned);
     for parent in own.chain(cgroup::freezers()) {
         let entries = fs::read_dir(&parent).into_iter().flatten().flatten();
@@ -53,8 +53,8 @@ fn orphans(isolation: &Isolation) -> BTreeMap<String, Trace> {
     }
     for pid in procfs::all_pids() {
         let Some(name) = fallback::group_of(pid).filter(|name| is_orphan(name)) else { continue };
-        // A process with the variable that is in none of our cgroups is killed here: a trace with folders lists only
-        // the processes in those.
+        // Kills a marked process that is in none of these cgroups: a trace with folders lists only the
+        // processes in them.
         if !found.get(&name).is_some_and(|trace| trace.live().contains(&pid)) && pid != std::process::id() {
             if found.contains_key(&name) {
                 fallback::signal_process(pid, Signal::KILL);
@@ -102,7 +102,7 @@ mod tests {
         let start =
             |name: &str| Command::new("sleep").arg("60").env(MARK, name).process_group(0).spawn().unwrap();
         let (mut orphan, mut other) = (start(&orphaned), start(&naming::new_name()));
-        // Of a container: there its maker has that number, and lives.
+        // The maker of this group is alive in a container, under the same PID.
         let contained = format!("tare-{}-7-1", maker.id());
         let mut elsewhere = start(&contained);
         let is_marked = |pid, name: &str| procfs::environment(pid, MARK).as_deref() == Some(name);

@@ -1,4 +1,4 @@
-//! System calls that rustix does not wrap, and those that are made between fork and exec. It knows nothing of services.
+//! System calls that rustix lacks, and those between fork and exec. It knows nothing of services.
 
 use std::{
     fs::File,
@@ -13,7 +13,7 @@ use crate::scheduler;
 
 /// The highest signal number of Linux, including real-time signals.
 const LAST_SIGNAL: c_int = 64;
-/// By these a terminal or a user asks a program to end.
+/// Signals by which a terminal or a user asks a program to end.
 const ASKED_TO_END: [c_int; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 
 /// `CPUCLOCK_SCHED`: time on the CPU as the scheduler counts it.
@@ -21,9 +21,9 @@ const SCHEDULER: c_int = 2;
 /// `CPUCLOCK_PERTHREAD_MASK`.
 const ONE_THREAD: c_int = 4;
 
-/// Restores the default disposition of every signal. Exec resets handlers, but an *ignored* signal stays ignored (SIGHUP
-/// under nohup, SIGINT in a background job of a script), and a service that inherits an ignored SIGTERM could not be
-/// stopped. Safe between fork and exec: it allocates nothing and takes no lock.
+/// Restores the default disposition of every signal. Exec resets handlers, but an *ignored* signal stays
+/// ignored (SIGHUP under nohup, SIGINT in a background job). A service that inherits an ignored SIGTERM could
+/// not be stopped. Safe between fork and exec: it allocates nothing and takes no lock.
 pub(super) fn default_signals() {
     for number in 1..=LAST_SIGNAL {
         // SAFETY: signal(2) is async-signal-safe and takes plain numbers. For SIGKILL, SIGSTOP and the numbers reserved by
@@ -35,12 +35,12 @@ pub(super) fn default_signals() {
 /// Ignores the signals that ask a program to end. Safe between fork and exec.
 pub(super) fn ignore_requests_to_end() {
     for number in ASKED_TO_END {
-        // SAFETY: as in `default_signals`; ignoring is no handler, so no code of ours can run in signal context.
+        // SAFETY: as in `default_signals`; SIG_IGN runs no code of this program in signal context.
         unsafe { libc::signal(number, SIG_IGN) };
     }
 }
 
-/// Safe between fork and exec.
+/// Time of the monotonic clock. Safe between fork and exec.
 pub(super) fn monotonic_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
@@ -70,12 +70,12 @@ fn cpu_ns(clock: libc::clockid_t) -> io::Result<u64> {
     Ok(time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned())
 }
 
-/// A counter of the CPU time of a thread and of what descends from it, what has ended among it. Of what the kernel takes to switch to a
-/// thread and back it has no part, in contrast to a clock.
+/// A perf counter of the CPU time of a thread and its descendants, including ended ones. Unlike a clock, it
+/// omits the time that the kernel takes to switch to a thread and back.
 #[derive(Debug)]
 pub(super) struct TaskClock(File);
 
-/// What has the counter of its parent from its own start on.
+/// The descendants that inherit the counter from their start on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Heirs {
     /// Threads of the same process.
@@ -85,7 +85,7 @@ pub(super) enum Heirs {
 }
 
 impl TaskClock {
-    /// Since it was opened.
+    /// Time since the counter was opened.
     pub(super) fn ns(&self) -> io::Result<u64> {
         let mut count = [0; size_of::<u64>()];
         (&self.0).read_exact(&mut count)?;
@@ -93,13 +93,13 @@ impl TaskClock {
     }
 }
 
-/// Opens one for a thread of any process (`perf_event_open(2)`).
+/// Opens a counter for a thread of any process (`perf_event_open(2)`).
 ///
 /// # Errors
-/// The kernel has no such counters, or does not allow them: to others than root it depends on `kernel.perf_event_paranoid` and on whose
-/// process it is.
+/// The kernel lacks such counters or refuses them: for users other than root that depends on
+/// `kernel.perf_event_paranoid` and on the owner of the process.
 pub(super) fn task_clock(thread: u32, heirs: Heirs) -> io::Result<TaskClock> {
-    /// `struct perf_event_attr` as it was at first (`PERF_ATTR_SIZE_VER0`), which every kernel takes.
+    /// The first version of `struct perf_event_attr` (`PERF_ATTR_SIZE_VER0`), which every kernel accepts.
     #[repr(C)]
     #[derive(Default)]
     struct Attributes {
@@ -117,7 +117,8 @@ pub(super) fn task_clock(thread: u32, heirs: Heirs) -> io::Result<TaskClock> {
     /// `PERF_TYPE_SOFTWARE` and its `PERF_COUNT_SW_TASK_CLOCK`.
     const SOFTWARE: u32 = 1;
     const TASK_CLOCK: u64 = 1;
-    /// `inherit`; `exclude_kernel` and `exclude_hv`, without which only root may count. A clock counts the kernel all the same.
+    /// `inherit`; `exclude_kernel` and `exclude_hv`, without which only root may count. The task clock
+    /// includes kernel time all the same.
     const FLAGS: u64 = 1 << 1 | 1 << 5 | 1 << 6;
     /// `inherit_thread` (Linux 5.13).
     const THREADS_ALONE: u64 = 1 << 35;
@@ -143,8 +144,8 @@ pub(super) fn task_clock(thread: u32, heirs: Heirs) -> io::Result<TaskClock> {
     }
 }
 
-/// Moves this thread, and every thread that it starts, to the idle scheduling class: it runs only when no other thread wants
-/// the CPU. Unlike `nice 19`, a normal thread that wakes up preempts it at once.
+/// Moves this thread, and every thread that it starts, to the idle scheduling class: it runs only if no other
+/// thread wants the CPU. Unlike with `nice 19`, a normal thread that wakes up preempts it at once.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -167,7 +168,7 @@ mod tests {
         assert!(after > before + 100_000, "{before} {after}");
     }
 
-    /// The counter and the clock are read one after the other: neither is exact in itself.
+    /// Counter and clock are read one after the other, so the test allows a difference.
     #[test]
     fn a_counter_has_what_the_clock_has_in_both_modes() {
         let thread = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
@@ -182,7 +183,7 @@ mod tests {
         }
         let (counted, took) = (counter.ns().unwrap(), thread_cpu_ns(thread).unwrap() - before);
         assert!(counted as f64 > 0.9 * took as f64, "{counted} {took}");
-        // While the hypervisor has the CPU the counter goes on, and the clock does not.
+        // While the hypervisor has the CPU, the counter advances and the clock does not.
         assert!(u128::from(counted) < began.elapsed().as_nanos() + 1_000_000, "{counted} {took}");
     }
 
@@ -190,7 +191,7 @@ mod tests {
     fn threads_of_an_idle_thread_are_idle_too() {
         let policy = || {
             let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
-            // The 41st field, the name in brackets being the second.
+            // The policy is field 41 of the file; the name in brackets is field 2.
             let policy = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(38).unwrap().to_owned();
             policy.parse::<i32>().unwrap()
         };

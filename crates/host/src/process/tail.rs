@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::foreign;
 
-/// The most that is read, however long the lines are.
+/// Longest part that is read, however long the lines are.
 const BYTES_MAX: u64 = 64 * 1024;
 
-/// The last `lines` lines of a file as a reader may see them; empty if the file cannot be read.
+/// The last `lines` lines of a file, without hidden characters; empty if the file cannot be read.
 pub fn tail(path: &Path, lines: usize) -> String {
     let Ok(text) = last_bytes(path) else { return String::new() };
     let text = String::from_utf8_lossy(&text);

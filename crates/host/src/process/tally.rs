@@ -1,8 +1,8 @@
-//! The CPU time of processes that come and go, where no cgroup counts it.
+//! The CPU time of short-lived processes, on machines where no cgroup counts it.
 //!
-//! The time of a process that has ended is added to that of the children of the process that waited for it, in ticks of 10 ms. If no
-//! process waited, since its parent ignores SIGCHLD or had ended before it, its time is found nowhere. The page faults of children show
-//! whether one waited: the kernel adds them up in the same way, and no process is without any, so the sum moves by each wait.
+//! The kernel adds the time of an ended process to its parent's children time, in ticks of 10 ms, if the
+//! parent waits for it. If no process waits (SIGCHLD ignored, or the parent ended first), that time is lost.
+//! Page faults of children show a wait: they add up likewise, and every process has some.
 
 use std::{collections::BTreeMap, iter};
 
@@ -13,23 +13,23 @@ use super::{
     unknown::{CpuUnknown, Unwaited},
 };
 
-/// How often processes are looked at until none ends meanwhile.
+/// Attempts to look at all processes while none ends.
 const LOOKS_MAX: usize = 5;
 
-/// CPU time up to now of processes of which some may have ended.
+/// CPU time so far of processes, some of which may have ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CpuTime {
     pub(super) ns: u64,
-    /// The processes that ended and that none of the others waited for: what they took at last is not in it.
+    /// Number of processes that ended unreaped: their last CPU time is missing.
     pub(super) unwaited: u64,
-    /// The last of these.
+    /// The last of these processes.
     pub(super) last_unwaited: Process,
-    /// There are others that no process waits for and that are not seen.
+    /// Unseen processes ended unreaped as well.
     pub(super) is_lossy: bool,
 }
 
 impl CpuTime {
-    /// Nothing of it is missing.
+    /// A complete time.
     pub(super) fn whole(ns: u64) -> CpuTime {
         CpuTime { ns, ..CpuTime::default() }
     }
@@ -38,10 +38,10 @@ impl CpuTime {
         self.ns
     }
 
-    /// What was taken since.
+    /// CPU time since an earlier reading.
     ///
     /// # Errors
-    /// A part of it is not known.
+    /// A part of it is unknown.
     pub fn since(&self, before: &CpuTime) -> Result<u64, CpuUnknown> {
         if self.unwaited > before.unwaited {
             return Err(CpuUnknown::Unwaited(Unwaited::Seen(self.last_unwaited.clone())));
@@ -53,32 +53,32 @@ impl CpuTime {
     }
 }
 
-/// A process when it was looked at last.
+/// A process when it was last seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct SeenProcess {
     command: String,
     parent: u32,
     own_ns: u64,
     children_ns: u64,
-    /// Its own page faults and those of the children that it waited for.
+    /// Its own page faults and those of its reaped children.
     faults: u64,
     children_faults: u64,
 }
 
 type Processes = BTreeMap<Identity, SeenProcess>;
 
-/// What is known of some processes and of all that descend from them.
+/// What is known of some processes and all their descendants.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     seen: Processes,
-    /// What was seen last of those that ended unwaited.
+    /// CPU time of the processes that ended unreaped, as last seen.
     unwaited_ns: u64,
     unwaited: u64,
     last_unwaited: Process,
 }
 
 impl Tally {
-    /// Looks at `roots`, at all that was seen before, and at all that descends from either, whoever its parent is now.
+    /// Looks at `roots`, all processes seen before, and all descendants of both.
     pub(super) fn read(&mut self, roots: &[u32]) -> CpuTime {
         let now = self.look(roots);
         for ended in unwaited(&self.seen, &now) {
@@ -97,13 +97,13 @@ impl Tally {
         }
     }
 
-    /// By how much a difference of two readings may be off: the times of children are in ticks, one for each mode.
+    /// Largest error of a difference of two readings: children's times are in ticks, one for each mode.
     pub(super) fn error_ns(&self) -> u64 {
         let waited = self.seen.values().filter(|process| process.children_ns > 0).count();
         2 * waited as u64 * tick_ns()
     }
 
-    /// Twice, so that no process is counted both by itself and by the one that waited for it in between.
+    /// Looks twice, so that no process counts both for itself and for a parent that reaps it in between.
     fn look(&self, roots: &[u32]) -> Processes {
         let waits = |seen: &Processes| -> Vec<(Identity, u64)> {
             seen.iter().map(|(process, seen)| (*process, seen.children_faults)).collect()
@@ -127,7 +127,7 @@ impl Tally {
 }
 
 impl SeenProcess {
-    /// A process that has ended is seen too, as long as no other has waited for it.
+    /// An ended process is seen too until another process reaps it.
     fn of(pid: u32) -> Option<(Identity, SeenProcess)> {
         let stat = procfs::stat(pid)?;
         let seen = SeenProcess {
@@ -146,8 +146,8 @@ pub(super) fn tick_ns() -> u64 {
     procfs::ticks(1).as_nanos() as u64
 }
 
-/// Those that are no longer there, and that none of the others waited for. Who waits is the parent, or above it the one that adopts
-/// what loses its parent.
+/// Processes that have disappeared and that no other seen process reaped. A process is reaped by its parent,
+/// or by an ancestor that adopts orphans.
 fn unwaited(before: &Processes, now: &Processes) -> Vec<Identity> {
     let by_pid: BTreeMap<u32, Identity> = before.keys().map(|process| (process.pid, *process)).collect();
     let above = |process: &Identity| by_pid.get(&before[process].parent).copied();

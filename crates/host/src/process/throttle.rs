@@ -1,19 +1,19 @@
-//! How long the kernel throttled a process because its cgroup had used up its CPU quota. Such a quota may be set by a
-//! container or a systemd slice around tare. It only reads; groups are made elsewhere.
+//! Time for which the kernel throttled a process whose cgroup had used up its CPU quota. A container or a
+//! systemd slice around Tare may set such a quota. It only reads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::cgroup;
 
-/// The cgroups that may throttle a process: its own and their ancestors.
+/// The cgroups that may throttle a process: its own and its ancestors.
 #[derive(Debug, Clone, Default)]
 pub struct Throttle {
     files: Vec<PathBuf>,
 }
 
 impl Throttle {
-    /// Finds them once. They stay the same even if the process is moved to another cgroup later.
+    /// Finds the cgroups once. They stay the same even if the process moves to another cgroup later.
     pub fn of(pid: u32) -> Throttle {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
@@ -22,14 +22,14 @@ impl Throttle {
         Throttle { files: files.filter(|file| read(file).is_some()).collect() }
     }
 
-    /// The sum of the throttled time of these cgroups so far; absent if the kernel does not count it.
+    /// Total throttled time of these cgroups so far; absent if the kernel does not count it.
     pub fn ns(&self) -> Option<u64> {
         let times = self.files.iter().map(|file| read(file));
         times.sum::<Option<u64>>().filter(|_| !self.files.is_empty())
     }
 }
 
-/// Files from the cgroup of the process up to the root of the mount.
+/// Files from the process's cgroup up to the root of the mount.
 fn files(mounts: &str, groups: &str, controller: Option<&str>) -> Option<Vec<PathBuf>> {
     let (mount, root) = cgroup::mount(mounts, controller)?;
     let path = cgroup::own_path(groups, controller)?;

@@ -1,18 +1,18 @@
-//! Unix sockets of this machine: which of them listen at a path. It knows nothing of services.
+//! Finds the Unix sockets of this machine that listen at a path. It knows nothing of services.
 
 use std::{fs, os::unix::fs::MetadataExt, path::Path};
 
 use super::sockets::{self, Listening, Place, Table};
 
-/// The inodes of the sockets that listen at `asked`, which is a path, or `@` and an abstract name.
+/// Inodes of the sockets that listen at `asked`: a path, or `@` and an abstract name.
 pub(super) fn sockets_at(asked: &Path) -> Vec<String> {
-    // Of this thread: that of the process may be in another network namespace.
+    // The table of this thread: the main thread may be in another network namespace.
     let table = fs::read("/proc/thread-self/net/unix").unwrap_or_default();
     let listening = Table::Unix.listening(&String::from_utf8_lossy(&table)).into_iter();
     listening.filter(|listening| is_there(listening, asked)).map(|listening| listening.inode).collect()
 }
 
-/// Whether a socket listens there. A server names its socket as it sees it, out of its own folder or below its own root.
+/// Whether a socket listens at `asked`. Its name may be relative to the server's folder or root.
 fn is_there(listening: &Listening, asked: &Path) -> bool {
     let Place::Unix(own) = &listening.place else { return false };
     if own.starts_with('@') || asked.as_os_str().as_encoded_bytes().starts_with(b"@") {
@@ -26,13 +26,13 @@ fn is_there(listening: &Listening, asked: &Path) -> bool {
         true => format!("/proc/{pid}/root{own}"),
         false => format!("/proc/{pid}/cwd/{own}"),
     };
-    // Who has a socket is looked for among all processes.
+    // The holder of the socket is searched among all processes.
     let may_be = asked.canonicalize().is_ok_and(|asked| asked.file_name() == Path::new(own).file_name());
     let holders = || sockets::holders(std::slice::from_ref(&listening.inode)).into_iter();
     may_be && holders().any(|pid| is_same_file(Path::new(&seen_by(pid)), asked))
 }
 
-/// Also where links lead to it.
+/// Whether both paths lead to one file, also through links.
 fn is_same_file(one: &Path, other: &Path) -> bool {
     let file = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino()));
     matches!((file(one), file(other)), (Ok(one), Ok(other)) if one == other)
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(sockets_at(&path), [""; 0], "the file is still there");
     }
 
-    /// As that of `listen("shop.sock")`, which is another file in each folder.
+    /// The relative path of `listen("shop.sock")` names another file in each folder.
     #[test]
     fn a_socket_that_was_named_from_its_own_folder_is_found() {
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());

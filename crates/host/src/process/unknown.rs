@@ -1,4 +1,4 @@
-//! Why a figure of a service is not known.
+//! Why a figure of a service is unknown.
 
 use std::fmt;
 
@@ -6,36 +6,36 @@ use serde::{Deserialize, Serialize};
 
 use super::{port::PortOwner, procfs::Process};
 
-/// Why the CPU time of a service is not known.
+/// Why the CPU time of a service is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum CpuUnknown {
     Unseen(Unseen),
     Unwaited(Unwaited),
-    /// Something listens on its port that its command did not start.
+    /// Another process than the started ones listens on its port.
     ServedBy(PortOwner),
 }
 
-/// A process of the service ended, and none of the service's waited for it: what it took ended with it.
+/// A process of the service ended unreaped, so its last CPU time is lost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unwaited {
-    /// This one, which was seen before.
+    /// This process, which was seen before.
     #[serde(rename = "ended")]
     Seen(Process),
-    /// Those that began and ended between two looks: more CPU time was counted than those have that were seen.
+    /// Processes that began and ended between two looks: counters show more CPU time than the seen processes.
     #[serde(rename = "ended-unseen")]
     Unseen,
 }
 
-/// Why the processes of a server that ran already cannot be found.
+/// Why the processes of a server that Tare did not start cannot be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unseen {
     OtherHost,
-    /// No socket that this machine shows listens there: it is in another network namespace, as behind a container engine's
-    /// address translation.
+    /// No visible socket listens at the address: the server is in another network namespace, such as behind a
+    /// container engine's address translation.
     OtherNetwork,
-    /// The socket is there, and its process hidden: it is another user's, or in another pid namespace.
+    /// The socket is visible but its process is not: it belongs to another user or PID namespace.
     OtherUser,
 }
 

@@ -1,4 +1,4 @@
-//! Watching over a service while it is waited for: what the questions have met so far, and who hears why it is not ready.
+//! Watches a service during the wait for it: the results of the probes so far, and who receives the reason.
 
 use std::{
     collections::HashSet,
@@ -10,22 +10,22 @@ use std::{
 
 use super::hindrance::{Hindrance, Probed};
 
-/// A question that is out for so long is not refused. What came of an answer is known when it ends.
+/// A probe that runs longer than this was not refused. Its result is known only when it ends.
 const SILENT_AFTER: Duration = Duration::from_millis(500);
 
-/// How long a service may answer wrongly while it starts.
+/// Time for which a service may answer wrongly while it starts.
 const WRONG_MAX: Duration = Duration::from_secs(10);
 
-/// What the questions have met so far.
+/// The results of the probes so far.
 #[derive(Debug)]
 pub(super) struct Vigil(Mutex<Asking>);
 
 #[derive(Debug, Clone)]
 struct Asking {
     found: Probed,
-    /// When the first of the questions was asked that have found the same, without another between them.
+    /// Start of the first probe in the current series of equal results.
     since: Instant,
-    /// When the question was asked that is out.
+    /// Start of the probe that is running; absent if none is.
     asked: Option<Instant>,
 }
 
@@ -38,11 +38,11 @@ impl Vigil {
         self.asking().asked = Some(now);
     }
 
-    /// The question that is out has found this.
+    /// Records the result of the running probe.
     pub(super) fn note(&self, found: &Probed) {
         let mut asking = self.asking();
         let asked = asking.asked.take();
-        // An answer that changes with time is wrong in another way each time, and one that is late has another part.
+        // Wrong answers may differ each time, and partial answers grow: both still count as the same result.
         let is_still_wrong = matches!(
             (found, &asking.found),
             (Probed::Wrong(_), Probed::Wrong(_)) | (Probed::Unfinished(_), Probed::Unfinished(_))
@@ -53,7 +53,7 @@ impl Vigil {
         asking.found.clone_from(found);
     }
 
-    /// What the last question has met, and for how long that has been so.
+    /// The last result, and for how long it has been the same.
     pub(super) fn met(&self, now: Instant) -> (Probed, Duration) {
         let Asking { found, since, asked } = self.asking().clone();
         let out = asked.map(|asked| now.saturating_duration_since(asked));
@@ -64,8 +64,7 @@ impl Vigil {
         }
     }
 
-    /// Whether it has answered wrongly for longer than a start explains: then it is the answer that is to be changed, or what is
-    /// expected of it.
+    /// Whether it has answered wrongly for longer than a start takes: the answer or the expectation is wrong.
     pub(super) fn is_wrong_for_good(&self, now: Instant) -> bool {
         matches!(self.met(now), (Probed::Wrong(_), lasts) if lasts >= WRONG_MAX)
     }
@@ -76,10 +75,10 @@ impl Vigil {
 }
 
 type Tell = dyn Fn(&str) + Send + Sync;
-/// By service and kind of reason.
+/// Pairs of a service and a kind of reason.
 type Told = HashSet<(String, Discriminant<Hindrance>)>;
 
-/// Who hears why a service is not ready: of each service each kind of reason once, however often it is started.
+/// Receives the reasons why services are not ready: each kind once for each service, whatever the restarts.
 #[derive(Clone, Default)]
 pub struct Notices {
     tell: Option<Arc<Tell>>,
@@ -87,12 +86,12 @@ pub struct Notices {
 }
 
 impl Notices {
-    /// `tell` is given one line at a time.
+    /// `tell` receives one line at a time.
     pub fn to(tell: impl Fn(&str) + Send + Sync + 'static) -> Notices {
         Notices { tell: Some(Arc::new(tell)), ..Notices::default() }
     }
 
-    /// A service that is waited for so long has this to be waited for.
+    /// Reports why a service is not ready, and when the wait for it ends.
     pub(super) fn say(&self, service: &str, hindrance: &Hindrance, timeout: Duration) {
         let Some(tell) = &self.tell else { return };
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -144,7 +143,7 @@ mod tests {
             vigil.note(&starting);
         }
         assert_eq!(met(400), (starting.clone(), 300));
-        // Of a question that is out for long it is not known what came, until it ends.
+        // The result of a running probe is unknown until it ends.
         vigil.ask(at(1_000));
         let out = Probed::Unfinished(None);
         assert_eq!((met(1_100), met(1_600)), ((starting, 1_000), (out, 600)));

@@ -1,18 +1,18 @@
-//! The watchdog: a small process beside tare that kills every service when tare dies, however it dies.
+//! The watchdog: a small process beside Tare that kills every service when Tare dies, however it dies.
 //!
-//! It holds the reading end of a pipe. Tare announces each group before it makes it, and withdraws it when nothing of it is
-//! left. When the pipe closes, tare has died: the watchdog kills the groups that were not withdrawn, frozen or not, and
-//! removes their cgroups. It runs in a session of its own and ignores the signals of a terminal, so it outlives tare.
+//! It reads a pipe. Tare announces each group before making it, and withdraws the group once it is gone. When
+//! the pipe closes, Tare has died: the watchdog kills the remaining groups, frozen or not, and removes their
+//! cgroups. It outlives Tare: it has its own session and ignores a terminal's signals.
 //!
-//! Why not `PR_SET_PDEATHSIG`: it fires when the *thread* that forked ends, it does not reach grandchildren, and a
-//! process that is frozen by a v1 freezer does not die of it. Using it in addition would not do either, as the first
-//! property would kill healthy services.
+//! `PR_SET_PDEATHSIG` does not suffice: it fires when the *thread* that forked ends, does not reach
+//! grandchildren, and does not end a process frozen by a v1 freezer. Nor can it be used in addition, as the
+//! first property would kill healthy services.
 //!
-//! A watchdog that was killed, such as by the OOM killer, is replaced by another one, to which all groups that are there are announced.
-//! That is looked at whenever a group is announced or withdrawn, and whenever a service is thawed.
+//! A watchdog that was killed, such as by the OOM killer, is replaced, and all groups are announced to the
+//! new one. Tare checks for it when it announces or withdraws a group and when it thaws a service.
 //!
-//! Why there is no gap: between fork and exec a new service holds a copy of the writing end, which closes at exec. So the
-//! pipe never ends before a service that is being started has entered its groups.
+//! There is no gap: between fork and exec a new service holds a copy of the writing end, which closes at
+//! exec. So the pipe cannot end before a starting service has entered its groups.
 //!
 //! It knows nothing of services beyond their groups.
 
@@ -35,9 +35,9 @@ use thiserror::Error;
 /// The hidden subcommand under which a program runs [`main`].
 pub const SUBCOMMAND: &str = "watchdog";
 
-/// The line that the watchdog prints when it listens.
+/// The line that the watchdog prints once it listens.
 const READY: &[u8] = b"ready\n";
-/// How long it may take until it listens.
+/// Time limit until it listens.
 const READY_WITHIN_SECONDS: i64 = 10;
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -53,16 +53,16 @@ pub enum WatchdogError {
     Gone { source: io::Error },
 }
 
-/// The connection to a running watchdog, which ends when the last clone of this is dropped.
+/// The connection to a running watchdog. It ends when its last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct Watchdog(Arc<Mutex<Listener>>);
 
-/// One end of the pipe, and what would have to be announced to another watchdog.
+/// One end of the pipe, and everything to announce to a replacement.
 #[derive(Debug)]
 struct Listener {
     program: PathBuf,
     child: Child,
-    /// Those that were announced and not withdrawn.
+    /// Groups that were announced and not withdrawn.
     groups: Vec<Trace>,
     scratches: Vec<PathBuf>,
 }
@@ -99,30 +99,30 @@ impl Watchdog {
         listener.tell(&leader(name, pgid))
     }
 
-    /// Withdraws a group that is gone.
+    /// Withdraws a group that no longer exists.
     pub(super) fn delete(&self, name: &str) {
         let mut listener = self.listener();
         listener.groups.retain(|group| group.name != name);
-        // If there can be no watchdog, the next start of a service reports it.
+        // If no watchdog can be started, the next start of a service reports it.
         let _ = listener.tell(format!("del\t{name}").as_bytes());
     }
 
-    /// Announces a folder that is removed with its maker, before it exists.
+    /// Announces, before it exists, a folder to be removed with its maker.
     pub(super) fn add_scratch(&self, path: &Path) -> Result<(), WatchdogError> {
         let mut listener = self.listener();
         listener.scratches.push(path.to_owned());
         listener.tell(&with_path(b"scratch", path)).inspect_err(|_| drop(listener.scratches.pop()))
     }
 
-    /// Withdraws a folder that is gone.
+    /// Withdraws a folder that no longer exists.
     pub(super) fn delete_scratch(&self, path: &Path) {
         let mut listener = self.listener();
         listener.scratches.retain(|scratch| scratch != path);
-        // If there can be no watchdog, the next start of a service reports it.
+        // If no watchdog can be started, the next start of a service reports it.
         let _ = listener.tell(&with_path(b"gone", path));
     }
 
-    /// Sees to it that there is one.
+    /// Makes sure that a watchdog runs.
     pub(super) fn ensure(&self) {
         let mut listener = self.listener();
         if listener.is_gone() {
@@ -137,7 +137,7 @@ impl Watchdog {
 }
 
 impl Listener {
-    /// Tells the watchdog, or another one in its place, to which all groups are announced anyway.
+    /// Sends a line to the watchdog, or starts another one, to which everything is announced.
     fn tell(&mut self, line: &[u8]) -> Result<(), WatchdogError> {
         self.send(line).or_else(|_| self.replace())
     }
@@ -149,7 +149,7 @@ impl Listener {
         }
     }
 
-    /// No process reads from the pipe any more.
+    /// Whether no process reads from the pipe any more.
     fn is_gone(&self) -> bool {
         let Some(pipe) = self.child.stdin.as_ref() else { return true };
         let mut polled = [PollFd::new(pipe, PollFlags::empty())];
@@ -159,7 +159,7 @@ impl Listener {
     fn replace(&mut self) -> Result<(), WatchdogError> {
         let child = spawn(&self.program)?;
         let mut gone = std::mem::replace(&mut self.child, child);
-        // Not only its pipe may be closed: it must not run on.
+        // Perhaps only its pipe is closed, so it must be killed.
         let _ = gone.kill();
         let _ = gone.wait();
         for group in self.groups.clone() {
@@ -178,11 +178,11 @@ impl Listener {
     }
 }
 
-/// A process that has said that it listens.
+/// Starts a process and waits until it reports that it listens.
 fn spawn(program: &Path) -> Result<Child, WatchdogError> {
     let failed = |source| WatchdogError::Start { program: program.into(), source };
     let mut command = Command::new(program);
-    // In `/`, so that it keeps no mount busy; without stderr, so that a reader of our stderr is not kept waiting.
+    // It runs in `/` to keep no mount busy, and without stderr to keep no reader of this stderr waiting.
     command.arg(SUBCOMMAND).current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let detach = || {
@@ -244,7 +244,7 @@ fn answers_ready(child: &mut Child) -> bool {
     said == READY
 }
 
-/// The watchdog itself: reads announcements until the pipe closes, then kills the groups that were not withdrawn.
+/// Runs the watchdog: reads announcements until the pipe closes, then kills the remaining groups.
 pub fn main(input: impl Read, mut output: impl Write) {
     if output.write_all(READY).and_then(|()| output.flush()).is_err() {
         return;
@@ -257,9 +257,9 @@ pub fn main(input: impl Read, mut output: impl Write) {
         keep_scratches(&line, &mut scratches);
         obey(&line, &mut groups);
     }
-    // In parallel: a group that is slow to die must not delay the others.
+    // In parallel, so that a group that dies slowly does not delay the others.
     threads::for_each(&groups, |group| drop(group.destroy(PATIENCE)));
-    // By now nothing works in them.
+    // No process uses them any more.
     scratches.iter().for_each(|path| scratch_folder::remove(path));
 }
 
@@ -277,7 +277,7 @@ fn obey(line: &[u8], groups: &mut Vec<Trace>) {
     let mut words = line.split(|&byte| byte == b'\t');
     let (Some(order), Some(name)) = (words.next(), words.next()) else { return };
     let name = String::from_utf8_lossy(name).into_owned();
-    // Only groups with a name of ours are ever killed.
+    // Only groups with a name of Tare's are ever killed.
     if naming::maker(&name).is_none() {
         return;
     }

@@ -1,5 +1,5 @@
-//! A folder that is there whole or not at all, however its writer ends: all of it is written beside its place and flushed, and
-//! one rename exchanges it with what was there. A killed writer leaves what was there, and its own part for the next one to remove.
+//! Atomic writes of folders: a folder is written under another name and flushed, and one rename exchanges it
+//! with the old one. A killed writer leaves the old folder, and its own part for the next writer to remove.
 
 use std::{
     fs::{self, File},
@@ -13,7 +13,7 @@ use rustix::{
     io::Errno,
 };
 
-/// How the names of folders end that are not whole yet.
+/// Suffix of folders that are still being written.
 const END: &str = ".new";
 
 /// Why a folder cannot be written.
@@ -28,12 +28,12 @@ pub enum WholeFolderError {
     Mounted { place: PathBuf },
 }
 
-/// A folder that is being written. What there is of it is removed when this is dropped before it was put in its place.
+/// A folder that is being written. If it is dropped before [`WholeFolder::put`], its files are removed.
 #[derive(Debug)]
 pub struct WholeFolder {
     place: PathBuf,
     beside: PathBuf,
-    /// Exchanges the folder that is there with the new one: a reader finds one of both, also while they change places.
+    /// Locks of the old and the new folder: they keep other writers away.
     _locks: Vec<File>,
 }
 
@@ -43,12 +43,12 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> WholeFolderError {
 }
 
 impl WholeFolder {
-    /// Begins one that will be at this place.
+    /// Begins to write the folder at `place`.
     ///
     /// # Errors
     /// Another process writes it, or the file system refuses.
     pub fn begin(place: &Path) -> Result<WholeFolder, WholeFolderError> {
-        // The folder that a link leads to, and not the link, is written anew.
+        // If `place` is a link, its target is replaced, not the link.
         let absolute = place.canonicalize().or_else(|_| std::path::absolute(place)).map_err(at(place))?;
         let (Some(parent), Some(name)) = (absolute.parent(), absolute.file_name()) else {
             return Err(WholeFolderError::Mounted { place: absolute });
@@ -61,22 +61,22 @@ impl WholeFolder {
         let start = format!(".{}.", name.to_string_lossy());
         remove_left_behind(parent, &start);
         let beside = parent.join(format!("{start}{}{END}", std::process::id()));
-        // One that is there is of another user: it is not written into.
+        // An existing folder of this name belongs to another user, so it is not used.
         fs::create_dir(&beside).map_err(at(&beside))?;
         let mut begun = WholeFolder { place: absolute, beside, _locks: locks };
         begun._locks.push(lock(&begun.beside, place)?);
         Ok(begun)
     }
 
-    /// Where its files are to be written.
+    /// The folder in which to write the files.
     pub fn path(&self) -> &Path {
         &self.beside
     }
 
-    /// Takes over a file of the folder that is there. It is not copied where one file can have two names.
+    /// Keeps a file of the existing folder. It is hard-linked if possible, else copied.
     ///
     /// # Errors
-    /// There is no such file, or the file system refuses.
+    /// The file does not exist, or the file system refuses.
     pub fn keep(&self, name: &Path) -> Result<(), WholeFolderError> {
         let (from, to) = (self.place.join(name), self.beside.join(name));
         let parent = to.parent().unwrap_or(&self.beside);
@@ -92,7 +92,7 @@ impl WholeFolder {
         kept.map_err(at(&from))
     }
 
-    /// Takes over all that is there and not the writer's own, such as a `.git` or a `CNAME`.
+    /// Keeps all existing files that are not the writer's own, such as a `.git` or a `CNAME`.
     ///
     /// # Errors
     /// The file system refuses.
@@ -120,10 +120,10 @@ impl WholeFolder {
         Ok(())
     }
 
-    /// Flushes it and puts it in its place, in place of what is there.
+    /// Flushes the folder and puts it in the place of the existing one.
     ///
     /// # Errors
-    /// The file system refuses: what was there is still there.
+    /// The file system refuses; the existing folder is unchanged.
     pub fn put(self) -> Result<(), WholeFolderError> {
         let written = File::open(&self.beside).map_err(at(&self.beside))?;
         rustix::fs::syncfs(&written).map_err(|error| at(&self.beside)(error.into()))?;
@@ -136,7 +136,7 @@ impl WholeFolder {
         };
         match renameat_with(CWD, &self.beside, CWD, &self.place, how) {
             Err(Errno::BUSY | Errno::XDEV) => Err(WholeFolderError::Mounted { place: self.place.clone() }),
-            // A file system that cannot exchange: for an instant there is nothing at the place.
+            // This file system cannot exchange folders: for an instant there is none at the place.
             Err(Errno::INVAL | Errno::NOSYS) => self.put_in_two_steps().map_err(at(&self.place)),
             put => put.map_err(|error| at(&self.place)(error.into())),
         }
@@ -156,7 +156,7 @@ impl WholeFolder {
 }
 
 impl Drop for WholeFolder {
-    /// It has what is not whole, or what was there before.
+    /// Removes the unfinished or the replaced folder.
     fn drop(&mut self) {
         let _the_next_writer_removes_it = fs::remove_dir_all(&self.beside);
     }
@@ -166,12 +166,12 @@ fn lock(folder: &Path, place: &Path) -> Result<File, WholeFolderError> {
     let file = File::open(folder).map_err(at(folder))?;
     match file.try_lock() {
         Err(fs::TryLockError::WouldBlock) => Err(WholeFolderError::Busy { place: place.to_owned() }),
-        // A file system without locks is no reason not to write.
+        // A file system without locks is no reason to fail.
         Err(fs::TryLockError::Error(_)) | Ok(()) => Ok(file),
     }
 }
 
-/// What a writer of the same folder left that was killed: no process holds its lock.
+/// Removes unfinished folders of killed writers: no process holds their locks.
 fn remove_left_behind(parent: &Path, start: &str) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();

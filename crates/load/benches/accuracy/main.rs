@@ -1,4 +1,4 @@
-//! The experiments with a known result, at length: what the tests of the same name bound loosely is measured here.
+//! Experiments with a known result, measured at length. The tests of the same names bound them loosely.
 //!
 //! `cargo bench -p tare-load --bench accuracy -- [open] [mm1] [stall] [sessions] [memory] [--seconds 100]
 //! [--driver epoll]`. All of them take some ten minutes for each driver; `--seconds` is the length of `mm1`, and the
@@ -18,17 +18,16 @@ use kit::stations::Stations;
 use tare_load::units::parse_duration;
 use tare_load::{DriverChoice, DriverKind, Histogram, Protocol};
 
-/// What is measured, and how.
+/// The settings of this benchmark, and the outcome so far.
 struct Bench {
     client: Client,
     length: Duration,
     is_good: bool,
 }
 
-/// An experiment of this benchmark.
 type Experiment = (&'static str, fn(&mut Bench));
 
-/// In this order: memory first, while the process is small.
+/// Memory comes first, while the process is small.
 const EXPERIMENTS: [Experiment; 5] = [
     ("memory", Bench::memory),
     ("open", Bench::open),
@@ -71,7 +70,7 @@ fn act(words: &[String]) -> Result<ExitCode, Box<dyn Error>> {
     }
 }
 
-/// A process for each driver: memory that one has given back would be there for the next.
+/// Each driver runs in a process of its own: memory that one driver has freed would be available to the next.
 fn each_driver(words: &[String]) -> Result<ExitCode, Box<dyn Error>> {
     let mut is_good = true;
     for driver in drivers() {
@@ -90,7 +89,7 @@ fn measure(driver: DriverKind, length: Duration, names: &[&str]) -> ExitCode {
         }
         [] => unreachable!("this process runs somewhere"),
     };
-    // Servers inherit it; the generator has a CPU of its own.
+    // Servers inherit this CPU; the generator has another.
     pin(&[server_cpu]);
     let mut bench =
         Bench { client: Client { cpus: vec![own_cpu], ..Client::with(driver) }, length, is_good: true };
@@ -114,7 +113,7 @@ fn us(histogram: &Histogram, q: f64) -> f64 {
 }
 
 impl Bench {
-    /// Prints a figure that has a bound.
+    /// Prints a figure, with whether it is within its bound.
     fn bounded(&mut self, what: &str, is_good: bool) {
         self.is_good &= is_good;
         println!("    {what}: {}", if is_good { "good" } else { "OUTSIDE" });

@@ -1,6 +1,6 @@
-//! The floor: an io_uring loop that sends a request, looks for the end of the head of the response, counts the body and
-//! sends again. It has the ring and the buffers of the driver, and nothing else: no checks, no clock for each request, no
-//! histogram, no timeouts, no schedule.
+//! The lower bound of the cost: an io_uring loop that sends a request, finds the end of the response head,
+//! counts the body and sends again. It has the driver's ring and buffers and nothing else: no checks, no
+//! clock per request, no histogram, no timeouts, no schedule.
 
 use std::error::Error;
 use std::io;
@@ -22,11 +22,11 @@ use buffers::{Buffers, GROUP};
 
 /// `IORING_RECVSEND_POLL_FIRST` and `IORING_RECV_MULTISHOT`, as the driver has them.
 const RECEIVE: u16 = 1 | 2;
-/// As the driver has it.
+/// The same value as in the driver.
 const FLUSH_EVERY: usize = 16;
 
 struct Bare {
-    // Declared before the memory that is registered with it.
+    // Declared before the memory that is registered with it, because fields are dropped in this order.
     ring: IoUring,
     buffers: Buffers,
     connections: Vec<Connection>,
@@ -37,14 +37,14 @@ struct Bare {
 
 struct Connection {
     stream: TcpStream,
-    /// The start of a head that arrived in pieces, as at the end of a buffer.
+    /// The start of a head that was split, for example at the end of a buffer.
     head: Vec<u8>,
     /// Bytes of the body that are still to come, once the head is there.
     left: usize,
 }
 
 impl Connection {
-    /// Whether these bytes end the response.
+    /// Whether `bytes` end the response.
     fn take(&mut self, mut bytes: &[u8], body_bytes: usize) -> io::Result<bool> {
         const END: &[u8] = b"\r\n\r\n";
         if self.left == 0 {
@@ -123,7 +123,7 @@ impl Bare {
         Ok(())
     }
 
-    /// Takes what a receive brought; true when that made another request.
+    /// Processes a received buffer; true if another request was sent.
     fn take(&mut self, completion: &cqueue::Entry) -> io::Result<bool> {
         let (slot, result, flags) =
             (completion.user_data() as usize, completion.result(), completion.flags());
@@ -160,8 +160,8 @@ impl Bare {
 
     #[allow(unsafe_code)]
     fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {
-        // SAFETY: a receive writes to the registered buffers only, and a send, which does not wait, reads the request
-        // when it is handed over; both live as long as the ring.
+        // SAFETY: a receive writes to the registered buffers only. A send does not wait, so it reads the
+        // request when it is submitted. Both memories live as long as the ring.
         while unsafe { self.ring.submission().push(entry) }.is_err() {
             self.ring.submit()?;
         }

@@ -1,4 +1,4 @@
-//! Nothing is left behind, however this program ends: what it starts is killed with it, and its folders are removed.
+//! Cleans up however this program ends: its child processes are killed, and its folders are removed.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -15,14 +15,14 @@ pub fn leash(command: &mut Command) -> &mut Command {
     let parent = getpid();
     let fasten = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
-        // It may have ended just before.
+        // The parent may have ended before the call above.
         if getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
     };
-    // SAFETY: it makes two system calls and nothing else, neither of which allocates.
+    // SAFETY: the closure makes two system calls and nothing else; neither allocates.
     unsafe { command.pre_exec(fasten) }
 }
 
-/// A process that ends with this value.
+/// A process that is killed when this value is dropped.
 #[derive(Debug)]
 pub struct Leashed(pub Child);
 
@@ -33,7 +33,8 @@ impl Drop for Leashed {
     }
 }
 
-/// A folder that is removed with this value; by a process of its own, which Ctrl-C does not reach, where this program is killed.
+/// A folder that is removed when this value is dropped. If this program is killed, a helper process that
+/// Ctrl-C does not reach removes it.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -45,7 +46,7 @@ impl Folder {
         let path = std::env::temp_dir().join(format!("tare-{name}-{}", std::process::id()));
         DirBuilder::new().mode(0o700).create(&path)?;
         let mut sweeper = Command::new("sh");
-        // It waits for the end of its input, which ends with whoever holds the other end.
+        // `cat` ends when this program closes the pipe, or ends.
         sweeper.args(["-c", "cat; rm -rf \"$0\""]).arg(&path).process_group(0);
         let sweeper = sweeper.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
         Ok(Folder { path, sweeper })

@@ -1,22 +1,23 @@
 //! What a request costs the generator in CPU time: Tare beside wrk, h2load, shb and a bare io_uring loop.
 //!
-//! Each tool is a process of its own on one CPU, the same server for all on another; in every round each has one turn, in an
-//! order drawn anew. CPU time is what the kernel has charged to the ended process, all of it, handshakes too; requests are those
-//! that the tool itself says were answered. Tare compares every byte of every body. No other tool does.
+//! Each tool is a process of its own on one CPU; all use the same server on another CPU. In every round each
+//! tool runs once, in a new random order. CPU time is what the kernel charged to the ended process, including
+//! handshakes. Requests are those that the tool itself reports as answered. Only Tare compares all bytes.
 //!
 //! | command, after `cargo bench -p tare-load --bench against_wrk -- ` | what |
 //! |---|---|
-//! | (nothing) | HTTP/1.1 of our own server; all related to wrk |
-//! | `--protocol tls` | HTTP/1.1 over TLS of nginx (`apt-get install nginx-light`); wrk and h2load have OpenSSL |
-//! | `--protocol tls --body 1048576 --connections 64 --polling` | large bodies: also what goes through in a second |
+//! | (nothing) | HTTP/1.1 from our own server; all figures relative to wrk |
+//! | `--protocol tls` | HTTP/1.1 over TLS from nginx (`apt-get install nginx-light`); wrk and h2load use OpenSSL |
+//! | `--protocol tls --body 1048576 --connections 64 --polling` | large bodies: throughput too |
 //! | `--protocol h2c --body 12` | HTTP/2 of nghttpd (`apt-get install nghttp2-server`), with 1, 8, 32 and 100 streams; related to h2load |
 //! | `--protocol h2 --body 12` | the same over TLS |
-//! | `--protocol h2 --server nginx --body 12,102400` | the same of nginx |
+//! | `--protocol h2 --server nginx --body 12,102400` | the same from nginx |
 //!
-//! `[--protocol http1|tls|h2c|h2] [--server own|nginx|nghttpd] [--rounds 9] [--seconds 2] [--connections 64,400]
-//! [--streams 1,8,32,100] [--body 12,102400] [--polling] [--seed 1] [--json]`. With `--polling` Tare is also measured while it
-//! does not sleep: the server need not wake it, so more goes through. nginx and nghttpd have one thread, a certificate of P-256
-//! and one suite, TLS_AES_128_GCM_SHA256 of TLS 1.3. Whatever ends this program ends all that it started.
+//! `[--protocol http1|tls|h2c|h2] [--server own|nginx|nghttpd] [--rounds 9] [--seconds 2] [--connections
+//! 64,400] [--streams 1,8,32,100] [--body 12,102400] [--polling] [--seed 1] [--json]`. With `--polling` Tare
+//! is also measured while it does not sleep: the server need not wake it, so more goes through. nginx and
+//! nghttpd have one thread, a certificate of P-256 and one suite, TLS_AES_128_GCM_SHA256 of TLS 1.3. When
+//! this program ends, all its child processes end too.
 
 mod bare;
 #[path = "../../tests/kit/mod.rs"]
@@ -54,7 +55,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The server, Tare and the floor are this program too, each as a process of its own.
+/// The server, Tare and the load generator of the lower bound are also this program, each as its own process.
 fn act(words: &[String]) -> Result<(), Box<dyn Error>> {
     match words.first().map(String::as_str) {
         Some("server") => Ok(serve_in_process(words[1].parse()?, Protocol::Http1)?),
@@ -103,7 +104,7 @@ fn compare(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Every load: each body has a server of its own.
+/// The tables of all loads. Each body size has a server of its own.
 fn tables(options: &Options, servers: &[Running], tools: &[Tool]) -> Vec<Table> {
     let mut tables = Vec::new();
     for (server, &body_bytes) in servers.iter().zip(&options.bodies) {
@@ -120,12 +121,12 @@ fn tables(options: &Options, servers: &[Running], tools: &[Tool]) -> Vec<Table> 
     tables
 }
 
-/// All rounds: every load, and every tool in random order, within each of them.
+/// Runs all rounds. Within each round it runs every load, and for each load every tool in random order.
 fn measure(options: &Options, tools: &[Tool], tables: &mut [Table]) -> Result<(), Box<dyn Error>> {
     let mut random = SplitMix64::new(options.seed);
     let pilot = tools.iter().find(|tool| tool.is_timed()).ok_or("no tool that ends after a time")?;
     for table in tables.iter_mut() {
-        // It is not recorded: it warms the server up.
+        // This run is not recorded: it warms the server up.
         let least = (table.cell.connections * table.cell.streams) as u64;
         table.cell.requests = run(pilot, &table.cell)?.requests.max(least);
     }

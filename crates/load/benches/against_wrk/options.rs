@@ -1,4 +1,4 @@
-//! What is asked for, from the words of the command line.
+//! The options of the command line.
 
 use std::str::FromStr;
 
@@ -7,7 +7,6 @@ use tare_load::Protocol;
 use super::servers::Serving;
 use crate::kit::closed::{protocol_of, word_of};
 
-/// What is asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Options {
     pub protocol: Protocol,
@@ -15,7 +14,7 @@ pub struct Options {
     pub rounds: usize,
     pub seconds: u64,
     pub connections: Vec<usize>,
-    /// Of HTTP/2: requests that a connection has on their way at a time. One with HTTP/1.1.
+    /// Concurrent requests on each HTTP/2 connection; 1 with HTTP/1.1.
     pub streams: Vec<usize>,
     pub bodies: Vec<usize>,
     /// Whether Tare is also measured while it polls.

@@ -1,10 +1,11 @@
-//! What a tool prints: how many requests were answered.
+//! Parses the number of answered requests from the output of each tool.
 
 use tare_load::Protocol;
 
 use super::tools::Tool;
 
-/// How many requests were answered, if none failed. h2load takes what the server speaks, and says which protocol that was.
+/// The number of answered requests, if none failed. h2load uses the protocol that the server chooses, so its
+/// output must name `protocol`.
 pub fn requests(tool: &Tool, protocol: Protocol, output: &str) -> Option<u64> {
     match tool {
         Tool::Tare(..) => (after(output, "failed ")? == 0).then(|| after(output, "requests "))?,
@@ -26,7 +27,7 @@ pub fn requests(tool: &Tool, protocol: Protocol, output: &str) -> Option<u64> {
     }
 }
 
-/// As h2load names it.
+/// The protocol's name in the output of h2load.
 fn spoken_name(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Http1 | Protocol::Http1Tls => "http/1.1",
@@ -40,7 +41,6 @@ fn after(output: &str, word: &str) -> Option<u64> {
     output.lines().find_map(|line| line.strip_prefix(word))?.trim().parse().ok()
 }
 
-/// The number before a word.
 fn before(output: &str, word: &str) -> Option<u64> {
     let (text, _) = output.split_once(word)?;
     text.rsplit([' ', '\n']).next()?.parse().ok()

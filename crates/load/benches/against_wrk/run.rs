@@ -1,4 +1,4 @@
-//! One run of a tool: what it cost, by the kernel's account of its process.
+//! One run of a tool, and its cost by the kernel's accounting of the process.
 
 use std::error::Error;
 use std::io::{self, Read};
@@ -49,7 +49,7 @@ pub fn run(tool: &Tool, cell: &Cell) -> Result<Reading, Box<dyn Error>> {
     }
 }
 
-/// Its output, whether it ended well, and its CPU time in microseconds. It is killed if it does not end.
+/// The tool's output, its success, and its CPU time in microseconds. It is killed if it does not end.
 fn run_once(tool: &Tool, cell: &Cell) -> Result<(String, bool, f64), Box<dyn Error>> {
     let mut command = tool.command(cell)?;
     let mut child = leash(&mut command).stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
@@ -69,15 +69,15 @@ fn run_once(tool: &Tool, cell: &Cell) -> Result<(String, bool, f64), Box<dyn Err
     Ok((output, is_good, cpu_us))
 }
 
-/// Waits for a child: whether it ended well, and its CPU time, user and kernel, of all its threads.
+/// Waits for a child. Returns whether it succeeded and its CPU time: user and kernel, all threads.
 #[allow(unsafe_code)]
 fn wait(pid: u32) -> io::Result<(bool, f64)> {
     let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
-    // SAFETY: both places are ours and large enough.
+    // SAFETY: both pointers are to local variables that are large enough.
     if unsafe { libc::wait4(pid as libc::pid_t, &raw mut status, 0, usage.as_mut_ptr()) } < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: all bits zero is a value of it, and wait4 has filled it.
+    // SAFETY: all-zero bits are a valid `rusage`, and `wait4` has filled it.
     let usage = unsafe { usage.assume_init() };
     let us = |time: libc::timeval| time.tv_sec as f64 * 1e6 + time.tv_usec as f64;
     Ok((status == 0, us(usage.ru_utime) + us(usage.ru_stime)))

@@ -1,5 +1,5 @@
-//! The servers: our own for plain HTTP/1.1, and nginx and nghttpd for what it does not speak. Each is one thread on the CPUs of
-//! the calling thread, and serves the same body at `/`.
+//! The servers: our own for plain HTTP/1.1, nginx and nghttpd for the other protocols. Each has one thread on
+//! the CPUs of the calling thread, and serves the same body at `/`.
 
 use std::error::Error;
 use std::fs;
@@ -21,21 +21,21 @@ use crate::kit::process::Server;
 const SUITE: &str = "TLS_AES_128_GCM_SHA256";
 const READY_WITHIN: Duration = Duration::from_secs(10);
 
-/// Which server it is.
+/// The kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Serving {
-    /// Of the kit.
+    /// The server of the test kit.
     Own,
     Nginx,
-    /// Of nghttp2, as h2load is.
+    /// The server of nghttp2, the project that h2load belongs to.
     Nghttpd,
 }
 
-/// One that runs until this value is dropped.
+/// A server that runs until this value is dropped.
 #[derive(Debug)]
 pub struct Running {
     pub target: SocketAddr,
-    /// Declared before the folder that it uses.
+    /// Declared before the folder that it uses, so that it is dropped first.
     _process: Process,
     _folder: Option<Folder>,
 }
@@ -79,7 +79,6 @@ impl Serving {
         }
     }
 
-    /// Starts it with a body of that many bytes.
     pub fn start(self, protocol: Protocol, body_bytes: usize) -> Result<Running, Box<dyn Error>> {
         let (name, package) = match self {
             Serving::Own => return Ok(own(body_bytes)?),
@@ -106,7 +105,7 @@ impl Serving {
     }
 }
 
-/// This program once more, as the server of the kit.
+/// Starts this program again as the server of the test kit.
 fn own(body_bytes: usize) -> io::Result<Running> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["server", &body_bytes.to_string()]);
@@ -114,7 +113,7 @@ fn own(body_bytes: usize) -> io::Result<Running> {
     Ok(Running { target: server.target, _process: Process::Own(server), _folder: None })
 }
 
-/// What both servers read: a page, a key, and a certificate.
+/// Writes the files that both servers read: a page, a key and a certificate.
 fn fill(folder: &Path, body_bytes: usize) -> Result<(), Box<dyn Error>> {
     fs::create_dir(folder.join("pages"))?;
     fs::write(folder.join("pages/index.html"), body(body_bytes))?;
@@ -128,7 +127,7 @@ fn free_address() -> io::Result<SocketAddr> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()
 }
 
-/// Without a master there is one process, which needs no other to end it.
+/// Without a master process there is one process to end.
 fn nginx(command: &mut Command, folder: &Path, target: SocketAddr, protocol: Protocol) -> io::Result<()> {
     let ssl = if protocol.is_tls() { " ssl" } else { "" };
     let http2 = if protocol.is_http2() { " http2" } else { "" };
@@ -150,7 +149,7 @@ fn nginx(command: &mut Command, folder: &Path, target: SocketAddr, protocol: Pro
     Ok(())
 }
 
-/// It has no option for the suites of TLS 1.3, but OpenSSL reads a file.
+/// nghttpd has no option for TLS 1.3 suites; OpenSSL reads them from a file.
 fn nghttpd(command: &mut Command, folder: &Path, target: SocketAddr, protocol: Protocol) -> io::Result<()> {
     command.args(["-n1", "-a", &target.ip().to_string(), "-d"]).arg(folder.join("pages"));
     if !protocol.is_tls() {

@@ -1,4 +1,4 @@
-//! From readings to figures, and figures as text and JSON.
+//! Computes figures from readings, and formats them as text and JSON.
 
 use std::fs;
 
@@ -12,23 +12,22 @@ use crate::kit::closed::word_of;
 pub struct Table {
     pub cell: Cell,
     pub server: &'static str,
-    /// The first is what the others are related to.
+    /// The first is the reference of the ratios.
     pub tools: Vec<&'static str>,
     pub rounds: Vec<Vec<Reading>>,
 }
 
-/// What a tool cost.
+/// The figures of one tool.
 struct Row {
     tool: &'static str,
     /// CPU time for each request: median, least, most.
     cpu_us: [f64; 3],
-    /// Median.
     requests_per_s: f64,
-    /// Of the medians of CPU time, to that of the base.
+    /// The ratio of the tool's median CPU time to that of the reference.
     ratio: f64,
-    /// Of CPU time in each round, to the base in the same round: median and quartiles.
+    /// The ratio of CPU time to the reference in the same round: median and quartiles.
     paired_cpu: [f64; 3],
-    /// The same of requests in a second.
+    /// The ratio of requests per second to the reference in the same round: median and quartiles.
     paired_rate: [f64; 3],
 }
 
@@ -37,7 +36,7 @@ impl Table {
         self.rounds.iter().map(|round| figure(&round[tool])).collect()
     }
 
-    /// Median and quartiles of the ratios to the base, round by round.
+    /// Median and quartiles of the ratios to the reference, round by round.
     fn paired(&self, tool: usize, figure: impl Fn(&Reading) -> f64) -> [f64; 3] {
         let ratios = self.rounds.iter().map(|round| figure(&round[tool]) / figure(&round[0]));
         let ratios: Vec<f64> = ratios.collect();
@@ -137,7 +136,7 @@ fn span(from: f64, to: f64) -> String {
     format!("[{from:.3} .. {to:.3}]")
 }
 
-/// Between the two nearest values.
+/// A quantile, interpolated between the two nearest values.
 fn quantile(mut values: Vec<f64>, q: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let place = q * (values.len() - 1) as f64;

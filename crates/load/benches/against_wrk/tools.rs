@@ -1,4 +1,4 @@
-//! The programs that are compared, and the command line by which each makes the same load.
+//! The compared programs, and the command line with which each makes the same load.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -13,34 +13,33 @@ use crate::kit::load::skip;
 /// A load generator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tool {
-    /// Tare with a driver, every byte of every response compared. It sleeps, as the others do, or polls.
+    /// Tare with a driver; it compares every byte of every response. It sleeps like other tools, or polls.
     Tare(DriverKind, Waiting),
-    /// The floor.
+    /// The bare io_uring loop.
     Bare,
     /// <https://github.com/wg/wrk>.
     Wrk(OsString),
-    /// h2load of nghttp2.
     H2load(OsString),
     /// <https://crates.io/crates/shb>.
     Shb(OsString),
 }
 
-/// One load.
 #[derive(Debug, Clone, Copy)]
 pub struct Cell {
     pub target: SocketAddr,
     pub protocol: Protocol,
     pub connections: usize,
-    /// Requests that a connection has on their way at a time.
+    /// Concurrent requests on each connection.
     pub streams: usize,
     pub body_bytes: usize,
     pub seconds: u64,
-    /// For h2load, which often hangs at the end of a time: about as many as the others get in it.
+    /// For h2load, which often hangs at the end of a timed run: about what the other tools reach in that
+    /// time.
     pub requests: u64,
 }
 
-/// The tools of this machine that speak `protocol`; those that are missing are named. The first is the one to which all others
-/// are related: wrk, and h2load where wrk does not speak it.
+/// The tools on this machine that speak `protocol`; missing ones are printed. The first is the reference:
+/// wrk, or h2load where wrk does not speak the protocol.
 pub fn find(protocol: Protocol, has_uring: bool, with_polling: bool) -> Result<Vec<Tool>, String> {
     let h2load = program("h2load", "nghttp2-client").map(Tool::H2load);
     let (base, other) = match protocol.is_http2() {
@@ -74,12 +73,12 @@ pub fn find(protocol: Protocol, has_uring: bool, with_polling: bool) -> Result<V
     Ok(tools)
 }
 
-/// Where a program is, or with which package it comes.
+/// The path of a program, or an error that names its package.
 pub fn program(name: &str, package: &str) -> Result<OsString, String> {
     in_path(name).ok_or_else(|| format!("{name} is not in PATH: apt-get install {package}"))
 }
 
-/// Servers are often in `/usr/sbin`, which is in the PATH of root alone.
+/// Also looks in `/usr/sbin`, where servers often are, and which only root has in its PATH.
 fn in_path(name: &str) -> Option<OsString> {
     let folders = env::var_os("PATH")?;
     let folders = env::split_paths(&folders).chain(["/usr/sbin".into()]);
@@ -101,12 +100,12 @@ impl Tool {
         }
     }
 
-    /// Whether its load ends after a time, and not after a number of requests.
+    /// Whether the tool's load ends after a time instead of a number of requests.
     pub fn is_timed(&self) -> bool {
         !matches!(self, Tool::H2load(_))
     }
 
-    /// One thread, kept connections, on each as many requests in flight as the load has streams.
+    /// One thread and kept connections, each with as many requests in flight as the load has streams.
     pub fn command(&self, cell: &Cell) -> io::Result<Command> {
         let Cell { target, protocol, connections, streams, body_bytes, seconds, requests } = cell;
         let url = format!("{}://{target}/", if protocol.is_tls() { "https" } else { "http" });

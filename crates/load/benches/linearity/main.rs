@@ -1,10 +1,11 @@
-//! Whether a known weight is read as what it is: servers that differ in a busy loop of known length alone, loaded in turns,
-//! by a generator that sleeps between answers and by one that polls.
+//! Checks that a known cost is measured as what it is. The servers differ only in a busy loop of known
+//! length. They are loaded in turns, by a generator that sleeps between answers and by one that polls.
 //!
-//! `cargo bench -p tare-load --bench linearity -- [--rounds 40]`. A round loads each server for 50 ms under each of the
-//! ways to wait. The cost of a request is the server's CPU time (schedstat) by the answers; what is printed is the median
-//! over the rounds of its difference to the server without a loop, as a share of the loop's own time. The loop is
-//! measured in each round on the server's CPU. It needs two CPUs that are otherwise idle.
+//! `cargo bench -p tare-load --bench linearity -- [--rounds 40]`. A round loads each server for 50 ms with
+//! each way to wait. The cost of a request is the server's CPU time (schedstat) divided by the answers. The
+//! output is the median over the rounds of the difference to the server without a loop, as a share of the
+//! loop's own time. The loop is timed in each round on the server's CPU. The benchmark needs two CPUs that
+//! are otherwise idle.
 
 #[path = "../../tests/kit/mod.rs"]
 mod kit;
@@ -20,11 +21,11 @@ use rustix::process::Signal;
 use rustix::time::{ClockId, clock_gettime};
 use tare_load::{DriverChoice, DriverKind, Generator, Load, Settings, Waiting};
 
-/// Of what a request costs the server without a loop.
+/// The lengths of the loop, as shares of the cost of a request to the server without a loop.
 const WEIGHTS: [f64; 5] = [0.01, 0.03, 0.1, 0.3, 1.0];
 const CONNECTIONS: usize = 64;
 const SLICE_MS: u64 = 50;
-/// Steps of the loop that are measured at once.
+/// Steps of the loop in one timing.
 const STEPS: u64 = 50_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -51,7 +52,7 @@ struct Way {
     driver: DriverKind,
     waiting: Waiting,
     generators: Vec<Generator>,
-    /// Cost of a request by row, in ns, of each round.
+    /// Cost of a request in ns: for each row, one value per round.
     costs_ns: Vec<Vec<f64>>,
 }
 
@@ -120,7 +121,7 @@ impl Row {
         self.server.signal(Signal::CONT);
         let report = run(generator, &Load { waiting, ..load(SLICE_MS, 1_000) });
         self.server.signal(Signal::STOP);
-        // A signal takes a moment.
+        // A signal takes a moment to arrive.
         std::thread::sleep(Duration::from_millis(1));
         (self.server.cpu_ns() - before_ns) as f64 / report.total.tally.answered as f64
     }
@@ -145,7 +146,7 @@ impl Way {
     }
 }
 
-/// What a step of the loop takes on this CPU now, by the CPU clock of this thread.
+/// Duration of one step of the loop on this CPU, by the CPU clock of this thread.
 fn step_ns(cpu: usize) -> f64 {
     pin(&[cpu]);
     let began_ns = thread_cpu_ns();
@@ -163,7 +164,7 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// Of the median of sorted values, as far as they are normal: from their quartiles.
+/// Standard error of the median of sorted values, from their quartiles. Assumes a normal distribution.
 fn standard_error(sorted: &[f64]) -> f64 {
     let quartile = |share: usize| sorted[(sorted.len() - 1) * share / 4];
     1.253 * (quartile(3) - quartile(1)) / 1.349 / (sorted.len() as f64).sqrt()

@@ -1,6 +1,6 @@
 //! The epoll driver: edge-triggered, every socket registered once, many events a wait.
 //!
-//! A read that does not fill the buffer has drained the socket (epoll(7), question 9), so that an answer costs one
+//! A read that does not fill the buffer has drained the socket (epoll(7), question 9). So an answer costs one
 //! receive and one send, and no `epoll_ctl`. One buffer serves all connections of a driver.
 
 use std::fmt;
@@ -48,7 +48,7 @@ struct Reading {
     full_reads: u32,
 }
 
-/// What the kernel last reported.
+/// The events of the last wait.
 struct Events(Vec<epoll::Event>);
 
 // SAFETY: the type is not Send because an event may carry a pointer; ours only ever carry a number, put there by
@@ -98,7 +98,7 @@ impl Epoll {
         self.sockets.get(slot).is_some_and(|socket| socket.fd.is_some() && socket.generation == generation)
     }
 
-    /// What a readiness event says beyond "there is something to read", which it leaves in `reading`.
+    /// The event of a readiness report; readable data are only noted in `reading`.
     fn ready(&mut self, event: epoll::Event) -> Option<Event> {
         let (token, flags) = (event.data.u64(), event.flags);
         let (slot, generation) = (token as u32 as usize, (token >> 32) as u32);
@@ -228,7 +228,8 @@ impl Driver for Epoll {
         self.reading = self.reading.or_else(|| self.unfinished.pop());
     }
 
-    /// The kernel cannot wait for a number of sockets. What comes meanwhile on those that it named is read with what they have.
+    /// The kernel cannot wait for a number of sockets. Data that arrives meanwhile on the named ones is read
+    /// together with the rest.
     fn gather(&mut self, count: usize, sleeps: bool) -> u64 {
         let ready = self.events.0.len();
         if ready == 0 || ready >= count {

@@ -1,4 +1,4 @@
-//! The seam to the kernel: connections by slot, bytes out, events in.
+//! The interface to the kernel: connections by slot, bytes out, events in.
 //!
 //! It is shaped after completions ("these bytes were received") rather than readiness, so that io_uring fits behind
 //! it as well as epoll. It knows nothing of HTTP, schedules or time limits.
@@ -24,10 +24,10 @@ use crate::negotiated::Handshakes;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
 
-/// How long events are gathered at most.
+/// The longest time for which events are gathered.
 pub(crate) const GATHER_NS: u64 = 20_000;
 
-/// What happened to a connection.
+/// An event of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
     Connected {
@@ -43,10 +43,10 @@ pub(crate) enum Event {
         /// Whether the peer is known to have closed its side after them.
         hangup: bool,
     },
-    /// Follows a send that was not accepted whole: more of it is accepted now, and it may be continued.
+    /// Follows a send that was not accepted whole: more of it is accepted now, and the caller may continue.
     Sendable {
         slot: usize,
-        /// Bytes accepted since.
+        /// Bytes accepted since the last report.
         sent: usize,
     },
     /// The peer closed its side in an orderly way.
@@ -73,8 +73,8 @@ pub(crate) trait Driver {
     /// Sets the requests that are sent from now on. No request may be in flight on any connection.
     fn set_requests(&mut self, requests: Arc<RequestBuffer>);
 
-    /// The bytes that only this slot sends, to be filled anew and sent by their [`own_range`]. None while those before are not
-    /// all accepted; `Sendable` then follows once they are.
+    /// The bytes that only this slot sends. The caller fills them anew and sends them by their [`own_range`].
+    /// `None` while the previous ones are not all accepted; `Sendable` follows once they are.
     fn own(&mut self, slot: usize) -> Option<&mut Vec<u8>>;
 
     /// Starts to connect; `Connected` or `ConnectFailed` follows unless it fails at once.
@@ -96,11 +96,12 @@ pub(crate) trait Driver {
     /// Whether a connection is open or being opened.
     fn is_open(&self, slot: usize) -> bool;
 
-    /// Waits for events for at most `timeout_ns`. Queued sends are submitted at the latest now. A signal ends the wait.
+    /// Waits for events for at most `timeout_ns`, after submitting queued sends. A signal ends the wait.
     fn wait(&mut self, timeout_ns: u64);
 
-    /// Waits for a moment ([`GATHER_NS`]) until `count` events have come, if the last wait brought one of them. That saves wake-ups of
-    /// this thread and of whoever wakes it. Returns how long it polled for nothing, if it may not sleep.
+    /// Waits for a moment ([`GATHER_NS`]) until `count` events have arrived, if the last wait brought one.
+    /// That saves wake-ups of this thread, and the server's work of waking it. Returns the time it polled
+    /// without result, if it may not sleep.
     fn gather(&mut self, _count: usize, _sleeps: bool) -> u64 {
         0
     }
@@ -111,10 +112,10 @@ pub(crate) trait Driver {
     /// The bytes of the last `Received`, until the next call of `wait` or `next_event`.
     fn received(&self) -> &[u8];
 
-    /// The same, to be decrypted in place.
+    /// The bytes of the last `Received`, to be decrypted in place.
     fn received_mut(&mut self) -> &mut [u8];
 
-    /// What is known of TLS, if it is spoken.
+    /// The TLS handshakes so far, if TLS is used.
     fn tls(&self) -> Option<&Handshakes> {
         None
     }

@@ -1,15 +1,15 @@
-//! The bytes that connections send: requests that all of them share, and of each slot bytes of its own, which are made when
-//! they are sent. Both are addressed by ranges, so that a driver sends and continues both in the same way.
+//! The bytes that connections send: requests that all connections share, and bytes of each slot that are made
+//! when they are sent. Both are addressed by ranges, so that a driver treats them in the same way.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::request_buffer::RequestBuffer;
 
-/// Ranges from here on are of the slot's own bytes.
+/// Ranges from this offset on refer to the slot's own bytes.
 const OWN: usize = 1 << (usize::BITS - 1);
 
-/// How a driver is asked to send this part of a slot's own bytes.
+/// The range that stands for this part of a slot's own bytes in `Driver::send`.
 #[inline]
 pub(crate) fn own_range(range: Range<usize>) -> Range<usize> {
     OWN + range.start..OWN + range.end
@@ -26,7 +26,7 @@ impl Outgoing {
         Outgoing { own: vec![Vec::new(); slots], shared: Arc::default() }
     }
 
-    /// Returns the requests that were shared before.
+    /// Sets the shared requests and returns the previous ones.
     pub(crate) fn share(&mut self, requests: Arc<RequestBuffer>) -> Arc<RequestBuffer> {
         std::mem::replace(&mut self.shared, requests)
     }

@@ -27,11 +27,11 @@ pub(super) fn open(
     Ok((socket, address))
 }
 
-/// The port is chosen when the connection is made, when the kernel knows the target too: chosen here, one address
-/// would have its ports once for all targets.
+/// The kernel chooses the port at connect time, when it knows the target. If it chose the port here, an
+/// address could use each port only once for all targets.
 fn bind_to(socket: &OwnedFd, source: IpAddr) -> Result<(), Errno> {
     let on: libc::c_int = 1;
-    // SAFETY: the descriptor is open, and the option is an int of which address and size are given.
+    // SAFETY: the descriptor is open, and the option is an int with the given address and size.
     #[allow(unsafe_code)]
     let result = unsafe {
         let (level, option) = (libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
@@ -47,7 +47,7 @@ pub(super) fn connect_failure(errno: Errno) -> Failure {
     match errno {
         Errno::TIMEDOUT => Failure::ConnectTimeout,
         Errno::ADDRNOTAVAIL | Errno::ADDRINUSE | Errno::AGAIN => Failure::NoPorts,
-        // A Unix socket that is not there.
+        // The path of a Unix socket does not exist.
         Errno::NOENT => Failure::Refused,
         _ => common_failure(errno),
     }
@@ -56,7 +56,7 @@ pub(super) fn connect_failure(errno: Errno) -> Failure {
 pub(super) fn broken_failure(errno: Errno) -> Failure {
     match errno {
         Errno::TIMEDOUT => Failure::ResponseTimeout,
-        // Writing to a peer that closed in good order before.
+        // A write to a peer that had closed in good order.
         Errno::PIPE => Failure::ClosedBeforeResponse,
         _ => common_failure(errno),
     }

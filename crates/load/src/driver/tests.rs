@@ -1,4 +1,4 @@
-//! One suite over both drivers: what a caller may rely on.
+//! One test suite for both drivers: the guarantees that a caller relies on.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::exchange::{Exchange, ExchangePool, Expected, ExpectedBody};
 
-/// Nothing here takes that long but on a machine that is busy with other things.
+/// A time limit that is reached only on a machine that is busy with other work.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Taken by the tests that count descriptors, or use many.
+/// Locked by the tests that count descriptors, or use many.
 static DESCRIPTORS: Mutex<()> = Mutex::new(());
 
-/// A driver and what it told so far.
+/// A driver and its events so far.
 struct Client<D: Kernel> {
     driver: D,
     events: Vec<Event>,
@@ -43,7 +43,7 @@ impl<D: Kernel> Client<D> {
     /// Waits once and takes all events.
     fn step(&mut self, timeout: Duration) {
         self.driver.wait(timeout.as_nanos() as u64);
-        // Whatever is gathered, nothing is lost or overtaken.
+        // However events are gathered, none is lost or reordered.
         let (count, sleeps) = (self.events.len() % 4, self.events.len().is_multiple_of(2));
         self.driver.gather(count, sleeps);
         while let Some(event) = self.driver.next_event() {
@@ -54,7 +54,7 @@ impl<D: Kernel> Client<D> {
         }
     }
 
-    /// Goes on until something is true.
+    /// Waits until a condition is true.
     fn until(&mut self, done: impl Fn(&Self) -> bool) {
         let end = Instant::now() + PATIENCE;
         while !done(self) {
@@ -72,7 +72,7 @@ impl<D: Kernel> Client<D> {
         self.until(|client| client.saw(Event::Connected { slot }));
     }
 
-    /// Sends a request to the end, however it is taken.
+    /// Sends a whole request, however the driver accepts it.
     fn send(&mut self, slot: usize, request: usize) {
         let mut rest = self.requests.range(request, 1);
         while !rest.is_empty() {
@@ -96,7 +96,7 @@ impl<D: Kernel> Client<D> {
     }
 }
 
-/// A server that handles each connection on a thread, and tells of each that ended.
+/// A server that handles each connection on a thread, and reports each connection that ended.
 fn serve(handle: impl Fn(TcpStream) + Send + Clone + 'static) -> (Route, mpsc::Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let route = Route::from(listener.local_addr().expect("an address"));
@@ -140,7 +140,7 @@ fn a_request_in_pieces_comes_back<D: Kernel>() {
     assert!(client.driver.is_open(1) && !client.driver.is_open(0));
 }
 
-/// Two sends before the first can be known to be taken.
+/// Sends twice, before the first send can be known to be accepted.
 fn sends_keep_their_order_when_the_peer_does_not_read<D: Kernel>() {
     const ROUNDS: usize = 1_000;
     let (go, wait) = mpsc::channel::<()>();
@@ -164,7 +164,7 @@ fn sends_keep_their_order_when_the_peer_does_not_read<D: Kernel>() {
         }
         rest.start += client.driver.send(0, rest.clone()).expect("a connection");
         while !rest.is_empty() {
-            // It does not fit any more: only now does the peer begin to read.
+            // The socket buffers are full: only now does the peer begin to read.
             if !std::mem::replace(&mut going, true) {
                 go.send(()).expect("a peer");
             }
@@ -179,7 +179,7 @@ fn sends_keep_their_order_when_the_peer_does_not_read<D: Kernel>() {
         sent += 1;
     }
     assert!(going, "the test needs more than fits");
-    // All of it is out when the peer, which reads, has it: a close would cut off what is not.
+    // All bytes are out once the peer, which reads, has them: a close would cut off the rest.
     let until = Instant::now() + Duration::from_millis(500);
     while Instant::now() < until {
         client.step(Duration::from_millis(50));
@@ -246,7 +246,7 @@ fn a_refused_connection_is_named<D: Kernel>() {
 
 fn a_reset_is_named<D: Kernel>() {
     let (route, _) = serve(|mut stream: TcpStream| {
-        // Closing with something unread resets.
+        // Closing with unread bytes resets the connection.
         let _result = stream.read(&mut [0; 1]);
     });
     let mut client = Client::<D>::new(1, &[b"request"]);
@@ -277,11 +277,11 @@ fn the_end_of_a_peer_is_an_event<D: Kernel>() {
 
 fn closing_while_connecting_is_quiet<D: Kernel>() {
     let (route, _) = serve(drain);
-    // Nothing answers there: it is for documentation.
+    // No host answers there: the address is reserved for documentation.
     let nowhere = Route::from(SocketAddr::from(([192, 0, 2, 1], 9)));
     let mut client = Client::<D>::new(2, &[]);
     for route in [&nowhere, &route] {
-        // Where there is no way at all it fails at once.
+        // Without a route the connect fails at once.
         let _result = client.driver.connect(0, route);
         client.driver.close(0);
         assert!(!client.driver.is_open(0));
@@ -403,7 +403,7 @@ fn nothing_comes_of_a_closed_connection<D: Kernel>() {
     client.connect(0, &route);
     client.until(|client| client.received[0] == b"unasked");
     client.events.clear();
-    // A part of it may be out, an answer may be there, and an end will follow.
+    // Part of it may be sent, an answer may have arrived, and an end will follow.
     let _taken = client.driver.send(0, client.requests.range(0, 1)).expect("a connection");
     client.driver.wait(0);
     client.driver.close(0);

@@ -1,29 +1,29 @@
-//! One slot of a worker: what it waits for. It knows neither sockets nor the load.
+//! The state of one slot of a worker. The module knows neither sockets nor the load.
 
-/// What a connection is doing.
+/// The state of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It is not open, and no attempt is planned.
+    /// Not open, and no attempt is planned.
     Closed,
-    /// It is not open; a timer starts the next attempt.
+    /// Not open; a timer starts the next attempt.
     BackingOff,
-    /// It is being established.
+    /// Being established.
     Connecting,
-    /// It is open, with or without requests in flight.
+    /// Open, with or without requests in flight.
     Open,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Stamp {
-    /// When it was due; in a closed loop when it was handed over.
+    /// When the request was due; in a closed loop, when it was passed to its connection.
     pub(super) due_ns: u64,
-    /// When it was given to its connection: from here on it is in flight.
+    /// When the request was passed to its connection: from here on it is in flight.
     pub(super) handed_ns: u64,
-    /// The same, or later if it had to wait for a stream of HTTP/2.
+    /// When the request was sent; later than `handed_ns` if it waited for an HTTP/2 stream.
     pub(super) sent_ns: u64,
 }
 
-/// A connection, or a stream of one. It keeps its place in the pool across reconnections.
+/// A connection, or an HTTP/2 stream of one. It keeps its place in the pool across reconnections.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) phase: Phase,
@@ -31,17 +31,17 @@ pub(super) struct Connection {
     pub(super) since_ns: u64,
     /// The exchange of the oldest request in flight, or of the next.
     pub(super) exchange: usize,
-    /// Requests in flight, answered in the order of their sending.
+    /// Requests in flight; they are answered in the order of sending.
     pub(super) in_flight: usize,
-    /// Where the stamp of the oldest is, in the ring of this connection.
+    /// The position of the oldest request's stamp in the ring of this connection.
     pub(super) oldest: usize,
-    /// Requests until this connection is to be closed.
+    /// Requests left until this connection is to be closed.
     pub(super) allowed: u64,
-    /// Requests until this slot has done its share.
+    /// Requests left until this slot has sent its share.
     pub(super) share: u64,
-    /// It has done its share and has been counted as done.
+    /// The slot has sent its share and has been counted as done.
     pub(super) is_retired: bool,
-    /// Its only valid timer; older ones in the queue are ignored.
+    /// The slot's only valid timer; older timers in the queue are ignored.
     pub(super) timer_ns: u64,
 }
 

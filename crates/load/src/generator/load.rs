@@ -13,7 +13,7 @@ use crate::split::Split;
 use crate::stop::{Quota, Stop};
 use crate::tls::TlsClient;
 
-/// The default: long enough for a SYN that is dropped and sent again.
+/// The default. It is long enough for a dropped SYN to be sent again.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The settings of a generator, which stay the same for all of its runs.
@@ -21,7 +21,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Settings {
     /// The target, and the local side of connections.
     pub route: Route,
-    /// How many connections, on how many threads.
+    /// The number of connections and of threads.
     pub connections: Connections,
     /// Thread i is pinned to `cpus[i % len]`; no CPUs means no pinning.
     pub cpus: Vec<usize>,
@@ -31,16 +31,16 @@ pub struct Settings {
     pub seed: u64,
     /// How requests travel.
     pub protocol: Protocol,
-    /// How many requests a connection of HTTP/2 has on their way at a time, each on a stream of its own; 1 for HTTP/1.1.
+    /// Concurrent requests on each HTTP/2 connection, each on a stream of its own; 1 for HTTP/1.1.
     pub streams: usize,
-    /// How TLS is spoken, where it is.
+    /// The TLS client, if the protocol uses TLS.
     pub tls: Option<Arc<TlsClient>>,
-    /// Its part of a load that several generators share.
+    /// This generator's part of a load that several generators share.
     pub split: Split,
 }
 
 impl Settings {
-    /// Plain HTTP/1.1 by the driver that suits, from any CPU.
+    /// Settings for plain HTTP/1.1, with an automatically chosen driver and no pinning.
     #[must_use]
     pub fn new(route: Route, connections: Connections, seed: u64) -> Settings {
         Settings {
@@ -61,7 +61,7 @@ impl Settings {
     }
 }
 
-/// How many connections, and how many threads share them.
+/// The number of connections, and the number of threads that share them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connections {
     /// Number of connections. A remainder goes to the first threads. In an open loop it is the maximum.
@@ -81,46 +81,48 @@ pub struct Load {
     pub response_timeout: Duration,
     /// How long one attempt to connect may take in the run.
     pub connect_timeout: Duration,
-    /// The most requests in flight on one connection; more than 1 takes a closed loop without think time.
+    /// The most requests in flight on one connection. More than 1 needs a closed loop without think time.
     pub pipeline: usize,
-    /// Requests after which a connection is closed; while the load lasts, another is opened in its place.
+    /// Requests after which a connection is closed. During the load another one replaces it.
     pub requests_per_connection: Option<u64>,
-    /// Whether status and body of responses are compared with what is expected. The framing is always read.
+    /// Whether status and body of responses are compared. The framing is always checked.
     pub check: bool,
     /// How a worker waits for the next answer or due instant.
     pub waiting: Waiting,
     /// The length of the intervals that are reported to a watcher.
     pub interval: Option<Duration>,
-    /// When it begins, if others begin with it.
+    /// The common start, if several generators start together.
     pub aligned: Option<Aligned>,
 }
 
-/// A start that several generators have in common, and where the answers are counted.
+/// A start that several generators have in common, and the instants at which answers are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Aligned {
-    /// The instant of the start, by [`Monotonic`](crate::Monotonic) of this machine. Arrivals are counted from it, whenever the
-    /// generator is ready.
+    /// The instant of the start, by [`Monotonic`](crate::Monotonic) of this machine. Arrivals are counted
+    /// from it, even if the generator is ready later.
     pub start_ns: u64,
     /// Times after the start at which the number of answers is noted.
     pub marks_ns: Vec<u64>,
 }
 
-/// How a worker waits. Polling takes CPU time from a server on the same CPU, so it is for a generator with CPUs of its own.
+/// How a worker waits. Polling takes CPU time from a server on the same CPU, so it suits a generator with
+/// CPUs of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Waiting {
-    /// The kernel wakes it. The server pays for that: its write to a connection whose reader sleeps has to wake the reader,
-    /// which is an interrupt to another CPU, in a virtual machine often an exit to the hypervisor.
+    /// The kernel wakes the worker. The server pays for that: its write to a connection whose reader sleeps
+    /// has to wake the reader. That is an interrupt to another CPU, and in a virtual machine often an exit to
+    /// the hypervisor.
     #[default]
     Sleep,
-    /// Sleeps, but polls for so long before a due instant, since timers and the wake-up of a CPU are late by some tens of
-    /// microseconds.
+    /// Sleeps, but polls for this time before a due instant, because timers and the wake-up of a CPU are late
+    /// by some tens of microseconds.
     PollBefore(Duration),
-    /// Never sleeps. What a request costs the server then does not depend on whether the generator had to wait for it.
+    /// Never sleeps. The server's cost per request then does not depend on the generator's waits.
     Poll,
 }
 
 impl Waiting {
-    /// How long before a due instant it polls.
+    /// The time before a due instant in which the worker polls.
     pub(super) fn poll_ns(self) -> u64 {
         match self {
             Waiting::Sleep => 0,
@@ -159,7 +161,7 @@ pub enum LoadError {
 }
 
 impl Load {
-    /// A load with one request in flight on each connection, kept connections, and every response checked.
+    /// A load with one request in flight on each connection, kept connections, and all responses checked.
     #[must_use]
     pub fn new(schedule: Schedule, stop: Stop, response_timeout: Duration) -> Load {
         Load {
@@ -202,10 +204,10 @@ impl Load {
         Ok(())
     }
 
-    /// Checks that it can be sent by HTTP/2.
+    /// Checks that the load can be sent over HTTP/2.
     ///
     /// # Errors
-    /// It has what only HTTP/1.1 has.
+    /// The load uses a feature that only HTTP/1.1 has.
     pub(super) fn validate_for_http2(&self) -> Result<(), LoadError> {
         match (self.pipeline, self.requests_per_connection) {
             (2.., _) => Err(LoadError::Http2Pipeline),
@@ -214,7 +216,7 @@ impl Load {
         }
     }
 
-    /// Checks that these exchanges can be sent so.
+    /// Checks that the load can send these exchanges.
     ///
     /// # Errors
     /// There are sequences, which need kept connections and one request at a time.

@@ -1,4 +1,4 @@
-//! What is counted and timed, over a run or an interval of it. It only holds and adds up.
+//! The counts and times of a run or of an interval of it. The module only stores and sums them.
 
 use std::ops::AddAssign;
 
@@ -11,54 +11,54 @@ use crate::tally::Tally;
 pub struct Measures {
     /// Every outcome.
     pub tally: Tally,
-    /// Complete responses by their status, right or wrong.
+    /// Complete responses by status, correct or not.
     pub statuses: Statuses,
-    /// For all answered requests, from the instant the request was due in an open loop, and from its send in a closed
-    /// one, to the last byte of the response. Those answered in the drain are in it too: they are the slow ones, and
-    /// leaving them out would favour them.
+    /// Latencies of all answered requests, up to the last byte of the response: from the instant the request
+    /// was due in an open loop, from its send in a closed loop. Requests answered in the drain are included.
+    /// They are the slow ones, and leaving them out would flatter the server.
     pub latency: Histogram,
-    /// In an open loop the same from the send, without the wait for a free connection; empty in a closed one, where it
-    /// would be the same.
+    /// Latencies in an open loop from the send, without the wait for a free connection. Empty in a closed
+    /// loop, where it would be the same.
     pub service_time: Histogram,
-    /// How long those had waited that were never answered: given up after the response timeout, in flight or not even
-    /// sent at the end. Their latencies are longer than this.
+    /// How long unanswered requests had waited: those that timed out, and those in flight or unsent at the
+    /// end. Their true latencies are longer.
     pub unanswered: Histogram,
-    /// How late the generator was, from the instant a request was due to the instant it was noticed. Empty in a loop
-    /// without instants.
+    /// The generator's lateness: from the instant a request was due to the instant the generator noticed it.
+    /// Empty in a closed loop without think times.
     pub schedule_lag: Histogram,
-    /// From the start of each attempt to connect until the connection is established.
+    /// From the start of each attempt to connect until the connection was established.
     pub connect_time: Histogram,
-    /// From the start of the attempt to connect to the close, for connections with a fixed number of requests all of which
-    /// were answered.
+    /// From the start of the attempt to connect to the close, for connections with a fixed number of requests
+    /// that were all answered.
     pub connection_time: Histogram,
-    /// How long requests waited that the peer did not allow a stream of HTTP/2 at once: it has a limit of streams at a time, or
-    /// it asked for another connection. The wait is part of the latency, not of the service time. Requests that did not wait
-    /// are not in it.
+    /// How long requests waited because the peer did not allow an HTTP/2 stream at once: it limits concurrent
+    /// streams, or it asked for another connection. The wait is part of the latency, not of the service time.
+    /// Requests that did not wait are not in it.
     pub stream_wait: Histogram,
-    /// Requests in flight, added up over every nanosecond: by their number, as it rose and fell.
+    /// The integral of the number of requests in flight over time, in ns.
     pub in_flight_ns: u128,
-    /// The same by the requests with a right answer: how long each was in flight, added up at its end.
+    /// The total time in flight of the correctly answered requests, added when each of them ended.
     pub in_flight_ns_answered: u128,
-    /// And by all others: timed out, failed, broken off by the peer, or still in flight at the end.
+    /// The total time in flight of all other requests: timed out, failed, cut off, or in flight at the end.
     pub in_flight_ns_unanswered: u128,
-    /// The longest time in which a thread of the generator had requests in flight and none of them came to its end, without the
-    /// time in which a thread that polls was kept from polling.
+    /// The longest time for which a thread of the generator had requests in flight and none of them ended. It
+    /// excludes the time in which a polling thread could not run.
     pub silent_ns_max: u64,
 }
 
-/// A quantile of all latencies, those of unanswered requests among them.
+/// A quantile of all latencies, unanswered requests included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quantile {
-    /// The value.
+    /// The value in nanoseconds.
     pub ns: u64,
-    /// The true value may be larger: requests that were given up before this are not known to be below or above it.
+    /// Whether the value is a lower bound: requests that were given up before it may lie below or above it.
     pub at_least: bool,
 }
 
 impl Measures {
-    /// The latency that the fraction `q` (0 to 1) of all requests does not exceed. A request that was never answered
-    /// counts with the time that it had waited, and makes every quantile from there on a lower bound: leaving it out
-    /// would call a server fast for not answering. Requests with a wrong answer are errors and have no latency.
+    /// The latency that the fraction `q` (0 to 1) of all requests does not exceed. An unanswered request
+    /// counts with the time that it had waited, and makes every higher quantile a lower bound: without it, a
+    /// server that does not answer would look fast. Requests with a wrong answer have no latency.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Quantile {
         if self.unanswered.count() == 0 {
@@ -71,7 +71,8 @@ impl Measures {
         Quantile { ns, at_least: ns >= self.bound_ns() }
     }
 
-    /// Times from this one on are lower bounds: a request was given up after it, or a histogram tells no longer ones apart.
+    /// Times from this one on are lower bounds: a request was given up after it, or the histogram cannot
+    /// resolve longer ones.
     fn bound_ns(&self) -> u64 {
         match self.unanswered.count() {
             0 => CEILING_NS,
@@ -79,20 +80,20 @@ impl Measures {
         }
     }
 
-    /// How many requests [`Measures::quantile`] is of.
+    /// The number of requests in the quantiles of [`Measures::quantile`].
     #[must_use]
     pub fn timed(&self) -> u64 {
         self.latency.count() + self.unanswered.count()
     }
 
-    /// Whether the mean is a lower bound, and a deviation is not known.
+    /// Whether the mean is a lower bound, so that no deviation is known.
     #[must_use]
     pub fn is_bounded_below(&self) -> bool {
         self.latency.max_ns().max(self.unanswered.max_ns()) >= self.bound_ns()
     }
 
-    /// The mean time that an answered request was in flight: from the instant it was handed over to its connection, with a wait for a
-    /// stream of HTTP/2.
+    /// The mean time that an answered request was in flight: from the instant it was passed to its
+    /// connection, including a wait for an HTTP/2 stream.
     #[must_use]
     pub fn in_flight_ns_mean(&self) -> f64 {
         match self.tally.answered {
@@ -101,8 +102,8 @@ impl Measures {
         }
     }
 
-    /// The mean of all latencies: a lower bound if there are unanswered requests, which count with the time that they had
-    /// waited.
+    /// The mean of all latencies. It is a lower bound if there are unanswered requests, which count with the
+    /// time that they had waited.
     #[must_use]
     pub fn mean_ns(&self) -> f64 {
         match self.timed() {

@@ -1,8 +1,8 @@
-//! The generator: it keeps connections open between runs and drives a load over them.
+//! The generator: it keeps connections open between runs and sends a load over them.
 //!
-//! It knows nothing of services and does not interpret results; it reports what happened. Connections outlive a run, so that
-//! short slices of many servers can be interleaved: a run over open connections starts at once, and a server that is frozen
-//! between runs is not touched.
+//! It knows nothing of services and does not interpret results. Connections outlive a run, so that short
+//! slices of many servers can be interleaved. A run over open connections starts at once, and a server that
+//! is frozen between runs is not touched.
 
 mod connection;
 mod load;
@@ -39,8 +39,8 @@ use thread::{Command, Contract, Thread, enter, pin};
 pub use verdict::{Contradiction, Doubt, Limits, evaluate};
 use worker::Share;
 
-/// From this body size on epoll is the cheaper driver: it reads into one buffer that stays in the cache, while a ring needs
-/// many. See `cargo bench --bench against_wrk -- --body 102400`.
+/// From this body size on epoll is the cheaper driver: it reads into one buffer that stays in the cache,
+/// while a ring needs many. See `cargo bench --bench against_wrk -- --body 102400`.
 const LARGE_BODY_BYTES: usize = 64 * 1024;
 
 /// Why a generator cannot be made.
@@ -82,13 +82,13 @@ fn driver_advice(kind: DriverKind) -> &'static str {
 pub struct OpenError {
     /// The first failure.
     pub failure: Failure,
-    /// How many are open.
+    /// The number of open connections.
     pub open: usize,
-    /// How many were asked for.
+    /// The number of requested connections.
     pub total: usize,
     /// The target.
     pub target: Endpoint,
-    /// Why TLS did not come about, if it is that.
+    /// The TLS error, if the failure is one of TLS.
     pub tls_error: Option<TlsError>,
 }
 
@@ -120,7 +120,7 @@ pub struct Generator {
     driver: ChosenDriver,
     threads: Vec<Thread>,
     pool: Arc<ExchangePool>,
-    /// The pipeline that the workers' request buffer is made for.
+    /// The pipeline depth that the workers' request buffer was made for.
     prepared_for: Option<usize>,
 }
 
@@ -155,11 +155,11 @@ impl Generator {
         })
     }
 
-    /// Opens connections until `count` are open, in at most `timeout`. Connections that the server closed meanwhile are opened
-    /// again. Nothing is sent.
+    /// Opens connections until `count` are open, within `timeout`. Connections that the server closed are
+    /// opened again. Nothing is sent.
     ///
     /// # Errors
-    /// An attempt failed. There is no second attempt, and connections that are open stay so.
+    /// An attempt failed. There is no second attempt, and open connections stay open.
     pub fn open(&mut self, count: usize, timeout: Duration) -> Result<(), OpenError> {
         let deadline_ns = Monotonic.now_ns().saturating_add(ns(timeout));
         let total = count.min(self.connections.total);
@@ -190,8 +190,8 @@ impl Generator {
         (self.pool, self.prepared_for) = (pool, None);
     }
 
-    /// Drives the load. It ends after window + drain and a small slack, whatever the server does. Connections that are not open
-    /// are opened during the run. Setting `interrupt` ends the window within 20 ms.
+    /// Runs the load. The run ends after window + drain and a small slack, whatever the server does. Missing
+    /// connections are opened during the run. Setting `interrupt` ends the window within 20 ms.
     ///
     /// # Errors
     /// The load is not valid.
@@ -199,7 +199,8 @@ impl Generator {
         self.run_watched(&Load { interval: None, ..load.clone() }, interrupt, &mut |_| {})
     }
 
-    /// As [`Generator::run`], and calls `watch` soon after the end of each interval, on the caller's thread.
+    /// Does the same as [`Generator::run`], and calls `watch` on the caller's thread soon after the end of
+    /// each interval.
     ///
     /// # Errors
     /// The load is not valid.
@@ -310,7 +311,7 @@ fn contracts(settings: &Settings) -> impl Iterator<Item = Contract> {
     })
 }
 
-/// How many of `total` each thread gets: all are assigned, and each thread has at least one.
+/// The number of connections for each thread: all are assigned, and each thread has at least one.
 fn spread(total: usize, threads: usize) -> impl Iterator<Item = usize> {
     let threads = threads.min(total).max(1);
     (0..threads).map(move |index| total / threads + usize::from(index < total % threads))

@@ -1,4 +1,4 @@
-//! What the workers of a run share, and how their parts become one report. It knows no sockets.
+//! The state that the workers of a run share, and how their parts become one report. It knows no sockets.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -14,19 +14,19 @@ use crate::tally::Sample;
 pub(super) struct Shared {
     pub(super) load: Load,
     pub(super) interrupt: Arc<AtomicBool>,
-    /// What is left of a quota that all workers draw from.
+    /// The rest of a quota that all workers draw from.
     pub(super) budget: Option<AtomicU64>,
     pub(super) barrier: Barrier,
 }
 
-/// What a worker reports: an interval, or its last one with the end of the run.
+/// A worker's report of an interval; the last one also carries the end of the run.
 pub(super) struct Part {
     pub(super) index: usize,
     pub(super) measures: Measures,
     pub(super) end: Option<End>,
 }
 
-/// What is known of a worker, or of all, when they have finished.
+/// The final facts about a worker, or about all of them.
 #[derive(Default)]
 pub(super) struct End {
     pub(super) start_ns: u64,
@@ -37,7 +37,7 @@ pub(super) struct End {
     pub(super) interrupted: bool,
     pub(super) gone_since_ns: Option<u64>,
     pub(super) first_failure: Option<Sample>,
-    /// Right answers to each exchange of the pool.
+    /// Correct answers to each exchange of the pool.
     pub(super) answered: Vec<u64>,
     pub(super) handshakes: Option<Handshakes>,
     pub(super) aligned: AlignedRun,
@@ -51,7 +51,7 @@ pub(super) fn gather(
     watch: &mut dyn FnMut(&Interval),
 ) -> (Measures, End) {
     let mut total = Measures::default();
-    // Nothing listens any more once no worker finds anything.
+    // The server is gone only if every worker finds it gone.
     let mut last = End { start_ns: u64::MAX, gone_since_ns: Some(0), ..End::default() };
     let mut intervals = Intervals { first: 0, pending: VecDeque::new() };
     for _ in 0..workers {
@@ -95,7 +95,7 @@ impl End {
 
 /// Intervals of which some workers' parts are missing.
 struct Intervals {
-    /// The index of the first one pending.
+    /// The index of the first pending interval.
     first: usize,
     /// Each with the number of parts that have arrived.
     pending: VecDeque<(usize, Measures)>,
@@ -103,8 +103,8 @@ struct Intervals {
 
 impl Intervals {
     fn add(&mut self, index: usize, measures: &Measures) {
-        // A worker that ends early sends no later intervals, so only a last part may have an index that was reported
-        // already. It is then added to the next interval.
+        // A worker that ends early sends no later intervals, so only a last part can have an index that was
+        // already reported. It is then added to the next interval.
         let place = index.saturating_sub(self.first);
         if self.pending.len() <= place {
             self.pending.resize_with(place + 1, Default::default);
@@ -122,7 +122,7 @@ impl Intervals {
         }
     }
 
-    /// The intervals left when all have finished; the last one ends with the run.
+    /// Reports the intervals that are left when all workers have finished; the last one ends with the run.
     fn tell_last(&mut self, interval_ns: Option<u64>, elapsed_ns: u64, watch: &mut dyn FnMut(&Interval)) {
         let Some(interval_ns) = interval_ns else { return };
         while !self.pending.is_empty() {

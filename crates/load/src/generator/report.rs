@@ -1,4 +1,4 @@
-//! The report of a run, at its end and of its intervals. It knows no sockets.
+//! The report of a run and of its intervals. The module knows no sockets.
 
 use std::collections::BTreeMap;
 
@@ -7,43 +7,44 @@ use crate::driver::{ChosenDriver, DriverKind};
 use crate::negotiated::Handshakes;
 use crate::tally::Sample;
 
-/// What happened in a run.
+/// The result of a run.
 #[derive(Debug, Clone)]
 pub struct RunReport {
-    /// The time that `answered_in_window` was counted in: the window of the stop, less when interrupted. For a stop
-    /// by number it is all of `elapsed_ns`, and for an empty pool 0.
+    /// The time in which `answered_in_window` was counted: the window of the stop, or less if interrupted.
+    /// For a stop by number it is all of `elapsed_ns`; for an empty pool it is 0.
     pub window_ns: u64,
     /// From the first request to the end of the drain.
     pub elapsed_ns: u64,
-    /// Everything counted and timed.
+    /// All counts and times.
     pub total: Measures,
-    /// The part of `answered` of each name of an exchange.
+    /// `answered`, by the name of the exchange.
     pub answered_by_name: BTreeMap<String, u64>,
     /// CPU time of all worker threads, by the thread CPU clock.
     pub generator_cpu_ns: u64,
-    /// The part of it in which they polled and nothing had come; 0 unless they do ([`Waiting::Poll`](crate::Waiting)).
+    /// The part of that CPU time spent polling without result; 0 unless the workers poll
+    /// ([`Waiting::Poll`](crate::Waiting)).
     pub generator_polled_ns: u64,
-    /// How many worker threads there were.
+    /// The number of worker threads.
     pub threads: usize,
     /// The driver that was used.
     pub driver: ChosenDriver,
     /// Whether the caller interrupted it.
     pub interrupted: bool,
-    /// Since when nothing listens any more, counted from the start: connections were refused, none was established after that,
-    /// and no answer came.
+    /// The time after the start since which no server listens: connections were refused, and after that none
+    /// was established and no answer arrived.
     pub gone_since_ns: Option<u64>,
-    /// The earliest wrong answer, or else the earliest failure.
+    /// The earliest wrong answer or, without one, the earliest failure.
     pub first_failure: Option<Sample>,
-    /// The handshakes of all connections so far, over TLS.
+    /// The TLS handshakes of all connections so far.
     pub handshakes: Option<Handshakes>,
-    /// How it kept to the start that it had in common with others.
+    /// The results of a common start, if the load has one.
     pub aligned: Option<AlignedRun>,
 }
 
-/// What is known of a run with a start in common.
+/// The results of a run that started together with others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AlignedRun {
-    /// How long after the start the last thread began.
+    /// The time from the start until the last thread began.
     pub late_ns: u64,
     /// The number of answers before each mark.
     pub answered_at: Vec<u64>,
@@ -60,7 +61,7 @@ impl AlignedRun {
 }
 
 impl RunReport {
-    /// One thread over epoll measured this in the whole of its time, and nothing was unusual: tests name what differs.
+    /// A report of one thread over epoll without anything unusual. Tests override what differs.
     #[must_use]
     pub fn usual(elapsed_ns: u64, total: Measures) -> RunReport {
         RunReport {
@@ -86,21 +87,21 @@ impl RunReport {
         per_s(self.total.tally.answered_in_window, self.window_ns)
     }
 
-    /// Answers per second while there was a server: of all the window, unless it ended earlier.
+    /// Answers per second while the server existed: of the whole window, unless the server ended earlier.
     #[must_use]
     pub fn answers_per_s_while_up(&self) -> f64 {
         let up_ns = self.gone_since_ns.map_or(self.window_ns, |since_ns| since_ns.min(self.window_ns));
         per_s(self.total.tally.answered_in_window, up_ns)
     }
 
-    /// CPU time that the generator's threads worked, which is without polling for nothing.
+    /// CPU time that the generator's threads worked, excluding polling without result.
     #[must_use]
     pub fn generator_busy_ns(&self) -> u64 {
-        // A thread that was preempted while it polled had less CPU time than the clock says.
+        // A thread that was preempted while it polled used less CPU time than the clock shows.
         self.generator_cpu_ns.saturating_sub(self.generator_polled_ns)
     }
 
-    /// CPU time that the generator worked for each answer, 0 without answers.
+    /// CPU time that the generator worked per answer; 0 without answers.
     #[must_use]
     pub fn generator_cpu_ns_per_answer(&self) -> f64 {
         match self.total.tally.answered {
@@ -109,14 +110,14 @@ impl RunReport {
         }
     }
 
-    /// The share of its threads' time that the generator worked.
+    /// The share of the threads' time in which the generator worked.
     #[must_use]
     pub fn generator_busy_share(&self) -> f64 {
         let all_ns = self.elapsed_ns as f64 * self.threads as f64;
         if all_ns > 0.0 { self.generator_busy_ns() as f64 / all_ns } else { 0.0 }
     }
 
-    /// Requests in flight on average.
+    /// The mean number of requests in flight.
     #[must_use]
     pub fn in_flight_mean(&self) -> f64 {
         if self.elapsed_ns == 0 { 0.0 } else { self.total.in_flight_ns as f64 / self.elapsed_ns as f64 }
@@ -126,11 +127,11 @@ impl RunReport {
 /// A part of a run, reported while it runs.
 #[derive(Debug, Clone)]
 pub struct Interval {
-    /// Its start, counted from the start of the run.
+    /// The start, counted from the start of the run.
     pub from_ns: u64,
-    /// Its end; the last one may be shorter or, with the drain, longer than the others.
+    /// The end. The last interval may be shorter than the others or, with the drain, longer.
     pub to_ns: u64,
-    /// What happened in it.
+    /// The counts and times of the interval.
     pub measures: Measures,
 }
 

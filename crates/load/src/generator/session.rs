@@ -1,4 +1,4 @@
-//! What a connection holds of the sequence that it is in: the values so far, and the step that it waits for. A load without
+//! The state of a connection within a sequence: the values so far, and the step it waits for. A load without
 //! sequences has no sessions.
 
 use crate::exchange::Exchange;
@@ -7,22 +7,21 @@ use crate::judgement::{Memo, Outcome};
 use crate::sequence::{Captured, MissingValue};
 use crate::tally::Failure;
 
-/// The longest response that a value is taken out of.
+/// The longest response from which a value is captured.
 const RESPONSE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Session {
     captured: Captured,
-    /// The step in flight with its values, if it has any.
+    /// The step in flight with its values, if it has placeholders.
     filled: Option<Exchange>,
-    /// Of the filled step alone: another session's answer is not right because it was right there.
+    /// The memo of this filled step only: an answer that is correct for one session is not for another.
     memo: Memo,
-    /// Why its value could not be taken.
+    /// Why a value could not be captured.
     missing: Option<MissingValue>,
 }
 
 impl Session {
-    /// Begins the next exchange.
     pub(super) fn begin(&mut self, exchange: &Exchange) {
         self.missing = None;
         self.filled = exchange.step.as_ref().and_then(|step| {
@@ -36,23 +35,23 @@ impl Session {
         }
     }
 
-    /// The step in flight, if it is another than the pool's.
+    /// The step in flight, if it differs from the one in the pool.
     pub(super) fn filled(&self) -> Option<&Exchange> {
         self.filled.as_ref()
     }
 
-    /// How much of the answer to this exchange is to be kept, if anything is to be taken out of it.
+    /// The number of bytes of the answer to keep, if the exchange captures a value.
     pub(super) fn keep_bytes_max(exchange: &Exchange) -> Option<usize> {
         let captures = exchange.step.as_ref().is_some_and(|step| step.rule.captures());
         captures.then_some(RESPONSE_BYTES_MAX)
     }
 
-    /// The step that was filled, if it was, and what is remembered of it.
+    /// The filled step, if there is one, with its memo.
     pub(super) fn awaited(&mut self) -> Option<(&Exchange, &mut Memo)> {
         self.filled.as_ref().map(|filled| (filled, &mut self.memo))
     }
 
-    /// A right answer has to have the values that later steps need.
+    /// Checks that a correct answer has the values that later steps need.
     #[inline(never)]
     pub(super) fn conclude(
         &mut self,
@@ -73,7 +72,7 @@ impl Session {
         }
     }
 
-    /// What was expected of the exchange in flight, in words for a report.
+    /// The expected answer of the exchange in flight, in words for a report.
     pub(super) fn expected(&self, listed: &Exchange) -> String {
         match &self.missing {
             Some(missing) => missing.to_string(),

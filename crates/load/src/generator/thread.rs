@@ -1,5 +1,5 @@
-//! The thread of a worker: it lives as long as the generator, because a ring belongs to the thread that made it, and
-//! because connections outlive a run. Commands come over a channel and are done one after another.
+//! The thread of a worker. It lives as long as the generator, because a ring belongs to the thread that made
+//! it, and because connections outlive a run. Commands arrive over a channel and run one after another.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -24,15 +24,15 @@ use crate::tls::{Secured, TlsClient};
 use crate::tls_error::TlsError;
 
 pub(super) enum Command {
-    /// Send these requests from now on.
+    /// Sends these requests from now on.
     Pool(Arc<ExchangePool>, Prepared),
-    /// Open slots.
+    /// Opens slots.
     Open {
         count: usize,
         deadline_ns: u64,
         reply: Sender<Opened>,
     },
-    /// Drive a load; the results come back in parts, of which the last is marked.
+    /// Runs a load; the results come back in parts, of which the last is marked.
     Run {
         shared: Arc<Shared>,
         parts: Sender<Part>,
@@ -42,13 +42,12 @@ pub(super) enum Command {
     },
 }
 
-/// What came of opening slots.
+/// The result of opening slots.
 #[derive(Debug)]
 pub(super) struct Opened {
-    /// How many are open.
+    /// The number of open slots.
     pub(super) slots: usize,
     pub(super) failure: Option<Failure>,
-    /// The first failure of TLS.
     pub(super) tls_error: Option<TlsError>,
 }
 
@@ -87,7 +86,7 @@ impl Thread {
         Ok(Thread { commands: Some(commands), thread: Some(thread) })
     }
 
-    /// Sends a command. A worker that has ended has panicked, which ends the run.
+    /// Sends a command. A worker that has ended has panicked, so this panics too.
     pub(super) fn order(&self, command: Command) {
         let commands = self.commands.as_ref().expect("it is taken only by drop");
         commands.send(command).expect("a worker lives as long as its generator");
@@ -96,7 +95,7 @@ impl Thread {
 
 impl Drop for Thread {
     fn drop(&mut self) {
-        // It ends when its channel is closed.
+        // The thread ends when its channel is closed.
         self.commands = None;
         if let Some(thread) = self.thread.take() {
             let _panicked = thread.join();
@@ -151,10 +150,10 @@ fn serve_by<C: Client>(client: C, contract: Contract, orders: &Receiver<Command>
 }
 
 fn prepare(cpu: Option<usize>) {
-    // By default the kernel may end a wait 50 us late to save power.
+    // By default the kernel may end a wait 50 µs late to save power.
     let _slack = set_current_timer_slack(NonZeroU64::new(1));
     if let Some(cpu) = cpu {
-        // It was tested before; if the CPU was taken away since, the run is slower but not wrong.
+        // The pinning was tested before. If the CPU was taken away since, the run is slower but not wrong.
         let _unpinned = pin(cpu);
     }
 }

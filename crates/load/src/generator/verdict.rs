@@ -1,4 +1,4 @@
-//! Whether a run measured the server or the generator. Pure: numbers and thresholds in, doubts out.
+//! Decides whether a run measured the server or the generator. Pure: numbers and thresholds in, findings out.
 
 use std::fmt;
 
@@ -13,15 +13,16 @@ use crate::tally::Failure;
 /// Limits within which a run counts as a measurement of the server.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// The largest share of its threads' time that the generator may work.
+    /// The largest share of its threads' time in which the generator may work.
     pub busy_share_max: f64,
     /// The largest 99th percentile of schedule lag.
     pub schedule_lag_ns_p99_max: u64,
-    /// The largest part of the due requests that may fail, or never be sent or answered. A failure of a connection counts
-    /// as one too.
+    /// The largest share of the due requests that may fail, or remain unsent or unanswered. A failed
+    /// connection counts like a request.
     pub error_share_max: f64,
-    /// How far two counts of the same time may lie apart, as a share of the greater: requests in flight by their number and by each of
-    /// them (Little's law), and each of them and its latency. Clocks and histograms lose less than a thousandth.
+    /// The largest relative difference between two measures of the same time, as a share of the greater:
+    /// requests in flight by their number and by their times (Little's law), and the times in flight and the
+    /// latencies. Clocks and histograms lose less than a thousandth.
     pub little_share_max: f64,
 }
 
@@ -39,54 +40,55 @@ impl Default for Limits {
 /// One reason not to trust a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Doubt {
-    /// The server ended during the run: what is averaged over all of it is of a dead server too.
+    /// The server ended during the run, so averages over the whole run include a dead server.
     Gone {
-        /// When, counted from the start.
+        /// The time after the start.
         since_ns: u64,
     },
-    /// The generator had no time left: the rate may be its own.
+    /// The generator had no time left, so the rate may be the generator's limit.
     GeneratorBound {
-        /// The share of its threads' time.
+        /// The busy share of its threads' time.
         busy_share: f64,
     },
-    /// Requests left later than they were due, by the generator's own fault.
+    /// The generator sent requests later than they were due.
     Late {
         /// The 99th percentile of schedule lag.
         schedule_lag_ns_p99: u64,
     },
     /// Requests or connections failed.
     Failing {
-        /// Their share of all that were due, and of the connections that failed.
+        /// The failed share of all due requests and failed connections.
         share: f64,
     },
     /// The generator's own counts contradict each other.
     Inconsistent(Contradiction),
 }
 
-/// What the generator counted in two ways that must agree, whatever the server does: a bug of the generator.
+/// Two counts of the generator that must agree, whatever the server does. If not, it is a bug of the
+/// generator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Contradiction {
-    /// Little's law (Little 1961), over all requests, whatever became of them.
+    /// Little's law (Little 1961) over all requests, whatever their outcome.
     InFlight {
-        /// Requests in flight on average, by their number.
+        /// The mean number of requests in flight, by counting them.
         in_flight_mean: f64,
-        /// The same by the time of each: rate x mean time.
+        /// The same by Little's law: rate × mean time.
         little: f64,
     },
-    /// Each of them has one time.
+    /// The number of recorded times differs from the number of outcomes.
     Times {
-        /// What was timed, in words.
+        /// The name of the times.
         of: &'static str,
-        /// How many there were.
+        /// The number of outcomes.
         counted: u64,
-        /// How many times were kept.
+        /// The number of recorded times.
         timed: u64,
     },
-    /// The times that are shown, against the time that the same answers were in flight.
+    /// The recorded latencies contradict the times in flight of the same answers.
     Mean {
-        /// By the histograms.
+        /// The mean of the histograms.
         kept_ns_mean: f64,
-        /// By the sum over the requests.
+        /// The mean by the sum over the requests.
         in_flight_ns_mean: f64,
     },
 }
@@ -136,7 +138,7 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// Decimals of a percentage: three, or as many as it takes to tell it from none.
+/// Decimals of a percentage: three, or as many as are needed to distinguish it from zero.
 fn digits(percent: f64) -> usize {
     let leading = if percent > 0.0 { -percent.log10().floor() } else { 0.0 };
     (leading as usize).clamp(3, 12)
@@ -162,7 +164,7 @@ impl fmt::Display for Contradiction {
     }
 }
 
-/// Every reason to doubt a run. An empty list means that it is valid.
+/// Every reason to distrust a run. An empty list means that the run is valid.
 #[must_use]
 pub fn evaluate(report: &RunReport, limits: &Limits) -> Vec<Doubt> {
     let total = &report.total;
@@ -196,8 +198,9 @@ fn is_off(one: f64, other: f64, share_max: f64) -> bool {
     (one - other).abs() > share_max * one.max(other)
 }
 
-/// Little's law: the mean number in flight is the rate times the mean time. Over all of a run, from a start with none in flight to
-/// an end after which none is, it holds for any server, if the time of each request counts: of those that were never answered too.
+/// Little's law: the mean number in flight is the rate times the mean time. Over a whole run, which starts
+/// and ends with none in flight, it holds for any server, if the times of all requests count, including
+/// unanswered ones.
 fn little(report: &RunReport, share_max: f64) -> Option<Contradiction> {
     let total = &report.total;
     let by_request_ns = (total.in_flight_ns_answered + total.in_flight_ns_unanswered) as f64;
@@ -207,12 +210,12 @@ fn little(report: &RunReport, share_max: f64) -> Option<Contradiction> {
         .then_some(Contradiction::InFlight { in_flight_mean, little })
 }
 
-/// Every outcome has its time, and no other has one.
+/// Checks that there is exactly one time for each outcome.
 fn times(total: &Measures) -> Option<Contradiction> {
     let tally = &total.tally;
     let is_open = total.service_time.count() > 0;
     let waited = tally.failed.get(Failure::ResponseTimeout) + tally.in_flight;
-    // What was left over of a quota of connections was due at no instant.
+    // Requests left over of a quota of connections had no due instant.
     let waited_max = waited + tally.unsent;
     let unanswered = total.unanswered.count();
     let due = tally.sent + tally.unsent;
@@ -226,12 +229,13 @@ fn times(total: &Measures) -> Option<Contradiction> {
     off.map(|(of, counted, timed, _)| Contradiction::Times { of, counted, timed })
 }
 
-/// The latencies that are shown are those of the same answers. In a closed loop one is the time in flight; in an open one the service
-/// time is, without the wait for a stream of HTTP/2, of which those that were never answered have a part.
+/// Compares the recorded latencies with the times in flight of the same answers. In a closed loop the latency
+/// is the time in flight. In an open loop the service time is, without the wait for an HTTP/2 stream, to
+/// which unanswered requests contribute.
 fn mean(total: &Measures, share_max: f64) -> Option<Contradiction> {
     let (answered, counted_ns) = (total.tally.answered, total.in_flight_ns_answered as f64);
     let shown = if total.service_time.count() > 0 { &total.service_time } else { &total.latency };
-    // Beyond what a histogram can hold it says less than there was.
+    // Beyond its ceiling a histogram understates the times.
     if answered == 0 || shown.max_ns() >= CEILING_NS {
         return None;
     }
@@ -243,8 +247,8 @@ fn mean(total: &Measures, share_max: f64) -> Option<Contradiction> {
     })
 }
 
-/// The share of the requests that were due and had no answer within the window; 0 in a closed loop. It is no doubt in
-/// the run: an overloaded server is a finding.
+/// The share of the due requests that had no answer within the window; 0 in a closed loop. It does not
+/// invalidate the run: an overloaded server is a result.
 #[must_use]
 pub fn shortfall(report: &RunReport, load: &Load) -> f64 {
     let tally = &report.total.tally;
@@ -265,7 +269,7 @@ mod tests {
 
     const SECOND: u128 = 1_000_000_000;
 
-    /// A second with 10,000 answers of 1 ms each: ten in flight on average.
+    /// A second with 10,000 answers of 1 ms each: a mean of ten in flight.
     fn report() -> RunReport {
         let tally = Tally { sent: 10_000, answered: 10_000, answered_in_window: 10_000, ..Tally::default() };
         let (in_flight_ns, in_flight_ns_answered) = (10 * SECOND, 10 * SECOND);
@@ -306,7 +310,7 @@ mod tests {
         assert_eq!(names(|report| report.total = Measures::default()), [""; 0], "nothing was asked");
     }
 
-    /// Two connections that never answer, and eight that do: the time of the two belongs to the product.
+    /// Two connections never answer, and eight do: the time of the two belongs to the product.
     #[test]
     fn requests_that_time_out_were_in_flight_too() {
         let time_out = |report: &mut RunReport| {
@@ -378,7 +382,7 @@ mod tests {
 
     #[test]
     fn a_request_that_waits_for_a_stream_is_in_flight() {
-        // Ten in flight, half of the time waiting for a stream: an open loop counts that apart.
+        // Ten in flight, half of the time waiting for a stream: an open loop counts that wait separately.
         let wait = |report: &mut RunReport, wait_ns| {
             for _ in 0..10_000 {
                 report.total.service_time.record(500_000);

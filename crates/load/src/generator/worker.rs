@@ -1,5 +1,5 @@
-//! The state of one thread between runs: its client, its connections, and its memory of each exchange. It opens and closes
-//! connections; a run sends.
+//! The state of one thread between runs: its client, its connections, and its memory of each exchange. It
+//! opens and closes connections; a run sends.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::schedule::SplitMix64;
 use crate::split::Split;
 use crate::tally::Failure;
 
-/// The most connections that are opened at a time: more could overflow the usual backlog of 128, and a dropped SYN is sent
-/// again only after a second.
+/// The most connections that are opened at a time. More could overflow the usual backlog of 128, and a
+/// dropped SYN is sent again only after a second.
 const OPENING_MAX: usize = 100;
 
 /// The longest single wait, so that an interrupt is noticed soon.
@@ -24,11 +24,11 @@ pub(super) const WAIT_NS_MAX: u64 = 20_000_000;
 /// A worker's place among the others.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Share {
-    /// That of its generator.
+    /// The part of the load that the worker's generator has.
     pub(super) split: Split,
     pub(super) worker: usize,
     pub(super) workers: usize,
-    /// How many connections all workers have together, and which of them is its first.
+    /// The number of connections of all workers together, and the first one of this worker.
     pub(super) total: usize,
     pub(super) first: usize,
     pub(super) slots: usize,
@@ -43,13 +43,13 @@ pub(super) struct Worker<C> {
     pub(super) connections: Vec<Connection>,
     pub(super) stamps: Stamps,
     pub(super) memos: Vec<Memo>,
-    /// Right answers to each exchange of the pool, in this run.
+    /// Correct answers to each exchange of the pool, in this run.
     pub(super) answered: Vec<u64>,
-    /// One for each connection; none without sequences.
+    /// One session per connection; empty without sequences.
     pub(super) sessions: Vec<Session>,
     pub(super) seed: u64,
     pub(super) random: SplitMix64,
-    /// The same for all workers of a load that generators share: what one worker alone would draw.
+    /// A random stream that all workers of a shared load have in common, to draw what one worker would draw.
     pub(super) joint: SplitMix64,
 }
 
@@ -99,21 +99,21 @@ impl<C: Client> Worker<C> {
         }
     }
 
-    /// Sends `count` exchanges from `first` on, which was prepared.
+    /// Sends `count` exchanges from `first` on. They must have been prepared.
     #[inline]
     pub(super) fn send(&mut self, slot: usize, first: usize, count: usize) -> Result<(), Failure> {
         let filled = self.sessions.get(slot).and_then(Session::filled);
         self.client.send(slot, filled.map_or(ToSend::Listed { first, count }, ToSend::Filled))
     }
 
-    /// Gets ready for the answer to this exchange.
+    /// Prepares for the answer to this exchange.
     #[inline]
     pub(super) fn expect(&mut self, slot: usize, exchange: usize) {
         let exchange = &self.pool.exchanges()[exchange];
         self.client.expect(slot, exchange.is_head, Session::keep_bytes_max(exchange));
     }
 
-    /// What became of the oldest request of the slot: by `look`, which is given what is expected.
+    /// Evaluates the oldest request of the slot by `look`, which gets the expected response.
     #[inline]
     pub(super) fn judge(
         &mut self,
@@ -142,8 +142,8 @@ impl<C: Client> Worker<C> {
         self.connections.iter().filter(|connection| connection.phase == Phase::Open).count()
     }
 
-    /// Handles events of idle connections since their last use, and closes those that cannot be used any more. Returns how
-    /// many of them held unsolicited bytes.
+    /// Handles events of idle connections since their last use, and closes unusable ones. Returns how many of
+    /// those held unsolicited bytes.
     pub(super) fn settle(&mut self) -> u64 {
         let mut strays = 0;
         self.client.wait(0);
@@ -167,7 +167,7 @@ impl<C: Client> Worker<C> {
         strays
     }
 
-    /// Opens connections until `count` are open, to the deadline or the first failure.
+    /// Opens connections until `count` are open, or until the deadline or the first failure.
     pub(super) fn open(&mut self, count: usize, deadline_ns: u64) -> Result<(), Failure> {
         self.settle();
         let wanted = count.saturating_sub(self.open_connections());
@@ -200,7 +200,7 @@ impl<C: Client> Worker<C> {
         }
     }
 
-    /// Takes an event while opening; returns how many attempts it ended.
+    /// Handles an event while opening; returns the number of attempts that ended.
     fn opened(&mut self, event: SlotEvent, result: &mut Result<(), Failure>) -> usize {
         match event {
             SlotEvent::Connected { slot, .. } => {
@@ -213,7 +213,7 @@ impl<C: Client> Worker<C> {
                 1
             }
             SlotEvent::Closed { slot } | SlotEvent::Received { slot } | SlotEvent::Failed { slot, .. } => {
-                // Closed right after it was accepted: the run will show whether that is repeated.
+                // The peer closed right after it accepted: the run will show whether that repeats.
                 self.shut(slot);
                 0
             }
@@ -234,7 +234,7 @@ impl<C: Client> Worker<C> {
         self.client.close(slot);
         let connection = &mut self.connections[slot];
         connection.phase = Phase::Closed;
-        // Its values belong to this connection.
+        // The captured values belong to the closed connection.
         connection.exchange = self.pool.beginning(connection.exchange);
     }
 

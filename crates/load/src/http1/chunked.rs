@@ -1,10 +1,10 @@
-//! The chunked transfer coding with trailers (RFC 9112, section 7.1). It knows nothing of heads.
+//! The chunked transfer coding with trailers (RFC 9112, section 7.1). The module knows nothing of heads.
 //!
-//! Line ends are CRLF and nothing else here: a bare LF in chunk framing is how responses are smuggled.
+//! Only CRLF ends a line here: a bare LF in chunk framing is a means of response smuggling.
 
 use super::{CHUNK_LINE_BYTES_MAX, ParseError, TRAILER_BYTES_MAX, bearable};
 
-/// Where in the coding the next byte is.
+/// The position of the next byte in the coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chunked {
     Size { size: u64, digits: u8 },
@@ -16,7 +16,7 @@ pub(super) enum Chunked {
     Trailer { bytes: usize, place: TrailerState },
 }
 
-/// Where in a trailer line the next byte is.
+/// The position of the next byte in a trailer line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TrailerState {
     Start,
@@ -24,7 +24,7 @@ pub(super) enum TrailerState {
     Value,
     /// After the CR of a field line.
     Lf,
-    /// After the CR of the empty line that ends it all.
+    /// After the CR of the empty line that ends the coding.
     LastLf,
 }
 
@@ -34,7 +34,7 @@ pub(super) enum Step<'a> {
     End,
 }
 
-/// A whole body without its chunks; none if it is not one, with nothing behind it.
+/// A whole body without its chunk framing; `None` if the coding is invalid or does not end with `input`.
 pub(crate) fn unchunked(mut input: &[u8]) -> Option<Vec<u8>> {
     let (mut chunked, mut body) = (Chunked::START, Vec::new());
     loop {
@@ -49,7 +49,7 @@ pub(crate) fn unchunked(mut input: &[u8]) -> Option<Vec<u8>> {
 impl Chunked {
     pub(super) const START: Chunked = Chunked::Size { size: 0, digits: 0 };
 
-    /// Takes from `input` up to the next data, to its end, or to the end of the coding.
+    /// Consumes `input` up to the next data, to its end, or to the end of the coding.
     pub(super) fn step<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, ParseError> {
         loop {
             if let Chunked::Data { left } = self
@@ -88,7 +88,7 @@ impl Chunked {
             (Chunked::SizeLf { .. }, _) => return Err(ParseError::ChunkSize),
             (Chunked::DataCr, b'\r') => Chunked::DataLf,
             (Chunked::DataLf, b'\n') => Chunked::START,
-            // `step` takes data before it comes here.
+            // `step` consumes data before it calls this.
             (Chunked::DataCr | Chunked::DataLf | Chunked::Data { .. }, _) => {
                 return Err(ParseError::ChunkEnd);
             }
@@ -100,12 +100,12 @@ impl Chunked {
 fn in_size(size: u64, digits: u8, byte: u8) -> Result<Chunked, ParseError> {
     match byte {
         b'\r' if digits > 0 => Ok(Chunked::SizeLf { size: bearable(size)? }),
-        // White space before an extension is bad but known to be sent.
+        // White space before an extension is wrong, but some servers send it.
         b';' | b' ' | b'\t' if digits > 0 => Ok(Chunked::Extension { size: bearable(size)?, bytes: 0 }),
         _ => {
             let digit = char::from(byte).to_digit(16).ok_or(ParseError::ChunkSize)?;
             if digits == 16 {
-                // Zeros in front of a number may go on for ever.
+                // Leading zeros may go on for ever.
                 bearable(if size >> 60 == 0 { 0 } else { u64::MAX })?;
                 return Err(ParseError::ChunkSize);
             }

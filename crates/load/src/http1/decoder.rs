@@ -1,16 +1,16 @@
-//! The state machine of one response after another on a connection. It allocates only for a head that comes in
-//! pieces, and hands bodies on without keeping them.
+//! The state machine for consecutive responses on a connection. It allocates only for a head that arrives in
+//! pieces, and passes bodies on without keeping them.
 
 use super::chunked::{Chunked, Step};
 use super::head::{self, Framing, Head};
 use super::{HEAD_BYTES_MAX, Malformed, ParseError, Progress};
 
-/// What the next bytes mean.
+/// The meaning of the next bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
     /// The final head; interim heads (1xx) are skipped.
     Head(Head),
-    /// Some of the body, never empty. How it is cut follows how the bytes came and means nothing.
+    /// Part of the body, never empty. The cuts follow those of the received bytes and mean nothing.
     Body(&'a [u8]),
     /// The response is over and the next byte belongs to something else.
     Complete {
@@ -37,17 +37,17 @@ pub struct Decoder {
     state: State,
     request_is_head: bool,
     keep_alive: bool,
-    /// Whether any byte of this response came, for telling a close before it from one in the middle.
+    /// Whether any byte of this response arrived. It distinguishes a close before it from a close within it.
     begun: bool,
-    /// The beginning of a head whose end is still to come.
+    /// The beginning of a head that is not complete.
     stash: Vec<u8>,
-    /// The status of the final head, and how much of the body behind it came.
+    /// The status of the final head, and the number of body bytes after it.
     status: u16,
     body_bytes: u64,
 }
 
 impl Decoder {
-    /// Gets ready for the response to the next request.
+    /// Prepares for the response to the next request.
     #[inline]
     pub fn start(&mut self, request_is_head: bool) {
         self.state = State::Head;
@@ -56,14 +56,14 @@ impl Decoder {
         self.stash.clear();
     }
 
-    /// Whether any byte of the response came yet.
+    /// Whether any byte of the response arrived.
     #[must_use]
     #[inline]
     pub fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// How much of the response came.
+    /// How much of the response arrived.
     pub(crate) fn progress(&self) -> Progress {
         let (status, bytes) = (self.status, self.body_bytes);
         match self.state {
@@ -75,16 +75,16 @@ impl Decoder {
         }
     }
 
-    /// What is wrong with `bytes`, of which the decoder had taken those before `at` when it found the mistake.
+    /// The error in `bytes`, of which the decoder had consumed those before `at` when it found the error.
     pub(crate) fn malformed(&self, error: ParseError, bytes: &[u8], at: usize) -> Malformed {
         match self.stash.as_slice() {
             [] => Malformed::new(error, bytes, at),
-            // A head that came in pieces.
+            // The head arrived in pieces.
             stash => Malformed::new(error, stash, stash.len()),
         }
     }
 
-    /// How many bytes of the body, or of its chunk, are announced and have not come.
+    /// The number of announced bytes of the body, or of its chunk, that have not arrived.
     pub(super) fn announced(&self) -> u64 {
         match self.state {
             State::Length { left } | State::Chunked(Chunked::Data { left }) => left,
@@ -92,8 +92,9 @@ impl Decoder {
         }
     }
 
-    /// The next event, taking its bytes from the front of `input`; `None` when more are needed (`input` is then
-    /// empty) or when the response is over and [`Decoder::start`] was not called (`input` is left alone).
+    /// The next event, with its bytes taken from the front of `input`. `None` if more bytes are needed
+    /// (`input` is then empty), or if the response is over and [`Decoder::start`] was not called (`input` is
+    /// then unchanged).
     ///
     /// # Errors
     /// The bytes are not a response of HTTP/1.0 or HTTP/1.1, or exceed a limit of the decoder.
@@ -131,7 +132,7 @@ impl Decoder {
         }
     }
 
-    /// No more bytes will come: completes a body that lasts to the close.
+    /// Handles the end of the connection: completes a body that lasts to the close.
     ///
     /// # Errors
     /// The response is not complete, and its body does not last to the close.
@@ -174,14 +175,14 @@ impl Decoder {
             }
             return Ok(head);
         }
-        // No more than the limit is ever copied: what lies beyond is not looked at.
+        // At most the limit is copied; bytes beyond it are not examined.
         let take = input.len().min(HEAD_BYTES_MAX.saturating_sub(stashed));
         self.stash.extend_from_slice(&input[..take]);
         let Some(head) = head::parse(&self.stash, self.request_is_head)? else {
             *input = &[];
             return Ok(None);
         };
-        // The stashed part alone was not complete, so the head ends in the new one.
+        // The stashed part alone was incomplete, so the head ends in the new bytes.
         *input = &input[head.len - stashed..];
         self.stash.clear();
         Ok(Some(head))

@@ -1,12 +1,12 @@
-//! The head of a response: what its status line and headers say about the framing of its body and the fate of the
-//! connection. It knows nothing of bodies themselves.
+//! The head of a response: what its status line and headers say about the framing of the body and about the
+//! connection. The module knows nothing of bodies themselves.
 
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
 use super::{HEAD_BYTES_MAX, HEADERS_MAX, ParseError, Version, bearable};
 
-/// What of a head matters to the rest of the response.
+/// The properties of a head that matter to the rest of the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     /// Status code.
@@ -17,14 +17,14 @@ pub struct Head {
     pub framing: Framing,
     /// Whether the connection can carry another request.
     pub keep_alive: bool,
-    /// Bytes of the head with its empty line.
+    /// Bytes of the head, including its empty line.
     pub len: usize,
 }
 
 /// How the body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// There is none, whatever the headers say.
+    /// There is no body, whatever the headers say.
     None,
     /// After this number of bytes.
     Length(u64),
@@ -34,7 +34,7 @@ pub enum Framing {
     UntilClose,
 }
 
-/// The fields that decide, gathered in one pass.
+/// The header fields that decide the framing, collected in one pass.
 #[derive(Default)]
 struct Fields {
     length: Option<u64>,
@@ -43,16 +43,16 @@ struct Fields {
     keep_alive: bool,
 }
 
-/// How a response begins.
+/// The first bytes of a response.
 const BEGIN: &[u8] = b"HTTP/";
-/// Up to its minor version.
+/// The first bytes up to the minor version.
 const MAJOR: &[u8] = b"HTTP/1.";
-/// How many headers are read without memory of their own.
+/// The number of headers that are read without an allocation.
 const USUAL_HEADERS_MAX: usize = 128;
 
 type Parsed<'a> = httparse::Response<'a, 'a>;
 
-/// Reads the head at the beginning of `bytes`; `None` when it is not all there.
+/// Parses the head at the beginning of `bytes`; `None` if it is incomplete.
 pub(super) fn parse(bytes: &[u8], request_is_head: bool) -> Result<Option<Head>, ParseError> {
     with_parsed(bytes, |parsed, len| {
         let mut fields = Fields::default();
@@ -71,7 +71,7 @@ pub(super) fn fields(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, ParseError>
     fields.ok_or(ParseError::Truncated)
 }
 
-/// A value that goes over several lines is one with a space in the place of each fold (RFC 9112, 5.2).
+/// Replaces each line fold in a value by a space (RFC 9112, 5.2).
 fn unfolded(value: &[u8]) -> Vec<u8> {
     if !value.contains(&b'\n') {
         return value.to_vec();
@@ -107,7 +107,7 @@ fn with_parsed<T>(
     }
 }
 
-/// What is rare enough to be read a second time: many headers, and a later version.
+/// Parses rare heads a second time: those with many headers, and those of a later version.
 #[cold]
 fn with_parsed_anew<T>(
     window: &[u8],
@@ -142,7 +142,7 @@ fn read_as_1_1(window: &[u8]) -> Option<Vec<u8>> {
 impl Fields {
     fn take(&mut self, header: &httparse::Header<'_>) -> Result<(), ParseError> {
         let name = header.name;
-        // The length is compared first, which distinguishes most headers without a look at their letters.
+        // The length is compared first: it distinguishes most headers without a look at their letters.
         match name.len() {
             10 if name.eq_ignore_ascii_case("connection") => self.connection(header.value),
             14 if name.eq_ignore_ascii_case("content-length") => self.content_length(header.value)?,
@@ -178,7 +178,7 @@ impl Fields {
     }
 }
 
-/// A number, or the largest that there is in place of a larger one.
+/// The value of `digits`, or `u64::MAX` if it is larger.
 fn decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;

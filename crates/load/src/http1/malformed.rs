@@ -1,12 +1,12 @@
-//! Which of the bytes that are not a response show it.
+//! Selects the part of invalid bytes that shows the error.
 
 use super::{HEAD_BYTES_MAX, ParseError, head};
 
-/// How much of what came is shown.
+/// The number of received bytes that are shown.
 const SHOWN_BYTES: usize = 128;
-/// How much of it is what stands before the place of the mistake.
+/// The number of shown bytes that precede the error.
 const SHOWN_BEFORE_BYTES: usize = 48;
-/// The headers that say where a body ends.
+/// The headers that decide where a body ends.
 const FRAMING: [&str; 2] = ["content-length", "transfer-encoding"];
 
 /// Bytes that are not a response, and the part of them that shows it.
@@ -15,12 +15,12 @@ const FRAMING: [&str; 2] = ["content-length", "transfer-encoding"];
 pub struct Malformed {
     /// What is wrong.
     pub error: ParseError,
-    /// Where it is wrong.
+    /// The bytes around the error.
     pub got: Vec<u8>,
 }
 
 impl Malformed {
-    /// A mistake in `bytes`, which were read up to `at` when it was found.
+    /// An error in `bytes`, which were read up to `at` when it was found.
     pub(super) fn new(error: ParseError, bytes: &[u8], at: usize) -> Malformed {
         let error = if error == ParseError::StatusLine { of_first_bytes(bytes) } else { error };
         let got = match error {
@@ -45,19 +45,19 @@ impl Malformed {
         Malformed { error, got }
     }
 
-    /// Bytes that nothing asked for, behind a response with this status that is complete.
+    /// Unsolicited bytes after a complete response with this status.
     #[must_use]
     pub fn left_over(status: u16, is_to_head: bool, bytes: &[u8]) -> Malformed {
         Malformed::new(ParseError::LeftOver { status, is_to_head }, bytes, 0)
     }
 }
 
-/// What does not begin as a response may be of another protocol, which its first bytes tell.
+/// The error for bytes that do not begin like a response. The first bytes may identify another protocol.
 fn of_first_bytes(bytes: &[u8]) -> ParseError {
     match bytes {
-        // An alert or a handshake, and the version of the record.
+        // A TLS alert or handshake, and the version of the record.
         [0x15 | 0x16, 3, ..] => ParseError::Tls,
-        // SETTINGS, which comes first, of fewer than 65,536 bytes and of no stream.
+        // SETTINGS, the first frame, with fewer than 65,536 bytes and on stream 0.
         [0, _, _, 4, _, 0, 0, 0, 0, ..] => ParseError::Http2,
         _ => ParseError::StatusLine,
     }
@@ -67,7 +67,7 @@ fn shown(bytes: &[u8]) -> Vec<u8> {
     bytes[..bytes.len().min(SHOWN_BYTES)].to_vec()
 }
 
-/// From the beginning of a line on, if one begins shortly before `at`.
+/// The bytes around `at`, from the beginning of a line if one begins shortly before it.
 fn shown_at(bytes: &[u8], at: usize) -> Vec<u8> {
     let at = at.min(bytes.len());
     let Some(before) = at.checked_sub(SHOWN_BEFORE_BYTES + 1) else { return shown(bytes) };
@@ -75,17 +75,17 @@ fn shown_at(bytes: &[u8], at: usize) -> Vec<u8> {
     shown(&bytes[before + line + 1..])
 }
 
-/// The first line at whose end the head is known to be wrong; all of it where that is not known.
+/// The first line at whose end the head is known to be wrong; the whole head if that is unknown.
 fn wrong_line(bytes: &[u8]) -> &[u8] {
     let bytes = &bytes[..bytes.len().min(HEAD_BYTES_MAX)];
     let ends: Vec<usize> = memchr::memchr_iter(b'\n', bytes).map(|end| end + 1).collect();
-    // A head that is wrong stays so, whatever follows.
+    // A head that is wrong stays wrong, whatever follows.
     let right = ends.partition_point(|end| head::parse(&bytes[..*end], false).is_ok());
     let begin = right.checked_sub(1).map_or(0, |last| ends[last]);
     &bytes[begin..ends.get(right).copied().unwrap_or(bytes.len())]
 }
 
-/// The lines of the head that say where the body ends.
+/// The lines of the head that decide where the body ends.
 fn framing_lines(bytes: &[u8]) -> Option<Vec<u8>> {
     let is_of_framing = |line: &&[u8]| {
         let name = line.split(|byte| *byte == b':').next().unwrap_or_default();

@@ -1,11 +1,11 @@
 //! HTTP/1.1 responses as a state machine over bytes (RFC 9112): bytes in, events out, no I/O and no clock.
 //!
-//! It deliberately knows nothing of sockets, of requests beyond "was it HEAD", and of what a right response is. Heads
-//! are read by `httparse` (which takes a bare LF for a line end, and a folded line for one, as the RFC has it); framing is
-//! strict: what two readers could understand differently is an error.
+//! It deliberately knows nothing of sockets, of requests beyond "was it HEAD", or of correct responses.
+//! `httparse` reads the heads; it accepts a bare LF and folded lines, as the RFC does. Framing is strict: a
+//! message that two readers could understand differently is an error.
 //!
-//! Limits, each an error and never a stall: [`HEAD_BYTES_MAX`], [`HEADERS_MAX`], [`CHUNK_LINE_BYTES_MAX`],
-//! [`TRAILER_BYTES_MAX`], and [`BODY_BYTES_MAX`] for a length that is announced.
+//! Each limit is an error and never a stall: [`HEAD_BYTES_MAX`], [`HEADERS_MAX`], [`CHUNK_LINE_BYTES_MAX`],
+//! [`TRAILER_BYTES_MAX`], and [`BODY_BYTES_MAX`] for an announced length.
 
 mod chunked;
 mod decoder;
@@ -23,21 +23,21 @@ pub use progress::Progress;
 
 /// The longest status line and headers together.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// As many as the client of Node takes.
+/// The same limit as in the client of Node.
 pub(crate) const HEADERS_MAX: usize = 2_000;
 /// The longest line before a chunk: its size and extensions.
 pub(crate) const CHUNK_LINE_BYTES_MAX: usize = 4 * 1024;
 pub(crate) const TRAILER_BYTES_MAX: usize = 64 * 1024;
-/// The longest body, or chunk of one, whose end is waited for: 1 TiB. What announces more has no end that anybody sees.
+/// The longest body or chunk that is read to its end: 1 TiB. A longer announced body never ends in a run.
 pub(crate) const BODY_BYTES_MAX: u64 = 1 << 40;
 
-/// A length in words. One that fits into no `u64` was read as the largest that does.
+/// A length in words. A length that exceeds `u64` was read as `u64::MAX`.
 pub(crate) fn announced(bytes: u64) -> String {
     let more = if bytes == u64::MAX { " or more" } else { "" };
     format!("{bytes} bytes{more}")
 }
 
-/// The same length, if its end can be waited for.
+/// The same length, or an error if it exceeds [`BODY_BYTES_MAX`].
 fn bearable(bytes: u64) -> Result<u64, ParseError> {
     if bytes > BODY_BYTES_MAX { Err(ParseError::BodyTooLong { bytes }) } else { Ok(bytes) }
 }
@@ -53,7 +53,7 @@ pub enum Version {
     Http2,
 }
 
-/// A whole response, for those who look at it closely and not a million times a second.
+/// A whole response, for callers that examine it and need no speed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     /// Status code of the final response; interim ones (1xx) are skipped.
@@ -68,20 +68,20 @@ pub struct Response {
     pub keep_alive: bool,
 }
 
-/// Reads one response out of bytes that come in pieces. Each byte is looked at once, however many pieces there are (only a head
-/// is looked at anew with each, and that has a limit).
+/// Reads one response from bytes that arrive in pieces. Each byte is examined once, however many pieces there
+/// are. Only a head is parsed again with each piece, and a head has a size limit.
 #[derive(Debug)]
 pub struct ResponseReader {
     decoder: Decoder,
-    /// How many bytes the decoder has had.
+    /// The number of bytes that the decoder has received.
     read: usize,
-    /// How many it had taken when it found a mistake.
+    /// The number of bytes it had consumed when it found an error.
     at: usize,
     response: Option<Response>,
 }
 
 impl ResponseReader {
-    /// Of the next response.
+    /// A reader for the next response.
     #[must_use]
     pub fn new(request_is_head: bool) -> Self {
         let mut decoder = Decoder::default();
@@ -89,8 +89,8 @@ impl ResponseReader {
         ResponseReader { decoder, read: 0, at: 0, response: None }
     }
 
-    /// Takes what is new in `bytes`, which are those of the response from its first one on: more of them with each call. Gives
-    /// the response once it is whole, and how many bytes it took.
+    /// Reads the new part of `bytes`, which holds the response from its first byte on and grows with each
+    /// call. Returns the response once it is complete, with its length in bytes.
     ///
     /// # Errors
     /// The bytes are not a response.
@@ -117,26 +117,26 @@ impl ResponseReader {
         Ok(None)
     }
 
-    /// Whether any byte of it came.
+    /// Whether any byte of the response arrived.
     #[must_use]
     pub fn has_begun(&self) -> bool {
         self.decoder.has_begun()
     }
 
-    /// How much of it came.
+    /// How much of the response arrived.
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.decoder.progress()
     }
 
-    /// What is wrong with the `bytes` that were read last, and where.
+    /// The error in the `bytes` that were read last, and its place.
     #[must_use]
     pub fn malformed(&self, error: ParseError, bytes: &[u8]) -> Malformed {
         self.decoder.malformed(error, bytes, self.at)
     }
 
-    /// Drops from `bytes` what was read and is not needed any more, so that a body does not lie in memory twice. The next call of
-    /// [`ResponseReader::read`] is given what is left, and more.
+    /// Drops from `bytes` the part that was read and is not needed any more, so that a body is not in memory
+    /// twice. The next call of [`ResponseReader::read`] gets the remaining bytes and new ones.
     pub fn forget(&mut self, bytes: &mut Vec<u8>) {
         if self.response.is_some() {
             bytes.drain(..self.read);
@@ -144,7 +144,8 @@ impl ResponseReader {
         }
     }
 
-    /// How long the body is at least, by the length of it, or of its chunk, that is announced and has not come whole.
+    /// The shortest possible length of the body, from the announced length of the body, or of its chunk, that
+    /// is incomplete.
     #[must_use]
     pub fn announced(&self) -> Option<u64> {
         let came = self.response.as_ref().map_or(0, |response| response.body.len() as u64);
@@ -154,7 +155,7 @@ impl ResponseReader {
         }
     }
 
-    /// No more bytes will come, which ends a body that lasts to the close.
+    /// Handles the end of the connection, which completes a body that lasts to the close.
     ///
     /// # Errors
     /// The response is not complete.
@@ -164,9 +165,9 @@ impl ResponseReader {
     }
 }
 
-/// Reads one response from the beginning of `bytes`: `None` when it needs more, else the response and how many
-/// bytes it took. `eof` is true if no more will come: it ends a body that lasts to the close, and makes
-/// anything else unfinished an error.
+/// Parses one response at the beginning of `bytes`: `None` if it needs more bytes, else the response and its
+/// length in bytes. `eof` means that no more bytes will arrive: it ends a body that lasts to the close, and
+/// makes any other incomplete response an error.
 ///
 /// # Errors
 /// The bytes are not a response, or `eof` is true and the response is not complete.

@@ -1,25 +1,25 @@
-//! How much of a response came before it was waited for no longer.
+//! How much of a response had arrived when the client gave up.
 
 use std::fmt;
 
-/// How much of a response came.
+/// How much of a response arrived.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Progress {
-    /// Not one byte.
+    /// No byte arrived.
     #[default]
     Nothing,
-    /// The beginning of a head, or interim heads alone.
+    /// The beginning of a head arrived, or only interim heads.
     Head {
-        /// The bytes so far of the head that is not complete.
+        /// The bytes of the incomplete head so far.
         bytes: usize,
     },
-    /// Its head, and some of its body.
+    /// The head and some of the body arrived.
     Body {
         /// The status in the head.
         status: u16,
-        /// How much of the body came.
+        /// The number of body bytes that arrived.
         bytes: u64,
-        /// How long the body was to be, if the head says so.
+        /// The announced length of the body, if the head has one.
         announced: Option<u64>,
     },
 }

@@ -1,4 +1,4 @@
-//! Tables of responses, and the property that how bytes are split changes nothing.
+//! Tables of responses, and the property that the split of the bytes does not matter.
 
 use proptest::prelude::*;
 
@@ -142,7 +142,7 @@ fn a_fold_hides_no_framing() {
     assert!(!close.keep_alive);
 }
 
-/// What is said of these bytes.
+/// The error text for these bytes.
 fn said(bytes: &str, to_head: bool) -> String {
     let mut reader = ResponseReader::new(to_head);
     let error = reader.read(bytes.as_bytes()).unwrap_err();
@@ -165,7 +165,7 @@ fn a_mistake_names_its_rule_and_shows_its_bytes() {
             "`Content-Length: 5\\r\\ncontent-length: 6\\r\\n`",
         ),
         (format!("{chunked}-5\r\nhello\r\n"), "(RFC 9112, 7.1)", "5\\r\\nhello\\r\\n-5\\r\\nhello\\r\\n`"),
-        // 48 bytes before the mistake is the middle of the end of the first line.
+        // 48 bytes before the error is the middle of the end of the first line.
         (
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nhello\r\n".to_owned(),
             "no more than",
@@ -224,7 +224,7 @@ fn a_length_that_is_announced_is_refused_by_its_value() {
         refused("Content-Length: 99999999999999999999\r\n"),
         "the response announces 18446744073709551615 bytes or more: no more than 1099511627776 are waited for"
     );
-    // Nothing of the body comes, so nothing is waited for.
+    // No byte of the body arrives, so the reader need not wait.
     let head = with("Content-Length: 18446744073709551615\r\n");
     assert!(parse_response(head.as_bytes(), true, false).unwrap().is_some());
     let mut reader = ResponseReader::new(false);
@@ -356,7 +356,7 @@ proptest! {
         let whole = decode(&[&bytes], is_head);
         prop_assert_eq!(&decode(&cut(&bytes, &cuts), is_head), &whole);
         if let Some(error) = whole.3 {
-            // Whatever is wrong, what shows it is part of what came.
+            // Whatever the error, the shown bytes are part of the received ones.
             let shown = Malformed::new(error, &bytes, bytes.len()).got;
             prop_assert!(shown.is_empty() || bytes.windows(shown.len()).any(|window| window == shown)
                 || matches!(error, ParseError::ContentLength | ParseError::TwoFramings | ParseError::TransferEncoding));

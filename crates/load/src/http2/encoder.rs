@@ -1,8 +1,8 @@
-//! Header blocks of requests (RFC 7541). The requests of a load are known before, and so is what their blocks do to the peer's
-//! table: each block is made once for each state of the table, and is copied from then on.
+//! Header blocks of requests (RFC 7541). The requests of a load are known in advance, and so is the effect of
+//! their blocks on the peer's table. So each block is made once per state of the table, and then copied.
 //!
-//! As nghttp2 and browsers do, a field that comes again is added to the table the first time, and one that differs from request
-//! to request (a path, a length) is sent as it is. Strings are not compressed by Huffman's code.
+//! As in nghttp2 and browsers, a repeated field is added to the table the first time. A field that differs
+//! from request to request (a path, a length) is sent literally. Huffman's code is not used.
 
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ use super::static_table::FIELDS;
 
 /// The first index of the table that the encoder fills (RFC 7541, section 2.3.3).
 const DYNAMIC: usize = 62;
-/// The size of the table that a peer allows unless it says otherwise.
+/// The size of the table that a peer allows by default.
 const TABLE_BYTES_MAX: usize = 4096;
-/// More states than that come of requests with many different headers; then nothing more is added to tables.
+/// More states arise only from requests with many different headers; then nothing more is added to tables.
 const STATES_MAX: usize = 64;
 
-/// The state of a connection's table, by its number.
+/// The number of the state that a connection's table is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TableState(u16);
 
@@ -31,15 +31,15 @@ impl TableState {
 /// How a field is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Form {
-    /// It is in the table that is fixed.
+    /// An entry of the static table.
     Fixed(usize),
-    /// It is one of those that are added.
+    /// One of the fields that are added to the table.
     Added(usize),
-    /// As it is.
+    /// Written literally.
     Literal,
 }
 
-/// The block of a request in one state, and the state behind it.
+/// The block of a request in one state, and the state after it.
 #[derive(Debug, Clone)]
 struct Edge {
     block: Range<usize>,
@@ -48,9 +48,9 @@ struct Edge {
 
 #[derive(Debug, Default)]
 struct EncoderState {
-    /// Which of the fields were added, the newest last.
+    /// The fields that were added, the newest last.
     added: Vec<usize>,
-    /// By request.
+    /// One entry per request.
     edges: Vec<Option<Edge>>,
 }
 
@@ -61,12 +61,12 @@ pub struct Encoder {
     fields: Vec<(Vec<u8>, Vec<u8>)>,
     states: Vec<EncoderState>,
     blocks: Vec<u8>,
-    /// What the last request that is in no list was written to.
+    /// The output for the last request that is in no list.
     single: Vec<u8>,
 }
 
 impl Encoder {
-    /// For these requests.
+    /// An encoder for these requests.
     #[must_use]
     pub fn new(requests: &RequestList) -> Encoder {
         let mut fields = Vec::new();
@@ -84,7 +84,7 @@ impl Encoder {
         Encoder { fields, states: vec![state(), state()], blocks: Vec::new(), single: Vec::new() }
     }
 
-    /// The block of the request at `index`, on a connection whose table is in this state, which is changed.
+    /// The block of the request at `index` for a table in this state; `state` is updated.
     #[inline]
     pub(super) fn listed(&mut self, requests: &RequestList, index: usize, state: &mut TableState) -> &[u8] {
         let edge = match &self.states[usize::from(state.0)].edges[index] {
@@ -95,7 +95,7 @@ impl Encoder {
         &self.blocks[edge.block]
     }
 
-    /// The block of a request that was made for once.
+    /// The block of a request that is in no list.
     pub(super) fn single(&mut self, request: &Request, state: &mut TableState) -> &[u8] {
         let mut block = std::mem::take(&mut self.single);
         block.clear();
@@ -116,7 +116,7 @@ impl Encoder {
         edge
     }
 
-    /// Writes a block. Returns what the table then has.
+    /// Writes a block. Returns the fields in the table afterwards.
     fn write(&self, request: &Request, state: TableState, out: &mut Vec<u8>) -> Vec<usize> {
         let mut added = self.states[usize::from(state.0)].added.clone();
         let may_add = state != TableState::UNUSED && self.states.len() < STATES_MAX;
@@ -159,7 +159,7 @@ impl Encoder {
     }
 }
 
-/// Whether a field of this name is worth a place in the table: not if each request has another.
+/// Whether a field of this name is worth a place in the table: not if its value differs in each request.
 fn comes_again(name: &[u8]) -> bool {
     const EACH_ITS_OWN: [&[u8]; 9] = [
         b":path",
@@ -175,7 +175,7 @@ fn comes_again(name: &[u8]) -> bool {
     !EACH_ITS_OWN.contains(&name)
 }
 
-/// The number of a field that the fixed table has, with its value.
+/// The index of a field that the static table has with this value.
 fn fixed((name, value): &(Vec<u8>, Vec<u8>)) -> Option<usize> {
     let is_it = |known: &(&str, &str)| known.0.as_bytes() == name && known.1.as_bytes() == value;
     FIELDS.iter().position(is_it).map(|at| at + 1)
@@ -197,7 +197,7 @@ fn string(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// An integer (RFC 7541, section 5.1) behind the bits of `pattern`.
+/// Writes an integer (RFC 7541, section 5.1) after the bits of `pattern`.
 pub(super) fn integer(out: &mut Vec<u8>, pattern: u8, prefix_bits: u32, mut value: usize) {
     let mask = (1_usize << prefix_bits) - 1;
     if value < mask {
@@ -242,7 +242,7 @@ mod tests {
         let first = encoder.listed(&list, 0, &mut state).to_vec();
         let second = encoder.listed(&list, 0, &mut state).to_vec();
         assert!(second.len() < first.len());
-        // Method, scheme, path as it is (8 bytes), authority and x by their places in the table.
+        // Method, scheme, literal path (8 bytes), authority and x by their indices in the table.
         assert_eq!(second, [&[0x82, 0x86, 4, 6][..], b"/hello", &[0x80 | 63, 0x80 | 62]].concat());
         let mut unused = TableState::UNUSED;
         let plain = encoder.listed(&list, 0, &mut unused).to_vec();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the order of requests on two connections, a decoder finds the fields that were meant.
+        /// Whatever the order of requests on two connections, another decoder finds the intended fields.
         #[test]
         fn an_independent_decoder_finds_the_fields(
             sets in prop::collection::vec(

@@ -1,4 +1,4 @@
-//! Why a connection or a stream is over.
+//! The reasons why a connection or a stream ends.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ pub struct ErrorCode(pub u32);
 impl ErrorCode {
     /// In good order.
     pub const NO_ERROR: ErrorCode = ErrorCode(0);
-    /// Something that the protocol does not allow.
+    /// A violation of the protocol.
     pub const PROTOCOL: ErrorCode = ErrorCode(1);
-    /// More than a window allows.
+    /// More data than a window allows.
     pub const FLOW_CONTROL: ErrorCode = ErrorCode(3);
-    /// A frame on a stream that is over.
+    /// A frame on a closed stream.
     pub const STREAM_CLOSED: ErrorCode = ErrorCode(5);
     /// A frame of the wrong length.
     pub const FRAME_SIZE: ErrorCode = ErrorCode(6);
@@ -52,7 +52,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// What a peer did that ends the connection.
+/// The peer's error that ends the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum Http2Error {
@@ -102,7 +102,7 @@ pub enum Http2Error {
 }
 
 impl Http2Error {
-    /// What the peer is sent about it.
+    /// The error code that the peer is sent.
     pub(super) fn code(self) -> ErrorCode {
         match self {
             Http2Error::FrameTooLong { .. } | Http2Error::FrameLength { .. } => ErrorCode::FRAME_SIZE,

@@ -21,7 +21,7 @@ pub(super) const END_HEADERS: u8 = 0x4;
 pub(super) const PADDED: u8 = 0x8;
 pub(super) const HAS_PRIORITY: u8 = 0x20;
 
-/// What a client sends first.
+/// The first bytes that a client sends.
 pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub(super) fn rst_stream(out: &mut Vec<u8>, stream: u32, code: ErrorCode) {
     write(out, RST_STREAM, 0, stream, &code.0.to_be_bytes());
 }
 
-/// A client accepts no streams of the peer, so that the last one is always 0.
+/// A client accepts no streams of the peer, so the last one is always 0.
 pub(super) fn goaway(out: &mut Vec<u8>, code: ErrorCode) {
     let [a, b, c, d] = code.0.to_be_bytes();
     write(out, GOAWAY, 0, 0, &[0, 0, 0, 0, a, b, c, d]);

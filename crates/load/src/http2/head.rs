@@ -1,4 +1,5 @@
-//! Header blocks of responses: decoded, checked, and remembered, since most of them are the same bytes as one before.
+//! Header blocks of responses: decoded, checked, and remembered, because most are identical to an earlier
+//! one.
 
 use std::sync::Arc;
 
@@ -6,28 +7,27 @@ use super::BLOCK_BYTES_MAX;
 use super::error::{HeadError, Http2Error};
 use super::hpack::HpackDecoder;
 
-/// The most blocks that are remembered for a connection, and the longest of them.
+/// The number of blocks that are remembered for a connection, and the longest of them.
 const MEMO_BLOCKS_MAX: usize = 8;
 const MEMO_BLOCK_BYTES_MAX: usize = 512;
-/// What this side allows by default: the size of the table that the peer fills.
+/// The size of the table that this side lets the peer fill; the default of the protocol.
 const TABLE_BYTES_MAX: usize = 4096;
 
-/// What of a head matters to the rest of a response.
+/// The properties of a head that matter to the rest of a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ResponseHead {
     /// Status code.
     pub status: u16,
-    /// The length that it promises.
+    /// The announced length of the body.
     pub content_length: Option<u64>,
 }
 
 /// Names and values as sent.
 pub(super) type Fields = Arc<Vec<(String, Vec<u8>)>>;
 
-/// A block that was read.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
-    /// Its status and length, or why it cannot be a head.
+    /// Its status and length, or why it is not a valid head.
     pub(super) head: Result<ResponseHead, HeadError>,
     /// Whether it could be trailers.
     pub(super) is_trailers: bool,
@@ -45,11 +45,11 @@ struct Remembered {
 #[derive(Debug)]
 pub(super) struct HeadReader {
     decoder: HpackDecoder,
-    /// Blocks that changed nothing of the table, as long as nothing changes it.
+    /// Blocks that did not change the table; valid as long as nothing changes it.
     memo: Vec<Remembered>,
-    /// How many of them; the others are memory for those to come.
+    /// The number of valid entries; the others are spare memory.
     known: usize,
-    /// Which is replaced next.
+    /// The entry that is replaced next.
     oldest: usize,
     keeps_fields: bool,
 }
@@ -73,7 +73,8 @@ impl HeadReader {
         }
     }
 
-    /// Reads a whole block. All of them have to be read, in order: they change a table that the next ones refer to.
+    /// Decodes a whole block. Every block must be decoded, in order: each may change the table that the next
+    /// ones refer to.
     #[inline]
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Block, Http2Error> {
         match self.memo[..self.known].iter().find(|remembered| remembered.bytes == bytes) {
@@ -85,7 +86,7 @@ impl HeadReader {
     fn decode(&mut self, bytes: &[u8]) -> Result<Block, Http2Error> {
         let mut parts = Parts { keeps_fields: self.keeps_fields, ..Parts::default() };
         let decoded = self.decoder.decode(bytes, |name, value| parts.take(name, value));
-        // The rest of a list that is too long is not decoded, so the table is not known any more.
+        // The rest of a list that is too long is not decoded, so the state of the table is unknown.
         let error = if parts.is_too_long() { Http2Error::ListTooLong } else { Http2Error::Hpack };
         let is_changed = decoded.map_err(|_| error)?;
         let block = parts.block();
@@ -112,7 +113,7 @@ impl HeadReader {
     }
 }
 
-/// What is found in a block, field by field.
+/// The contents of a block, field by field.
 #[derive(Debug, Default)]
 struct Parts {
     status: Option<u16>,
@@ -131,7 +132,7 @@ impl Parts {
         self.bytes > BLOCK_BYTES_MAX
     }
 
-    /// Says whether there may be more.
+    /// Returns whether more fields may follow.
     fn take(&mut self, name: &[u8], value: &[u8]) -> bool {
         self.bytes += name.len() + value.len();
         if self.is_too_long() {
@@ -232,7 +233,7 @@ mod tests {
             assert_eq!(read(&mut reader, &plain), Ok(head));
         }
         assert_eq!(reader.known, 1);
-        // Adds ":status: 404" by a literal, to which index 62 then refers, and forgets what was remembered.
+        // Adds ":status: 404" as a literal, which index 62 then means, and invalidates the remembered blocks.
         let adding = literal(":status", "404", 0x40);
         assert_eq!(read(&mut reader, &adding).map(|head| head.status), Ok(404));
         assert_eq!(reader.known, 0);

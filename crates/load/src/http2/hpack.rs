@@ -1,41 +1,41 @@
-//! The reading side of HPACK ([RFC 7541](https://www.rfc-editor.org/rfc/rfc7541)): header blocks and the table that they fill.
+//! The HPACK decoder ([RFC 7541](https://www.rfc-editor.org/rfc/rfc7541)): header blocks and their table.
 
 use std::collections::VecDeque;
 
 use super::huffman;
 use super::static_table::FIELDS;
 
-/// What an entry counts beside its name and value (section 4.1).
+/// The size that an entry counts in addition to its name and value (section 4.1).
 pub(super) const ENTRY_BYTES: usize = 32;
 
 /// A block that cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HpackError;
 
-/// A field of the table: its name, and behind it its value.
+/// A field of the table: its name, followed by its value.
 #[derive(Debug, Default)]
 struct Entry {
     bytes: Vec<u8>,
     name_bytes: usize,
 }
 
-/// Decodes the blocks of one connection, of which each may refer to those before.
+/// Decodes the blocks of one connection; each may refer to earlier ones.
 #[derive(Debug)]
 pub(super) struct HpackDecoder {
     /// The newest first.
     entries: VecDeque<Entry>,
     bytes: usize,
-    /// What the peer has chosen, and the most that it may.
+    /// The size that the peer has chosen, and the allowed maximum.
     bytes_max: usize,
     allowed_bytes: usize,
     name: Vec<u8>,
     value: Vec<u8>,
-    /// The memory of an entry that is gone.
+    /// The memory of a removed entry, for reuse.
     spare: Vec<u8>,
 }
 
 impl HpackDecoder {
-    /// With a table of this size.
+    /// A decoder with a table of this size.
     pub(super) fn new(bytes: usize) -> HpackDecoder {
         HpackDecoder {
             entries: VecDeque::new(),
@@ -48,8 +48,8 @@ impl HpackDecoder {
         }
     }
 
-    /// Calls back with each field of a block, until one is not taken: a few bytes may stand for a long field. Says whether the block
-    /// changed the table.
+    /// Calls back with each field of a block until the callback refuses one: a few bytes may stand for a long
+    /// field. Returns whether the block changed the table.
     pub(super) fn decode(
         &mut self,
         block: &[u8],
@@ -69,7 +69,7 @@ impl HpackDecoder {
                     is_changed = true;
                     is_taken
                 }
-                // Before all fields, or not at all (section 4.2).
+                // Size updates are allowed only before all fields (section 4.2).
                 0x20..0x40 if has_field => return Err(HpackError),
                 0x20..0x40 => {
                     self.resize(integer(&mut rest, 5)?)?;
@@ -112,7 +112,7 @@ impl HpackDecoder {
         string(rest, &mut self.value)
     }
 
-    /// Adds what was read last. One that is larger than the table empties it (section 4.4).
+    /// Adds the literal that was read last. One that is larger than the table empties it (section 4.4).
     fn add(&mut self) {
         let bytes = self.name.len() + self.value.len() + ENTRY_BYTES;
         self.shrink(self.bytes_max.saturating_sub(bytes));
@@ -136,7 +136,7 @@ impl HpackDecoder {
         Ok(())
     }
 
-    /// Removes the oldest until no more than `bytes` are left.
+    /// Removes the oldest entries until at most `bytes` are left.
     fn shrink(&mut self, bytes: usize) {
         while self.bytes > bytes
             && let Some(entry) = self.entries.pop_back()
@@ -162,7 +162,7 @@ fn integer(bytes: &mut &[u8], prefix_bits: u32) -> Result<usize, HpackError> {
             if byte & 0x80 == 0 {
                 break;
             }
-            // Nothing here is that long.
+            // No valid integer here is that long.
             if shift == 28 {
                 return Err(HpackError);
             }
@@ -219,7 +219,7 @@ mod tests {
         [out, bytes].concat()
     }
 
-    /// What a peer writes, of whatever kind; indices may be of nothing.
+    /// Any byte sequence that a peer may write; indices may be invalid.
     fn piece() -> impl Strategy<Value = Vec<u8>> {
         let number = |pattern, bits| {
             prop_oneof![0_usize..75, 0_usize..6_000].prop_map(move |value| {
@@ -253,7 +253,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-        /// Another decoder finds the same, whatever the blocks are, and the same errors.
+        /// Another decoder finds the same fields and errors, whatever the blocks are.
         #[test]
         fn an_independent_decoder_agrees(
             blocks in prop::collection::vec((prop::option::of(0_usize..5_000), prop::collection::vec(piece(), 0..8)), 1..8),
@@ -282,7 +282,7 @@ mod tests {
             let mut other = loona_hpack::Decoder::new();
             other.set_max_allowed_table_size(4096);
             let found = decode(&mut HpackDecoder::new(4096), &block);
-            // It takes changes of the size anywhere but at the end, and there not even where nothing else is.
+            // That decoder allows size updates anywhere except at the end, even in a block without fields.
             if found.as_ref().is_ok_and(|found| !found.is_empty()) || !block.iter().any(|byte| matches!(byte, 0x20..0x40)) {
                 prop_assert_eq!(found, other.decode(&block).map_err(|_| HpackError));
             }

@@ -1,7 +1,7 @@
 //! Huffman's code for strings in header blocks (RFC 7541, section 5.2 and appendix B).
 
-/// How many bits each byte takes, and the end of a string. The codes follow from that: they are given in the order of their lengths,
-/// and then of bytes.
+/// The length of the code of each byte in bits, and that of the end of a string. The codes follow from these:
+/// they are assigned in the order of the lengths, then of the bytes.
 #[rustfmt::skip]
 const LENGTHS: [u8; 257] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28,
@@ -23,9 +23,9 @@ const CODE: Code = Code::new();
 
 /// The code as tables to decode by.
 struct Code {
-    /// The symbol and the length of whatever begins with these eight bits; no length where it takes more.
+    /// The symbol and length of the code that begins with these eight bits; length 0 if the code is longer.
     short: [(u8, u8); 256],
-    /// The first code of each length, how many there are of it, and where their symbols begin.
+    /// For each length: its first code, the number of codes, and the index of their first symbol.
     first: [u32; LENGTH_MAX + 1],
     count: [u32; LENGTH_MAX + 1],
     begin: [u32; LENGTH_MAX + 1],
@@ -71,7 +71,7 @@ impl Code {
         }
     }
 
-    /// The symbol at the front of these bits, and its length.
+    /// The symbol at the front of these bits, and the length of its code.
     #[inline]
     fn symbol(&self, bits: u64) -> (u16, u32) {
         let (symbol, length) = self.short[(bits >> 56) as usize];
@@ -89,11 +89,11 @@ impl Code {
     }
 }
 
-/// Appends the string that `bytes` stand for. None if they stand for none.
+/// Appends the decoded string; `None` if `bytes` is not a valid code.
 #[must_use]
 pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let mut bytes = bytes.iter();
-    // From the front of `bits` on.
+    // Held bits start at the most significant bit.
     let (mut bits, mut held) = (0_u64, 0_u32);
     loop {
         while held <= 56
@@ -104,7 +104,7 @@ pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
         }
         let (symbol, length) = CODE.symbol(bits);
         if length > held || held == 0 {
-            // What is left is the beginning of the end of a string: ones, fewer than eight.
+            // The remaining bits are the beginning of the end-of-string code: ones, fewer than eight.
             let padding = !(u64::MAX >> held);
             return (held < 8 && bits == padding).then_some(());
         }

@@ -1,4 +1,4 @@
-//! The streams that are open, by their numbers. Numbers only grow, and answers mostly come in their order.
+//! The open streams, by their numbers. Numbers only grow, and answers mostly arrive in that order.
 
 use std::collections::VecDeque;
 
@@ -46,7 +46,7 @@ impl Live {
         }
     }
 
-    /// Takes out one with a number above `last`.
+    /// Removes a stream with a number above `last`.
     pub(super) fn pop_above(&mut self, last: u32) -> Option<LiveStream> {
         match self.0.back() {
             Some(stream) if stream.id > last => self.0.pop_back(),

@@ -1,4 +1,4 @@
-//! Cuts bytes into frames, however they came. Data is handed on as it comes; other frames are kept until they are whole.
+//! Splits bytes into frames, however they arrive. Data is passed on at once; other frames once complete.
 
 use super::FRAME_BYTES_MAX;
 use super::error::Http2Error;
@@ -9,21 +9,21 @@ use super::frame::{DATA, END_STREAM, FrameHead, HEAD_BYTES, PADDED};
 pub(super) enum FramePart<'a> {
     /// A whole frame that is not data, in one piece.
     Whole(FrameHead, &'a [u8]),
-    /// A whole frame that came in pieces: [`Reader::take_carried`] has it.
+    /// A whole frame that arrived in pieces: [`Reader::take_carried`] returns it.
     Carried(FrameHead),
-    /// The head of a frame with data. Its length counts against the windows, padding and all.
+    /// The head of a frame with data. Its length counts against the windows, padding included.
     DataHead(FrameHead),
-    /// Some of its data; the last part of a frame that ends the stream says so.
+    /// Part of its data; the last part of a frame that ends the stream is marked.
     Data { stream: u32, bytes: &'a [u8], is_end: bool },
 }
 
-/// A frame with data of which some is still to come.
+/// A frame with data that is incomplete.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     stream: u32,
     ends_stream: bool,
     has_padding: bool,
-    /// Of the data, and of the padding behind it.
+    /// The remaining bytes of the data, and of the padding after it.
     left: usize,
     padding: usize,
 }
@@ -35,7 +35,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// The next part, taking its bytes from the front of `input`; none when more are needed.
+    /// The next part, taken from the front of `input`; `None` if more bytes are needed.
     #[inline]
     pub(super) fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<FramePart<'a>>, Http2Error> {
         if let Some(open) = self.open {
@@ -75,7 +75,7 @@ impl Reader {
         Ok(self.fill(HEAD_BYTES + head.length, input).then_some(FramePart::Carried(head)))
     }
 
-    /// Moves bytes until `carry` has as many as wanted. Says whether it has.
+    /// Moves bytes until `carry` has the wanted number. Returns whether it has.
     fn fill(&mut self, wanted: usize, input: &mut &[u8]) -> bool {
         let take = wanted.saturating_sub(self.carry.len()).min(input.len());
         let (taken, rest) = input.split_at(take);
@@ -84,7 +84,7 @@ impl Reader {
         self.carry.len() >= wanted
     }
 
-    /// The frame that came in pieces, with its head. To be given back by [`Reader::give_back`].
+    /// The frame that arrived in pieces, with its head. Return its memory by [`Reader::give_back`].
     pub(super) fn take_carried(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.carry)
     }

@@ -1,9 +1,9 @@
-//! Requests as header fields: made once from the bytes of HTTP/1.1 that exchanges have.
+//! Requests as header fields, made once from the HTTP/1.1 bytes of exchanges.
 
 use crate::exchange::{Exchange, ExchangePool};
 use crate::http1::unchunked;
 
-/// The scheme of a request, which HTTP/2 names.
+/// The URI scheme of a request, a pseudo-header of HTTP/2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// Without TLS.
@@ -48,11 +48,11 @@ impl RequestList {
 }
 
 impl Request {
-    /// The request of an exchange. `Host` becomes the authority, and what is about the connection of HTTP/1.1 is left
-    /// out (RFC 9113, 8.2.2).
+    /// The request of an exchange. `Host` becomes the authority, and fields about the HTTP/1.1 connection are
+    /// left out (RFC 9113, 8.2.2).
     ///
     /// # Errors
-    /// Its bytes are not one whole request of HTTP/1.1.
+    /// The bytes are not one whole HTTP/1.1 request.
     pub fn of(exchange: &Exchange, scheme: Scheme) -> Result<Request, RequestError> {
         read(&exchange.request, scheme).ok_or_else(|| RequestError { name: exchange.name.clone() })
     }

@@ -1,4 +1,4 @@
-//! What the peer has set (RFC 9113, section 6.5).
+//! The settings of the peer (RFC 9113, section 6.5).
 
 use super::error::Http2Error;
 
@@ -33,7 +33,7 @@ impl Default for PeerSettings {
 }
 
 impl PeerSettings {
-    /// Takes one setting. Unknown ones are ignored.
+    /// Applies one setting. Unknown ones are ignored.
     pub(super) fn set(&mut self, id: u16, value: u32) -> Result<(), Http2Error> {
         match (id, value) {
             (HEADER_TABLE_SIZE, _) => self.header_table_bytes = value,

@@ -1,6 +1,6 @@
-//! The fields that every table begins with (RFC 7541, appendix A).
+//! The static table (RFC 7541, appendix A).
 
-/// The first is number 1.
+/// The first entry has index 1.
 pub(super) const FIELDS: [(&str, &str); 61] = [
     (":authority", ""),
     (":method", "GET"),

@@ -1,7 +1,7 @@
-//! Histograms in the text forms of other HDR tools: the percentile distribution (`.hgrm`) that HdrHistogram's plotter
-//! and wrk2's users read, and the interval log that its log tools read.
+//! Histograms in text forms of other HDR tools: the percentile distribution (`.hgrm`) of HdrHistogram's
+//! plotter and wrk2, and the interval log of the HDR log tools.
 //!
-//! It writes to whatever it is given and opens no files.
+//! The module writes to a given writer and opens no files.
 
 use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,14 +13,14 @@ use super::{Histogram, new_inner};
 
 /// Lines for each halving of the distance to 100%, as in wrk2.
 const TICKS_PER_HALF_DISTANCE: u32 = 5;
-/// What follows from 3 significant digits, in HDR's words.
+/// The number that follows from 3 significant digits, in HDR's term.
 const SUB_BUCKETS: u32 = 2_048;
 /// Both forms are in milliseconds by custom.
 const NS_PER_MS: f64 = 1e6;
 
 impl Histogram {
-    /// The percentile distribution, in milliseconds. Values have 6 decimals and not wrk2's 3, which would leave two
-    /// digits of the latencies of loopback; readers split at white space.
+    /// Writes the percentile distribution, in milliseconds. Values have 6 decimals instead of wrk2's 3, which
+    /// would leave two digits of loopback latencies. Readers split at white space.
     ///
     /// # Errors
     /// `to` cannot be written to.
@@ -37,7 +37,7 @@ impl Histogram {
             // 1 / 0 is `inf`, in Rust as in C.
             writeln!(to, "{ms:12.6} {q:12.6} {count:12} {:12.2}", 1.0 / (1.0 - q))?;
         }
-        // One latency has no deviation.
+        // One latency has no standard deviation.
         let stdev = self.stdev_ns().unwrap_or(f64::NAN);
         let [mean, stdev, max] = [self.mean_ns(), stdev, self.max_ns() as f64].map(|ns| ns / NS_PER_MS);
         let buckets = self.inner.as_ref().map_or(0, hdrhistogram::Histogram::buckets);
@@ -46,7 +46,7 @@ impl Histogram {
         writeln!(to, "#[Buckets = {buckets:12}, SubBuckets     = {SUB_BUCKETS:12}]")
     }
 
-    /// The HDR V2 encoding, compressed and as base64: what interval logs hold, and other HDR tools read.
+    /// The HDR V2 encoding, compressed and in base64: the content of interval logs of HDR tools.
     #[must_use]
     pub fn to_base64(&self) -> String {
         let mut bytes = Vec::new();
@@ -60,14 +60,14 @@ impl Histogram {
 
 /// A log of histograms over time, version 1.3: nanoseconds in the histograms, milliseconds in the readable column.
 ///
-/// `hdrhistogram` has a writer too, and it borrows what it writes to; a running run has to own it.
+/// `hdrhistogram` has a writer too, but that borrows its output; a running run has to own it.
 #[derive(Debug)]
 pub struct IntervalLog<W> {
     to: W,
 }
 
 impl<W: Write> IntervalLog<W> {
-    /// A log that nothing is written to yet.
+    /// An empty log.
     pub fn new(to: W) -> Self {
         IntervalLog { to }
     }
@@ -89,8 +89,8 @@ impl<W: Write> IntervalLog<W> {
         self.to.write_all(head.as_bytes())
     }
 
-    /// Adds an interval, as one write of a whole line. A tag has neither commas nor white space; readers that are not
-    /// asked for it pass over a tagged line.
+    /// Adds an interval, as one write of a whole line. A tag has neither commas nor white space; readers skip
+    /// tagged lines unless they are asked for the tag.
     ///
     /// # Errors
     /// The log cannot be written to.

@@ -1,6 +1,6 @@
 //! Latencies in bounded memory: an HDR histogram of nanoseconds that merges without loss.
 //!
-//! It knows nothing of what was timed, and never "corrects" a distribution with samples that were not measured.
+//! The module does not know what was timed. It never "corrects" a distribution with invented samples.
 
 mod export;
 
@@ -11,29 +11,29 @@ use std::io;
 
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
-/// Values below are counted as this one.
+/// Smaller values are counted as this one.
 pub(crate) const LOWEST_NS: u64 = 1;
-/// Values above are counted as this one (the histogram saturates, it never grows and never fails). It is the
-/// top of the last bucket, so that a minute is still told from more.
+/// Larger values are counted as this one: the histogram saturates, and never grows or fails. It is the top of
+/// the last bucket, so that a minute is still distinguishable from more.
 pub(crate) const HIGHEST_NS: u64 = (1 << 36) - 1;
-/// Values from here on lie in the last bucket, and those above it are counted there too.
+/// The start of the last bucket, which also counts all larger values.
 pub(crate) const CEILING_NS: u64 = HIGHEST_NS - (1 << 25) + 1;
 /// Two values that differ by less than a thousandth may be reported as equal.
 const SIGNIFICANT_DIGITS: u8 = 3;
-/// What the V2 encoding begins with, and the length of its head: the length of what follows is its second word.
+/// The first bytes of the V2 encoding and the length of its head. The second word is the length of the rest.
 const COOKIE: u32 = 0x1c84_9313;
 const HEAD_BYTES: usize = 40;
-/// No stored histogram counts more: a million a second for nine years. So 65,536 of them can be added, and whoever adds up counts
-/// need not look for an overflow.
+/// The largest count of a stored histogram: a million a second for nine years. So 65,536 of them can be
+/// added, and code that sums counts need not check for overflow.
 const COUNT_MAX: u128 = 1 << 48;
 
-/// Latencies from 1 ns to [`HIGHEST_NS`] (68.7 s) with 3 significant digits, in about 210 KiB whatever their number.
+/// Latencies from 1 ns to [`HIGHEST_NS`] (68.7 s) with 3 significant digits, in about 210 KiB.
 ///
-/// The floor is 1 ns although no answer takes less than a microsecond: HDR gives everything near the floor the
-/// floor's own resolution, and a floor of 1 us would round a latency of 10 us to 5%.
+/// The lowest value is 1 ns although no answer takes less than a microsecond. HDR gives all values near the
+/// lowest value its resolution, and a lowest value of 1 µs would round a latency of 10 µs to 5%.
 #[derive(Clone, Default)]
 pub struct Histogram {
-    /// Made with the first latency: most histograms of a run stay empty.
+    /// Allocated with the first latency: most histograms of a run stay empty.
     inner: Option<hdrhistogram::Histogram<u64>>,
 }
 
@@ -65,7 +65,7 @@ impl Histogram {
     /// The value that the fraction `q` (0 to 1) of all latencies does not exceed; 0 when empty.
     #[must_use]
     pub fn quantile_ns(&self, q: f64) -> u64 {
-        // HDR gives the top of a bucket, which can lie above the largest value there ever was.
+        // HDR returns the top of a bucket, which can exceed the largest recorded value.
         self.inner.as_ref().map_or(0, |inner| inner.value_at_quantile(q).min(inner.max()))
     }
 
@@ -93,7 +93,7 @@ impl Histogram {
         self.mean_ns() * self.count() as f64
     }
 
-    /// The standard deviation; absent of fewer than two latencies, of which nothing is known of how far they spread.
+    /// The standard deviation; `None` for fewer than two latencies, whose spread cannot be estimated.
     #[must_use]
     pub fn stdev_ns(&self) -> Option<f64> {
         self.inner.as_ref().filter(|inner| inner.len() > 1).map(hdrhistogram::Histogram::stdev)
@@ -106,19 +106,19 @@ impl Histogram {
         filled.map_or(0.0, |inner| inner.count_between(low_ns, high_ns) as f64 / inner.len() as f64)
     }
 
-    /// How many latencies are not above `high_ns`, to 3 digits.
+    /// The number of latencies up to `high_ns`, to 3 digits.
     #[must_use]
     pub fn count_to(&self, high_ns: u64) -> u64 {
         self.inner.as_ref().map_or(0, |inner| inner.count_between(0, high_ns.min(HIGHEST_NS)))
     }
 
-    /// How many latencies were recorded.
+    /// The number of recorded latencies.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.inner.as_ref().map_or(0, hdrhistogram::Histogram::len)
     }
 
-    /// The HDR V2 encoding, not compressed: any HDR tool reads it.
+    /// The HDR V2 encoding, not compressed. Any HDR tool reads it.
     #[must_use]
     pub fn serialize(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -132,9 +132,10 @@ impl Histogram {
     /// Reads what [`Histogram::serialize`] wrote.
     ///
     /// # Errors
-    /// The bytes were cut off, are not a histogram of this precision and range, or count more than can have happened.
+    /// The bytes were truncated, are not a histogram of this precision and range, or have an impossible
+    /// count.
     pub fn deserialize(bytes: &[u8]) -> Result<Self, DeserializeError> {
-        // The library reserves as much memory as the head asks for, whatever follows.
+        // The library allocates as much memory as the head demands, whatever follows.
         let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let after_head = bytes.get(HEAD_BYTES..).unwrap_or_default();
         let counts = word(4).and_then(|length| after_head.get(..length as usize));
@@ -147,15 +148,16 @@ impl Histogram {
         let read: hdrhistogram::Histogram<u64> = Deserializer::new()
             .deserialize(&mut io::Cursor::new(bytes))
             .map_err(|error| DeserializeError(error.to_string()))?;
-        // Into our own bounds, so that merging later cannot fail.
+        // Added to a histogram with the bounds of this crate, so that a later merge cannot fail.
         let mut own = new_inner();
         own.add(&read).map_err(|error| DeserializeError(error.to_string()))?;
         Ok(Self { inner: Some(own) })
     }
 }
 
-/// The sum of the counts in the V2 encoding: numbers in LEB128, of which the even ones are twice a count, and the odd ones stand for
-/// buckets without one. Absent if a number is longer than any count; the library trusts numbers of every size.
+/// The sum of the counts in the V2 encoding: LEB128 numbers, of which even ones are twice a count and odd
+/// ones stand for empty buckets. `None` if a number is longer than any count can be; the library accepts
+/// numbers of any size.
 fn count_of(mut counts: &[u8]) -> Option<u128> {
     /// Enough for 2^55.
     const NUMBER_BYTES_MAX: usize = 8;

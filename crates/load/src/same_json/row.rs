@@ -1,5 +1,6 @@
-//! A JSON value whose parts lie in a row in memory, in the order of its text. A tree of thousands of parts that another thread made is
-//! in no cache of this CPU, and to follow its pointers takes longer than to read the text.
+//! A JSON value whose parts are stored in a row in memory, in the order of its text. A tree of thousands of
+//! parts that another thread made is in no cache of this CPU, and following its pointers takes longer than
+//! reading the text.
 
 use std::ops::Range;
 
@@ -7,19 +8,19 @@ use serde_json::{Number, Value};
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Row {
-    /// What contains others comes before them.
+    /// Containers come before their contents.
     nodes: Vec<Node>,
     /// All strings and names.
     text: String,
 }
 
-/// A part of a value. A member of an object is its name, a text, and then its value.
+/// A part of a value. A member of an object is its name, a text, followed by its value.
 #[derive(Debug, Clone)]
 pub(super) enum Node {
     Null,
     Bool(bool),
     Number(Number),
-    /// Where it is in the text of the row.
+    /// The range in the text of the row.
     Text(Range<usize>),
     /// Elements follow, up to the node at `after`.
     Array {
@@ -32,7 +33,7 @@ pub(super) enum Node {
     },
 }
 
-/// A member of an object: how many come before it, and the node of its name.
+/// A member of an object: its position, and the node of its name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Member {
     pub(super) place: usize,
@@ -74,7 +75,7 @@ impl Row {
         self.nodes.push(Node::Text(start..self.text.len()));
     }
 
-    /// A place for what is known when its content has been added.
+    /// Adds a placeholder that is filled once the contents have been added.
     fn push_container(&mut self) -> usize {
         self.nodes.push(Node::Null);
         self.nodes.len() - 1
@@ -89,7 +90,7 @@ impl Row {
         &self.nodes[at]
     }
 
-    /// The node that follows this one and all that it contains.
+    /// The node after this one and all of its contents.
     #[inline]
     pub(super) fn after(&self, at: usize) -> usize {
         match self.nodes[at] {
@@ -104,13 +105,13 @@ impl Row {
         matches!(&self.nodes[at], Node::Text(range) if self.text[range.clone()] == *text)
     }
 
-    /// The one after this member, if the object has more.
+    /// The member after this one, if the object has more.
     #[inline]
     pub(super) fn next(&self, Member { place, at }: Member) -> Member {
         Member { place: place + 1, at: self.after(at + 1) }
     }
 
-    /// The member of the object at `object` that has this name; `likely` is looked at first.
+    /// The member of the object at `object` with this name; `likely` is tried first.
     #[inline]
     pub(super) fn member(&self, object: usize, name: &str, likely: Member) -> Option<Member> {
         let end = self.after(object);

@@ -1,42 +1,43 @@
 //! The arrivals of an open loop: when each request is due, whatever the server does.
 //!
-//! Both processes count in expected arrivals of the whole run and ask the profile for the instant, Λ⁻¹. For the
-//! Poisson process that is the mapping theorem: unit-rate Poisson points sent through Λ⁻¹ are a Poisson process of
-//! rate λ(t). By the superposition theorem the union of n independent ones of rate λ(t)/n is again one of rate λ(t),
-//! so that the workers need not talk to each other. Both in Kingman, *Poisson Processes*, 1993, chapter 2.
+//! Both processes count expected arrivals of the whole run, and get the instant from the profile by Λ⁻¹. For
+//! the Poisson process that is the mapping theorem: unit-rate Poisson points sent through Λ⁻¹ are a Poisson
+//! process of rate λ(t). By the superposition theorem the union of n independent processes of rate λ(t)/n is
+//! again one of rate λ(t), so workers need not communicate. Both theorems: Kingman, *Poisson Processes*,
+//! 1993, chapter 2.
 //!
-//! Generators that share a load send one process, split by index: their union is that process to the nanosecond, whatever
-//! their number, so that it can be compared with what one generator sends. Each worker then draws all intervals of the process and
-//! keeps every nth, which is some 10 ns for each worker of all generators and each request of its own. Threads of one generator
-//! are independent streams in place of that, because a request of one thread of 16 would take 15 draws more.
-//! Thinning draws at the highest rate and discards (Lewis and Shedler 1979); inverting Λ discards nothing, and
-//! a piecewise linear rate has a closed inverse.
+//! Generators that share a load send one process, split by index. Their union is that process to the
+//! nanosecond, whatever their number, and so comparable with the load of one generator. Each worker then
+//! draws all intervals of the process and keeps every nth. That costs some 10 ns per request for each worker
+//! of all generators. Threads of one generator use independent streams instead: a request of one thread of 16
+//! would take 15 more draws. Thinning draws at the highest rate and discards (Lewis and Shedler 1979).
+//! Inverting Λ discards nothing, and a piecewise linear rate has a closed inverse.
 
 use super::{Profile, SplitMix64};
 use crate::split::Split;
 
-/// When the requests of a whole run are due.
+/// The due instants of all requests of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arrivals {
     /// The expected rate over time, of all workers together.
     pub profile: Profile,
-    /// How the arrivals are spread around that rate.
+    /// How arrivals are distributed around that rate.
     pub process: Process,
 }
 
-/// How arrivals are spread around their rate.
+/// How arrivals are distributed around their rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Process {
     /// Evenly: arrival `k` is due when `k + 0.5` arrivals are expected, so that no run starts in a burst.
     Constant,
-    /// At random and independently of each other.
+    /// Randomly and independently of each other.
     Poisson,
 }
 
 /// One worker's share of the arrivals.
 ///
-/// It holds a position only: no heap, no profile. A clone taken earlier regenerates the very same arrivals, so that
-/// a backlog costs no memory.
+/// It holds only a position: no heap, no profile. An earlier clone regenerates the same arrivals, so that a
+/// backlog costs no memory.
 #[derive(Debug, Clone)]
 pub struct Source {
     due_ns: u64,
@@ -48,24 +49,24 @@ pub struct Source {
 #[derive(Debug, Clone)]
 enum Position {
     Constant {
-        /// The number of the arrival in the whole run. The instant is computed from it each time: no drift.
+        /// The index of the arrival in the whole run. The instant is computed from it: no drift.
         arrival: u64,
         step: u64,
     },
     Poisson {
         random: SplitMix64,
-        /// The sum of the unit exponentials so far, in units of 2^-64. A sum of floats would lose a bit of every term
-        /// each time it doubles; adding integers is exact, and only the result is rounded.
+        /// The sum of the unit exponentials so far, in units of 2^-64. A float sum would lose a bit of every
+        /// term each time it doubles. Adding integers is exact, and only the result is rounded.
         sum: u128,
-        /// The workers that have a stream of their own.
+        /// The number of workers that have a stream of their own.
         streams: f64,
-        /// Intervals from one arrival of this worker to its next.
+        /// The number of intervals between two arrivals of this worker.
         step: usize,
     },
 }
 
 impl Position {
-    /// Steps to the next arrival of this worker.
+    /// Advances to the next arrival of this worker.
     #[inline]
     fn advance(&mut self) {
         match self {
@@ -78,12 +79,12 @@ impl Position {
         }
     }
 
-    /// Passes a number of intervals of the Poisson process.
+    /// Skips a number of intervals of the Poisson process.
     #[inline]
     fn draw(&mut self, intervals: usize) {
         const SCALE: f64 = (1_u128 << 64) as f64;
         if let Position::Poisson { random, sum, .. } = self {
-            // Each term is rounded alone, so that the sum does not depend on who adds it up.
+            // Each term is rounded alone, so that the sum does not depend on which worker adds it up.
             for _ in 0..intervals {
                 *sum += (-random.unit_open().ln() * SCALE) as u128;
             }
@@ -107,9 +108,10 @@ impl Position {
 impl Source {
     /// The share of one of `workers` workers of a generator, at its first arrival.
     ///
-    /// Constant: worker `w` of `n` takes the arrivals `k ≡ w (mod n)`, so that the union is evenly spaced. Poisson:
-    /// each worker is a process of its own at its share of the rate, and the first arrival comes after one interval. Of a load
-    /// that several generators share, both processes are split by index, over all workers of all generators.
+    /// Constant: worker `w` of `n` gets the arrivals `k ≡ w (mod n)`, so that the union is evenly spaced.
+    /// Poisson: each worker is a process of its own at its share of the rate, and the first arrival comes
+    /// after one interval. If several generators share a load, both processes are split by index over all
+    /// workers of all generators.
     ///
     /// # Panics
     ///
@@ -143,13 +145,13 @@ impl Source {
         source
     }
 
-    /// The instant of the next arrival, counted from the start of the run; `u64::MAX` when there is none any more.
+    /// The instant of the next arrival, counted from the start of the run; `u64::MAX` if there is none.
     #[inline]
     pub(crate) fn due_ns(&self) -> u64 {
         self.due_ns
     }
 
-    /// Steps to the arrival after this one; `arrivals` is what the source was made from.
+    /// Advances to the next arrival; `arrivals` is the value that the source was made from.
     #[inline]
     pub(crate) fn advance(&mut self, arrivals: &Arrivals) {
         self.position.advance();
@@ -159,7 +161,8 @@ impl Source {
     #[inline]
     fn locate(&mut self, profile: &Profile) {
         let due_ns = profile.instant_from(&mut self.segment, self.position.arrivals()).unwrap_or(u64::MAX);
-        // On a ramp of hours and a thousand million per second, the last bit of a root may fall back; time does not.
+        // On a ramp of hours at 10^9 requests per second, rounding may make a root smaller than the one
+        // before; time never decreases.
         self.due_ns = self.due_ns.max(due_ns);
     }
 }
@@ -172,7 +175,7 @@ mod tests {
 
     #[test]
     fn time_does_not_fall_back() {
-        // Found by search: a year of it, where neighbouring instants are within the last bits of a float.
+        // Found by search: after a year, neighbouring instants differ in the last bits of a float.
         let over = Duration::from_secs_f64(35_623_073.176_163_75);
         let profile = Profile::ramp(24_789_823.429_916_758, 896_695_298.102_791_4, over).expect("ramp");
         let first = 5_195_632_542_620_700;

@@ -1,7 +1,8 @@
 //! When the next request is due: pure functions of time and of a seed.
 //!
-//! It knows neither clocks nor connections nor when the run ends, so that it is tested by table without sleeping.
-//! A closed loop asks [`Think`] after every answer; an open loop asks a [`Source`] and never looks at the answers.
+//! The module knows neither clocks nor connections nor the end of the run, so it is tested by tables without
+//! sleeping. A closed loop queries [`Think`] after every answer. An open loop queries a [`Source`] and never
+//! looks at the answers.
 
 mod arrivals;
 mod parse;
@@ -34,7 +35,7 @@ impl Schedule {
     /// A closed loop without think time: as fast as the server answers.
     pub const SATURATE: Schedule = Schedule::Closed { think: Think::None };
 
-    /// Whether an answer is followed by the next request at once, so that the saturating loop pays for no draw.
+    /// Whether an answer is followed by the next request at once. The saturating loop then needs no draw.
     #[inline]
     pub(crate) fn is_immediate(&self) -> bool {
         matches!(self, Schedule::Closed { think } if think.is_none())

@@ -31,7 +31,7 @@ impl FromStr for Profile {
 
     fn from_str(text: &str) -> Result<Profile, SpecError> {
         if let Some((from, rest)) = text.split_once("..") {
-            // The last slash: each rate may have one of its own, as in 1k/s..20k/s/30s.
+            // Split at the last slash: each rate may contain one too, as in 1k/s..20k/s/30s.
             let ramp = rest.rsplit_once('/').filter(|(_, over)| over.trim() != "s");
             let (to, over) = ramp.ok_or_else(|| SpecError::RampWithoutDuration(text.to_owned()))?;
             return Ok(Profile::ramp(parse_rate(from)?, parse_rate(to)?, parse_duration(over)?)?);
@@ -52,7 +52,7 @@ impl FromStr for Profile {
     }
 }
 
-/// The last step's duration means nothing, but one of no time is a slip there too.
+/// The duration of the last step has no effect, but a zero duration is a mistake there too.
 fn parse_step_duration(text: &str) -> Result<Duration, SpecError> {
     match parse_duration(text)? {
         Duration::ZERO => Err(ProfileError::ZeroDuration.into()),
@@ -61,7 +61,7 @@ fn parse_step_duration(text: &str) -> Result<Duration, SpecError> {
 }
 
 impl fmt::Display for Profile {
-    /// The text that reads back as this very profile.
+    /// The text that parses to the same profile.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let segments = self.segments();
         if let [first, last] = segments
@@ -85,7 +85,7 @@ impl fmt::Display for Profile {
 struct RateText(f64);
 
 impl fmt::Display for RateText {
-    /// The shortest of the forms that read back as the very same float.
+    /// The shortest of the forms that parse to the same float.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shortest = self.0.to_string();
         for (scale, unit) in [(1e3, "k"), (1e6, "M"), (1e9, "G")] {
@@ -98,7 +98,7 @@ impl fmt::Display for RateText {
     }
 }
 
-/// Nanoseconds, in the largest unit that they are a whole number of.
+/// Nanoseconds, printed in the largest unit of which they are a whole number.
 struct DurationText(u64);
 
 impl fmt::Display for DurationText {

@@ -1,14 +1,14 @@
-//! The rate of arrivals over time, its integral and the inverse of that.
+//! The rate of arrivals over time, its integral, and the inverse of the integral.
 
 use std::{sync::Arc, time::Duration};
 
 use thiserror::Error;
 
 const NS_PER_S: f64 = 1e9;
-/// Instants are whole nanoseconds: a higher rate could only be several arrivals in each.
+/// Instants are whole nanoseconds: a higher rate would only put several arrivals into each.
 const RATE_PER_S_MAX: f64 = 1e9;
 
-/// Why a rate over time makes no profile.
+/// Why a rate over time is no valid profile.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ProfileError {
@@ -28,7 +28,7 @@ pub enum ProfileError {
     TooLong,
 }
 
-/// Rate over time, piecewise linear; what follows the last piece stays at its rate for ever.
+/// Rate over time, piecewise linear. The rate at the end of the last piece lasts for ever.
 ///
 /// Profiles with the same rate at all times are equal: neighbouring steps of one rate are one step.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,13 +36,13 @@ pub struct Profile {
     segments: Arc<[Segment]>,
 }
 
-/// One linear piece. It lasts until the next one starts; the last one is level.
+/// One linear piece. It lasts until the next one starts; the last one is constant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Segment {
     pub(super) start_ns: u64,
     pub(super) rate_per_s: f64,
     pub(super) slope_per_s2: f64,
-    /// Arrivals before the start.
+    /// The number of arrivals before the start.
     arrivals: f64,
 }
 
@@ -63,13 +63,14 @@ impl Segment {
     fn offset_ns(&self, arrivals: f64) -> f64 {
         let within = arrivals - self.arrivals;
         if self.slope_per_s2 == 0.0 {
-            // Times 1e9 first: exact for whole and half arrivals up to nine million, so that only one rounding is left.
+            // Multiply by 1e9 first: exact for whole and half arrivals up to nine million, so only one
+            // rounding is left.
             return if self.rate_per_s > 0.0 { within * NS_PER_S / self.rate_per_s } else { f64::INFINITY };
         }
         if within == 0.0 {
             return 0.0;
         }
-        // The root of rate t + slope/2 t^2 = within in the form that subtracts nothing: a slight slope costs no digits.
+        // The root of rate t + slope/2 t^2 = within, without a subtraction: a small slope costs no digits.
         let square = self.rate_per_s * self.rate_per_s + 2.0 * self.slope_per_s2 * within;
         2.0 * within * NS_PER_S / (self.rate_per_s + square.max(0.0).sqrt())
     }
@@ -84,7 +85,7 @@ impl Profile {
         Self::build(&[], rate_per_s)
     }
 
-    /// From one rate to another along a line, and then at the second for ever.
+    /// A linear change from one rate to another, after which the second lasts for ever.
     ///
     /// # Errors
     /// A rate is negative, not finite or too high, both are zero, or `over` is zero or longer than 584 years.
@@ -130,7 +131,7 @@ impl Profile {
             return segment.rate_per_s;
         };
         let rate_per_s = segment.rate_per_s + segment.slope_per_s2 * segment.elapsed_s(at_ns);
-        // Rounding must not carry a ramp beyond its ends, least of all below zero.
+        // Rounding must not move a ramp beyond its ends, least of all below zero.
         rate_per_s.clamp(segment.rate_per_s.min(next.rate_per_s), segment.rate_per_s.max(next.rate_per_s))
     }
 
@@ -140,13 +141,14 @@ impl Profile {
         self.segments[self.index_at(at_ns)].arrivals_before(at_ns)
     }
 
-    /// The inverse of [`arrivals_before`](Self::arrivals_before): the nanosecond in which the integral passes a number
-    /// of arrivals.
+    /// The inverse of [`arrivals_before`](Self::arrivals_before): the nanosecond in which the integral
+    /// reaches a number of arrivals.
     ///
-    /// An arrival on the edge of a stretch without arrivals falls behind it, so that none is due while the rate is
-    /// zero. `None` when the integral never passes the number, or not within the 584 years that a u64 counts. Rounded
-    /// down: an arrival lies before a whole nanosecond exactly when its instant does. Ascending numbers give ascending
-    /// instants, but for the last bits of a float on a ramp. A negative number and NaN count as 0.
+    /// An arrival at the start of a stretch without arrivals is due at its end, so that none is due while the
+    /// rate is zero. `None` if the integral never exceeds the number, or not within the 584 years of a u64.
+    /// Rounded down: an arrival lies before a whole nanosecond exactly when its instant does. Ascending
+    /// numbers give ascending instants, except in the last bits of a float on a ramp. A negative number and
+    /// NaN count as 0.
     #[must_use]
     pub fn instant_ns(&self, arrivals: f64) -> Option<u64> {
         let mut index =
@@ -154,15 +156,15 @@ impl Profile {
         self.instant_from(&mut index, arrivals.max(0.0))
     }
 
-    /// The same for arrivals in ascending order: the index of the segment is only ever moved forward.
+    /// The same for ascending arrivals: the index of the segment only moves forward.
     #[inline]
     pub(super) fn instant_from(&self, index: &mut usize, arrivals: f64) -> Option<u64> {
-        // `<=` and not `<`: a segment without arrivals starts and ends at the same number and is passed over.
+        // `<=` instead of `<`: a segment without arrivals starts and ends at the same number and is skipped.
         while self.segments.get(*index + 1).is_some_and(|next| next.arrivals <= arrivals) {
             *index += 1;
         }
         let segment = &self.segments[*index];
-        // The cast saturates, and so does the sum: u64::MAX is never.
+        // The cast and the sum saturate: u64::MAX means never.
         let instant_ns = segment.start_ns.saturating_add(segment.offset_ns(arrivals) as u64);
         match self.segments.get(*index + 1) {
             Some(next) => Some(instant_ns.min(next.start_ns)),
@@ -192,7 +194,7 @@ fn checked_rate(rate_per_s: f64) -> Result<f64, ProfileError> {
         rate if !rate.is_finite() => Err(ProfileError::NotFinite(rate)),
         rate if rate < 0.0 => Err(ProfileError::Negative(rate)),
         rate if rate > RATE_PER_S_MAX => Err(ProfileError::TooHigh(rate)),
-        // Makes 0 of -0, which would be printed with its sign.
+        // Turns -0 into 0, because -0 would be printed with its sign.
         rate => Ok(rate + 0.0),
     }
 }

@@ -1,4 +1,4 @@
-//! Draws that are the same on every machine for the same seed.
+//! Random numbers that are the same on every machine for the same seed.
 
 /// splitmix64: eight bytes of state, good enough to spread think times and arrivals, and the same on every machine.
 #[derive(Debug, Clone)]
@@ -11,11 +11,11 @@ impl SplitMix64 {
         Self(seed)
     }
 
-    /// One of many generators of the same seed.
+    /// One of many random streams of the same seed.
     ///
-    /// All generators walk one cycle of 2^64 states in the same stride, so that seeds a stride apart give one
-    /// sequence, shifted. Both numbers therefore go through the mixer: no two indices of a seed start in the same
-    /// state, and 64 streams of 10^10 draws overlap anywhere with a probability of about 2 in a million.
+    /// All streams walk one cycle of 2^64 states with the same stride, so seeds a stride apart would give one
+    /// sequence, shifted. Both numbers therefore pass through the mixer: no two indices of a seed start in
+    /// the same state. 64 streams of 10^10 draws overlap with a probability of about 2 in a million.
     pub(crate) fn stream(seed: u64, index: u64) -> Self {
         let base = Self(seed).draw();
         Self(Self(base ^ index).draw())
@@ -59,7 +59,7 @@ mod tests {
         assert!(draws.iter().all(|&u| u > 0.0 && u <= 1.0));
         let mean = draws.iter().sum::<f64>() / draws.len() as f64;
         let square = draws.iter().map(|u| u * u).sum::<f64>() / draws.len() as f64;
-        // Five standard errors: 0.2887 and 0.2981 over the square root of 100,000.
+        // Five standard errors: 0.2887 and 0.2981 divided by the square root of 100,000.
         assert!((mean - 0.5).abs() < 0.0046 && (square - 1.0 / 3.0).abs() < 0.0048, "{mean} {square}");
     }
 

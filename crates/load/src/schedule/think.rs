@@ -25,14 +25,14 @@ impl Think {
             Think::Fixed(ns) => now_ns.saturating_add(ns),
             Think::Uniform { min_ns, max_ns } => {
                 let (low, high) = (min_ns.min(max_ns), min_ns.max(max_ns));
-                // Multiply and shift instead of modulo: no bias worth speaking of, and no division.
+                // Multiply and shift instead of modulo: the bias is negligible, and there is no division.
                 let offset = (u128::from(draw) * (u128::from(high - low) + 1)) >> 64;
                 now_ns.saturating_add(low).saturating_add(offset as u64)
             }
         }
     }
 
-    /// Whether a draw is used at all, so that the saturating loop does not pay for one.
+    /// Whether no draw is needed, so that the saturating loop makes none.
     #[inline]
     pub(crate) fn is_none(&self) -> bool {
         matches!(self, Think::None)

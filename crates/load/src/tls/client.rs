@@ -1,4 +1,4 @@
-//! How a client speaks TLS: which certificates it trusts, what it offers, and the name that it asks for.
+//! The TLS settings of a client: the certificates it trusts, what it offers, and the requested name.
 
 use std::sync::Arc;
 
@@ -20,22 +20,23 @@ use rustls::{
 
 use crate::tls_error::{Distrusted, TlsError, is_of_an_authority};
 
-/// Whose certificates are accepted.
+/// The certificates that are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// Those that one of these authorities issued, for the name that is asked for.
+    /// Certificates that one of these authorities issued for the requested name.
     Authorities(Vec<CertificateDer<'static>>),
-    /// Any: the connection is encrypted, and may be anybody's. That is curl's `-k`.
+    /// Any certificate, as with curl's `-k`: the connection is encrypted, but the server is not
+    /// authenticated.
     Anything,
 }
 
-/// Which cipher suites and groups a client offers.
+/// The cipher suites and groups that a client offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlsOffer {
-    /// Those that rustls has by default, in its order: the server decides.
+    /// The defaults of rustls, in its order: the server decides.
     Usual,
-    /// TLS_AES_128_GCM_SHA256, which everything that speaks TLS 1.3 must have (RFC 8446, 9.1), and X25519. No server is then cheaper than
-    /// another by its choice.
+    /// TLS_AES_128_GCM_SHA256, which every TLS 1.3 implementation must have (RFC 8446, 9.1), and X25519. So
+    /// no server is cheaper than another because of its choice.
     One,
 }
 
@@ -58,35 +59,35 @@ impl TlsVersion {
     }
 }
 
-/// What a client shows to a server that asks who it is.
+/// The certificate that a client shows if the server asks for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientCertificate {
-    /// Its certificate, and those of the authorities between it and one that the server trusts.
+    /// The certificate, and the intermediate ones up to an authority that the server trusts.
     pub chain: Vec<CertificateDer<'static>>,
-    /// Its key.
+    /// The private key of the certificate.
     pub key: Arc<PrivateKeyDer<'static>>,
 }
 
-/// What a client is made from.
+/// The settings of a TLS client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsOptions {
-    /// Whose certificates are accepted.
+    /// The certificates that are accepted.
     pub trust: Trust,
-    /// The name of the server, which its certificate must be for, and which is sent as SNI unless it is an address.
+    /// The name that the server's certificate must be for. It is sent as SNI unless it is an address.
     pub server_name: String,
-    /// What is offered by ALPN; the server has to choose it. Without one ALPN is not used.
+    /// The protocol offered by ALPN, which the server must choose; `None` does not use ALPN.
     pub alpn: Option<&'static [u8]>,
-    /// Whether sessions are resumed. If not, each connection has a full handshake.
+    /// Whether sessions are resumed. If not, each connection does a full handshake.
     pub resume: bool,
-    /// Which suites and groups are offered.
+    /// The offered suites and groups.
     pub offer: TlsOffer,
-    /// Which version is offered.
+    /// The offered version.
     pub version: TlsVersion,
-    /// What the client shows of itself; without one, nothing.
+    /// The client's certificate, if it has one.
     pub certificate: Option<ClientCertificate>,
 }
 
-/// A client of one server. All connections of a generator share it, and with it the tickets of the server.
+/// A TLS client for one server. All connections of a generator share it, and with it the server's tickets.
 #[derive(Debug, Clone)]
 pub struct TlsClient {
     config: Arc<ClientConfig>,
@@ -96,7 +97,7 @@ pub struct TlsClient {
     has_certificate: bool,
 }
 
-/// Why the certificate of a client cannot be shown with its key.
+/// Why the client's certificate cannot be used with its key.
 fn of_identity(error: &Error) -> String {
     match error {
         Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
@@ -107,10 +108,10 @@ fn of_identity(error: &Error) -> String {
 }
 
 impl TlsClient {
-    /// A client of one version only.
+    /// A client for one version only.
     ///
     /// # Errors
-    /// A certificate authority, the certificate of the client or the name cannot be used.
+    /// A certificate authority, the client's certificate or the name cannot be used.
     pub fn new(options: TlsOptions) -> Result<TlsClient, TlsError> {
         let server_name = ServerName::try_from(options.server_name.clone())
             .map_err(|_| TlsError::Name(options.server_name))?;
@@ -135,7 +136,7 @@ impl TlsClient {
                     .map_err(|error| TlsError::Identity(of_identity(&error)))?,
             };
         config.alpn_protocols = options.alpn.map(<[u8]>::to_vec).into_iter().collect();
-        // The records after the handshake are read and written here.
+        // This crate itself reads and writes the records after the handshake.
         config.enable_secret_extraction = true;
         config.resumption = match options.resume {
             true => Resumption::store(Arc::new(ClientSessionMemoryCache::new(TICKETS_MAX))),
@@ -145,25 +146,25 @@ impl TlsClient {
         Ok(TlsClient { config: Arc::new(config), server_name, alpn, version, has_certificate })
     }
 
-    /// For a client that reads records by itself, as rustls' ordinary connections do.
+    /// The configuration for a client that leaves the records to rustls, as its ordinary connections do.
     #[must_use]
     pub fn config(&self) -> Arc<ClientConfig> {
         Arc::clone(&self.config)
     }
 
-    /// What the certificate of the server must be for.
+    /// The name that the server's certificate must be for.
     #[must_use]
     pub fn server_name(&self) -> ServerName<'static> {
         self.server_name.clone()
     }
 
-    /// The version that it offers.
+    /// The offered version.
     #[must_use]
     pub fn version(&self) -> TlsVersion {
         self.version
     }
 
-    /// Whether it shows a certificate to a server that asks for one.
+    /// Whether the client has a certificate for a server that asks for one.
     #[must_use]
     pub fn has_certificate(&self) -> bool {
         self.has_certificate
@@ -173,7 +174,7 @@ impl TlsClient {
         Ok(UnbufferedClientConnection::new(Arc::clone(&self.config), self.server_name.clone())?)
     }
 
-    /// Whether the server chose what was offered. One that knows no ALPN speaks HTTP/1.1.
+    /// Checks that the server chose what was offered. A server without ALPN speaks HTTP/1.1.
     pub(super) fn accepts(&self, chosen: Option<&[u8]>) -> Result<(), TlsError> {
         let is_right = match (self.alpn, chosen) {
             (Some(wanted), Some(chosen)) => wanted == chosen,
@@ -195,7 +196,7 @@ fn provider(offer: TlsOffer, version: TlsVersion) -> CryptoProvider {
         TlsOffer::One => CryptoProvider {
             cipher_suites: match version {
                 TlsVersion::Tls13 => vec![TLS13_AES_128_GCM_SHA256],
-                // One for each kind of key that a server may have.
+                // One suite for each kind of key that a server may have.
                 TlsVersion::Tls12 => {
                     vec![TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]
                 }
@@ -209,11 +210,11 @@ fn provider(offer: TlsOffer, version: TlsVersion) -> CryptoProvider {
 /// The name of HTTP/1.1 in ALPN.
 const HTTP_1_1: &[u8] = b"http/1.1";
 
-/// One server is remembered by one name, with up to eight tickets.
+/// One server has one name in the session store, with up to eight tickets.
 const TICKETS_MAX: usize = 8;
 
-/// Checks certificates as rustls does by default, and accepts one that is trusted itself, as OpenSSL does: `openssl req -x509`
-/// makes a certificate of an authority, which many a server for tests has as its own.
+/// Checks certificates as rustls does by default, and also accepts one that is itself trusted, as OpenSSL
+/// does. `openssl req -x509` makes a certificate of an authority, which many test servers use as their own.
 #[derive(Debug)]
 struct TrustsAuthorities {
     authorities: Vec<CertificateDer<'static>>,
@@ -246,7 +247,7 @@ impl ServerCertVerifier for TrustsAuthorities {
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         match self.usual.verify_server_cert(certificate, others, server_name, ocsp, now) {
-            // That is found when its dates have been checked.
+            // The verifier finds this error only after it has checked the dates.
             Err(error) if names_an_authority(&error) && self.authorities.contains(certificate) => {
                 verify_server_name(&ParsedCertificate::try_from(certificate)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
@@ -279,17 +280,17 @@ impl ServerCertVerifier for TrustsAuthorities {
     }
 }
 
-/// Whether a certificate is refused because it is of an authority, and not of a server.
+/// Whether a certificate is refused because it belongs to an authority instead of a server.
 fn names_an_authority(error: &rustls::Error) -> bool {
     let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
     is_of_an_authority(other)
 }
 
-/// The error with what is known of the issuer, where it is about that.
+/// The error, with details about the issuer if it concerns the issuer.
 fn because(certificate: &CertificateDer<'_>, error: rustls::Error) -> rustls::Error {
     let is_of_authority = names_an_authority(&error);
     let has_no_issuer = error == CertificateError::UnknownIssuer.into();
-    // An authority of the same name is known, as if it were issued by that.
+    // An authority of the same name is trusted, but did not issue the certificate.
     let is_of_namesake = error == CertificateError::BadSignature.into();
     let Ok(parsed) = webpki::EndEntityCert::try_from(certificate) else { return error };
     let is_self_signed = parsed.issuer() == parsed.subject();
@@ -300,7 +301,7 @@ fn because(certificate: &CertificateDer<'_>, error: rustls::Error) -> rustls::Er
     }
 }
 
-/// The common name in the DER of a name, or else its organisation (RFC 5280, appendix A.1).
+/// The common name in a DER-encoded name, or else its organisation (RFC 5280, appendix A.1).
 fn name_of(der: &[u8]) -> Option<String> {
     const COMMON_NAME: [u8; 5] = [6, 3, 0x55, 4, 3];
     const ORGANISATION: [u8; 5] = [6, 3, 0x55, 4, 10];

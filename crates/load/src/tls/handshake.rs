@@ -1,4 +1,4 @@
-//! A handshake, without I/O: bytes of the server in, bytes for it out.
+//! A TLS handshake, without I/O: bytes of the server in, bytes for the server out.
 
 use std::fmt;
 
@@ -12,17 +12,17 @@ use super::record::HEADER_BYTES;
 use crate::negotiated::Negotiated;
 use crate::tls_error::TlsError;
 
-/// More than the longest chain of certificates that servers show.
+/// The largest handshake: longer than the longest certificate chain that servers show.
 const INCOMING_BYTES_MAX: usize = 256 * 1024;
 
-/// What is left of a handshake.
+/// The result of a complete handshake.
 pub(super) struct Established {
     pub(super) secrets: ExtractedSecrets,
-    /// Knows the keys that follow these, and what to do with tickets.
+    /// Derives later keys, and handles tickets.
     pub(super) keeper: KernelConnection<ClientConnectionData>,
     pub(super) kind: HandshakeKind,
     pub(super) negotiated: Negotiated,
-    /// What came after the handshake.
+    /// The bytes that arrived after the handshake.
     pub(super) rest: Vec<u8>,
 }
 
@@ -31,16 +31,18 @@ pub(super) struct Handshake {
     incoming: Vec<u8>,
     /// Whether the first bytes of the server were those of TLS.
     is_tls: bool,
-    /// How rustls is given what came.
+    /// How received bytes are passed to rustls.
     giving: Giving,
 }
 
-/// How much of what came rustls is given at a time. What follows the handshake is not its to read.
+/// How many received bytes are passed to rustls at a time. It must not consume bytes after the handshake.
 #[derive(Debug, Clone, Copy)]
 enum Giving {
-    /// All: in TLS 1.3 the client has the last word, so that rustls stops before what follows.
+    /// All bytes: in TLS 1.3 the client sends the last handshake message, so rustls stops before the
+    /// following records.
     All,
-    /// Record by record, since in TLS 1.2 the server has it. `given` bytes at the front were given, and are still of use.
+    /// Record by record: in TLS 1.2 the server sends the last message. `given` bytes at the front were
+    /// passed, and are still needed.
     Records { given: usize },
 }
 
@@ -52,7 +54,7 @@ impl Giving {
         }
     }
 
-    /// How much is given of what came.
+    /// The number of received bytes to pass.
     fn bytes(self, incoming: &[u8]) -> usize {
         match self {
             Giving::All => incoming.len(),
@@ -66,7 +68,7 @@ impl Giving {
         }
     }
 
-    /// Gives one more record, if there is one.
+    /// Passes one more record, if there is one.
     fn give_more(&mut self, incoming: &[u8]) -> bool {
         let Giving::Records { given } = self else { return false };
         let rest = &incoming[*given..];
@@ -89,7 +91,7 @@ impl fmt::Debug for Handshake {
 }
 
 impl Handshake {
-    /// Begins a handshake, whose first message is put into `out`.
+    /// Begins a handshake; its first message is appended to `out`.
     pub(super) fn begin(client: &TlsClient, out: &mut Vec<u8>) -> Result<Handshake, TlsError> {
         let mut handshake = Handshake {
             connection: client.begin()?,
@@ -101,7 +103,7 @@ impl Handshake {
         Ok(handshake)
     }
 
-    /// Takes bytes of the server. Answers are put into `out`, an alert too if it fails.
+    /// Processes bytes of the server. Answers, and an alert on failure, are appended to `out`.
     pub(super) fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<bool, TlsError> {
         if self.incoming.len() + bytes.len() > INCOMING_BYTES_MAX {
             return Err(TlsError::HandshakeTooLong { bytes_max: INCOMING_BYTES_MAX });
@@ -114,7 +116,7 @@ impl Handshake {
         self.advance(out)
     }
 
-    /// Goes on as far as the bytes allow. Says whether it is complete.
+    /// Advances as far as the bytes allow. Returns whether the handshake is complete.
     fn advance(&mut self, out: &mut Vec<u8>) -> Result<bool, TlsError> {
         loop {
             let is_over = !self.connection.is_handshaking();
@@ -144,7 +146,7 @@ impl Handshake {
             match step {
                 None => {}
                 Some(true) => return Ok(true),
-                // The server has had the last word.
+                // The server sent the last handshake message.
                 Some(false) if !is_over && !self.connection.is_handshaking() => {}
                 Some(false) if self.giving.give_more(&self.incoming) => {}
                 Some(false) => return Ok(false),
@@ -152,7 +154,8 @@ impl Handshake {
         }
     }
 
-    /// What rustls has to say to the server about a failure. Asked for more than that it would read on, and it has failed.
+    /// Appends the alert for a failure. Only the alert is encoded: further steps would continue to read,
+    /// although the handshake has failed.
     fn encode_alert(&mut self, out: &mut Vec<u8>) {
         while self.connection.wants_write() {
             let UnbufferedStatus { discard, state, .. } =
@@ -165,7 +168,7 @@ impl Handshake {
         }
     }
 
-    /// What goes on after a complete handshake.
+    /// The connection after a complete handshake.
     pub(super) fn establish(self, client: &TlsClient) -> Result<Established, TlsError> {
         client.accepts(self.connection.alpn_protocol())?;
         let negotiated = Negotiated::of(&self.connection, client.has_certificate());
@@ -175,7 +178,7 @@ impl Handshake {
     }
 }
 
-/// Appends what `write` writes, which says how much room it needs if that is too little.
+/// Appends the output of `write`, which reports the needed size if the room is too small.
 fn encode(
     out: &mut Vec<u8>,
     mut write: impl FnMut(&mut [u8]) -> Result<usize, EncodeError>,

@@ -1,9 +1,9 @@
-//! TLS 1.3, or 1.2, as a driver over a driver: what lies above it sends and receives the same bytes as without.
+//! TLS 1.3, or 1.2, as a driver over a driver: the layer above has the same bytes as without TLS.
 //!
-//! The handshake, tickets and key updates are rustls'. The records after it are read and written here
-//! ([RFC 8446](https://www.rfc-editor.org/rfc/rfc8446#section-5), section 5), with the AEADs of rustls' own provider and the
-//! secrets that rustls gives to whoever does this in its place, which are made for the kernel: rustls 0.23 itself copies each
-//! record into memory of its own, and this decrypts it where it was received.
+//! rustls does the handshake, tickets and key updates. This module reads and writes the records after it
+//! ([RFC 8446](https://www.rfc-editor.org/rfc/rfc8446#section-5), section 5), with the AEADs of rustls' own
+//! provider. rustls exports the secrets for this purpose, mainly for TLS in the kernel. The reason: rustls
+//! 0.23 copies each record into memory of its own, while this module decrypts it in place.
 
 mod client;
 mod handshake;

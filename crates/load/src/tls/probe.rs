@@ -1,4 +1,4 @@
-//! A connection over TLS without a driver, for those who try it with foreign bytes.
+//! A TLS connection without a driver, for tests with foreign bytes such as fuzzing.
 
 use rustls::{ExtractedSecrets, ProtocolVersion};
 
@@ -19,18 +19,19 @@ enum Side {
 }
 
 impl Probe {
-    /// A client, whose first bytes are appended to `out`.
+    /// Starts a client, whose first bytes are appended to `out`.
     ///
     /// # Errors
-    /// The library makes no connection.
+    /// rustls cannot make a connection.
     pub fn begin(client: &TlsClient, out: &mut Vec<u8>) -> Result<Probe, TlsError> {
         Handshake::begin(client, out).map(|handshake| Probe(Some(Side::Handshaking(Box::new(handshake)))))
     }
 
-    /// Takes bytes of the server. Text is appended to `text`, and what is to be sent to `out`. Says whether the server has ended it.
+    /// Processes bytes of the server. Plain text is appended to `text`, and output to `out`. Returns whether
+    /// the server has ended the connection.
     ///
     /// # Errors
-    /// What the server did ends the connection.
+    /// The server's error ends the connection.
     pub fn take(
         &mut self,
         client: &TlsClient,
@@ -77,25 +78,25 @@ fn read(
     }
 }
 
-/// Seals whatever a server could, with its keys.
+/// Seals any record that a server could send, with its keys.
 #[derive(Debug)]
 pub struct Forger(Keys);
 
 impl Forger {
-    /// With the secrets of a server, after the handshake.
+    /// Starts from the secrets of a server, after the handshake.
     ///
     /// # Errors
-    /// The suite has no AEAD that is known.
+    /// The AEAD of the suite is not supported.
     pub fn new(secrets: ExtractedSecrets) -> Result<Forger, TlsError> {
         Keys::new(ProtocolVersion::TLSv1_3, secrets.tx).map(Forger)
     }
 
-    /// Appends a record with text.
+    /// Appends a record with application data.
     pub fn text(&mut self, text: &[u8], out: &mut Vec<u8>) {
         self.0.seal_one(Content::Data, text, out);
     }
 
-    /// Appends a record with messages of the handshake.
+    /// Appends a record with handshake messages.
     pub fn messages(&mut self, messages: &[u8], out: &mut Vec<u8>) {
         self.0.seal_one(Content::Handshake, messages, out);
     }

@@ -1,5 +1,6 @@
-//! Records: sealing and opening them in place ([RFC 8446](https://www.rfc-editor.org/rfc/rfc8446#section-5.2), section 5.2).
-//! Those of TLS 1.2 have another form ([RFC 5246](https://www.rfc-editor.org/rfc/rfc5246#section-6.2.3.3), section 6.2.3.3).
+//! Records: sealing and opening them in place ([RFC
+//! 8446](https://www.rfc-editor.org/rfc/rfc8446#section-5.2), section 5.2). TLS 1.2 records have another form
+//! ([RFC 5246](https://www.rfc-editor.org/rfc/rfc5246#section-6.2.3.3), section 6.2.3.3).
 
 use std::ops::Range;
 
@@ -10,19 +11,20 @@ use crate::tls_error::TlsError;
 
 /// Type, version and length.
 pub(super) const HEADER_BYTES: usize = 5;
-/// The longest text of one record.
+/// The longest plain text of one record.
 pub(super) const PLAIN_BYTES_MAX: usize = 1 << 14;
-/// With its type, padding and tag.
+/// The longest sealed text, including type, padding and tag.
 const SEALED_BYTES_MAX: usize = PLAIN_BYTES_MAX + 256;
 const TAG_BYTES: usize = 16;
-/// With the sent part of a nonce, and the tag; RFC 5246 allows more, which no cipher that is spoken here takes.
+/// The same in TLS 1.2, including the explicit nonce and the tag. RFC 5246 allows more, but no supported
+/// cipher needs it.
 const SEALED_BYTES_MAX_OF_1_2: usize = PLAIN_BYTES_MAX + EXPLICIT_NONCE_BYTES + TAG_BYTES;
-/// The part of a nonce that is sent with each record of GCM (RFC 5288, section 3).
+/// The part of a GCM nonce that is sent with each record (RFC 5288, section 3).
 const EXPLICIT_NONCE_BYTES: usize = 8;
 /// Level and description.
 const ALERT_BYTES: usize = 2;
 
-/// What is in a record.
+/// The content type of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
     Data,
@@ -49,30 +51,28 @@ impl Content {
     }
 }
 
-/// How a record is put together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RecordForm {
-    /// Its type is sealed with its text.
+    /// The type is sealed with the text.
     Tls13,
-    /// Its type stands before it, and so does a part of the nonce.
+    /// The type and a part of the nonce precede the sealed text.
     Tls12 { explicit_nonce_bytes: usize },
 }
 
-/// The keys of one direction.
 #[derive(Debug)]
 pub(super) struct Keys {
     key: LessSafeKey,
     iv: [u8; 12],
-    /// How many records they have sealed or opened.
+    /// The number of records sealed or opened.
     sequence: u64,
     form: RecordForm,
 }
 
 impl Keys {
-    /// Keys for the record of this number and those behind it.
+    /// Keys for the records from this number on.
     ///
     /// # Errors
-    /// The suite has no AEAD that is known.
+    /// The AEAD of the suite is not supported.
     pub(super) fn new(
         version: ProtocolVersion,
         (sequence, secrets): (u64, ConnectionTrafficSecrets),
@@ -95,10 +95,10 @@ impl Keys {
         Ok(Keys { key: LessSafeKey::new(key), iv, sequence, form })
     }
 
-    /// The length of the record at the front, with its header; none while the header is not complete.
+    /// The length of the record at the front, including its header; `None` while the header is incomplete.
     ///
     /// # Errors
-    /// It is not an encrypted record, or too long.
+    /// The record is not encrypted, or is too long.
     #[inline]
     pub(super) fn length(&self, bytes: &[u8]) -> Result<Option<usize>, TlsError> {
         let Some(header) = bytes.first_chunk::<HEADER_BYTES>() else { return Ok(None) };
@@ -114,7 +114,7 @@ impl Keys {
         }
     }
 
-    /// The length of a record with an alert in it, with its header. It may be one with a little text as well.
+    /// The length of a record with an alert, including its header. A short text may have the same length.
     #[inline]
     pub(super) fn alert_record_bytes(&self) -> usize {
         let beside = match self.form {
@@ -124,7 +124,7 @@ impl Keys {
         HEADER_BYTES + beside + ALERT_BYTES + TAG_BYTES
     }
 
-    /// How many records they have sealed or opened.
+    /// The number of records sealed or opened.
     #[inline]
     pub(super) fn records(&self) -> u64 {
         self.sequence
@@ -146,7 +146,7 @@ impl Keys {
         plain.chunks(PLAIN_BYTES_MAX).for_each(|part| self.seal_one(content, part, out));
     }
 
-    /// Appends one record, whose text is short enough for one.
+    /// Appends one record; `part` must fit into it.
     #[inline]
     pub(super) fn seal_one(&mut self, content: Content, part: &[u8], out: &mut Vec<u8>) {
         if let RecordForm::Tls12 { explicit_nonce_bytes } = self.form {
@@ -204,10 +204,10 @@ impl Keys {
         Ok((Content::of(kind)?, begin..begin + text_bytes))
     }
 
-    /// Decrypts one whole record where it lies, and says where its text is in it.
+    /// Decrypts one whole record in place, and returns the range of its text.
     ///
     /// # Errors
-    /// It was not sealed with these keys, or is empty.
+    /// The record was not sealed with these keys, or is empty.
     #[inline]
     pub(super) fn open(&mut self, record: &mut [u8]) -> Result<(Content, Range<usize>), TlsError> {
         if let RecordForm::Tls12 { explicit_nonce_bytes } = self.form {
@@ -218,7 +218,7 @@ impl Keys {
         let nonce = Nonce::assume_unique_for_key(self.nonce());
         let plain =
             self.key.open_in_place(nonce, Aad::from(aad), body).map_err(|_| TlsError::Undecryptable)?;
-        // Behind the text is its type, and behind that padding of zeros.
+        // The text is followed by its type and then by zero padding.
         let end = plain.iter().rposition(|byte| *byte != 0).ok_or(TlsError::Undecryptable)?;
         if end > PLAIN_BYTES_MAX {
             return Err(TlsError::RecordTooLong { bytes: end });
@@ -227,7 +227,7 @@ impl Keys {
     }
 }
 
-/// What a record of TLS 1.2 is authenticated with beside its text (RFC 5246, section 6.2.3.3).
+/// The additional data that authenticates a TLS 1.2 record (RFC 5246, section 6.2.3.3).
 fn aad_of_1_2(sequence: u64, kind: u8, text_bytes: usize) -> [u8; 13] {
     let mut aad = [0; 13];
     aad[..8].copy_from_slice(&sequence.to_be_bytes());

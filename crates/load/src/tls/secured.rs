@@ -1,4 +1,4 @@
-//! The driver of TLS: handshakes when a connection is made, records while it lasts, and the driver below for the bytes.
+//! The TLS driver: it does handshakes and records, and uses the driver below for the bytes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
 use crate::tls_error::TlsError;
 
-/// How much text is sealed at a time, so that a long upload does not lie in memory twice.
+/// The amount of plain text that is sealed at a time, so that a long upload is not in memory twice.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
 
-/// How much of answers to updates of keys waits for a server that does not read.
+/// The limit of replies to key updates that wait for a server that does not read.
 const REPLIES_BYTES_MAX: usize = 16 * 1024;
 
 #[derive(Debug, Default)]
 enum TlsPhase {
-    /// There is no connection, or none yet.
+    /// There is no connection yet, or not any more.
     #[default]
     Closed,
     Handshaking(Box<Handshake>),
@@ -31,15 +31,15 @@ enum TlsPhase {
 #[derive(Debug, Default)]
 struct TlsSlot {
     phase: TlsPhase,
-    /// Records that wait until the driver below can take them: handshakes and replies to key updates.
+    /// Records that the driver below cannot accept yet: handshakes and replies to key updates.
     waiting: Vec<u8>,
-    /// What the driver below has not accepted of the slot's own bytes.
+    /// The part of the slot's own bytes that the driver below has not accepted.
     unsent: Range<usize>,
-    /// Whether whoever is above waits for `Sendable`.
+    /// Whether the caller waits for `Sendable`.
     is_awaited: bool,
 }
 
-/// What was received last, as far as it is read.
+/// The bytes that were received last, and how much of them is read.
 #[derive(Debug, Clone, Copy)]
 struct RecordReading {
     slot: usize,
@@ -47,7 +47,7 @@ struct RecordReading {
     hangup: bool,
 }
 
-/// What came of a record before whoever is above asked for it.
+/// The result of a record that was read before the caller asked for it.
 #[derive(Debug)]
 struct ReadAhead {
     slot: usize,
@@ -63,9 +63,9 @@ pub(crate) struct Secured<D> {
     outgoing: Outgoing,
     slots: Vec<TlsSlot>,
     reading: Option<RecordReading>,
-    /// What stood behind the last text and was read with it.
+    /// The record after the last text, which was read ahead with it.
     ahead: Option<ReadAhead>,
-    /// The text of the last `Received`, and whose it is.
+    /// The text of the last `Received`, and its slot.
     text: (usize, Text),
     handshakes: Handshakes,
 }
@@ -89,7 +89,7 @@ impl<D: Driver> Secured<D> {
         &mut self.below
     }
 
-    /// Hands waiting records to the driver below.
+    /// Passes waiting records to the driver below.
     fn flush(&mut self, slot: usize) -> Result<(), Failure> {
         let own = &mut self.slots[slot];
         if !own.unsent.is_empty() || own.waiting.is_empty() {
@@ -108,7 +108,7 @@ impl<D: Driver> Secured<D> {
         Ok(())
     }
 
-    /// Seals a part of `range` and hands it down. Says how much of it that was; nothing if it has to wait.
+    /// Seals a part of `range` and passes it down. Returns the length of that part; 0 if it has to wait.
     #[inline]
     fn seal(&mut self, slot: usize, range: Range<usize>) -> Result<usize, Failure> {
         let own = &mut self.slots[slot];
@@ -136,7 +136,7 @@ impl<D: Driver> Secured<D> {
         self.flush(slot).err().map(|failure| Event::ConnectFailed { slot, failure })
     }
 
-    /// Takes bytes of a handshake.
+    /// Processes bytes of a handshake.
     fn shake_hands(&mut self, slot: usize, hangup: bool) -> Option<Event> {
         let own = &mut self.slots[slot];
         let TlsPhase::Handshaking(handshake) = &mut own.phase else { return None };
@@ -160,7 +160,7 @@ impl<D: Driver> Secured<D> {
         self.handshakes.succeeded(established.kind, established.negotiated.clone());
         let session = TlsSession::new(established)?;
         if session.has_carried_record() {
-            // All bytes below are read; the rest of them lies in the session.
+            // All bytes of the driver below are read; the rest of them is in the session.
             self.reading = Some(RecordReading { slot, at: usize::MAX, hangup });
         }
         own.phase = TlsPhase::Open(Box::new(session));
@@ -172,7 +172,7 @@ impl<D: Driver> Secured<D> {
         Event::ConnectFailed { slot, failure: Failure::Tls }
     }
 
-    /// The next text of what was received last.
+    /// The next text of the bytes that were received last.
     #[inline]
     fn read(&mut self, mut reading: RecordReading) -> Option<Event> {
         let slot = reading.slot;
@@ -188,7 +188,7 @@ impl<D: Driver> Secured<D> {
         if matches!(outcome, Ok(Read::Text(Text::Given(_))))
             && bytes.len() - at == session.alert_record_bytes()
         {
-            // Whoever reads an answer is to know that the peer has said its last word behind it.
+            // The reader of an answer has to know whether the peer has ended the connection after it.
             let ahead = session.read(bytes, &mut at);
             let is_closed = matches!(ahead, Ok(Read::Closed));
             self.ahead = Some(ReadAhead { slot, outcome: ahead, hangup });
@@ -200,7 +200,7 @@ impl<D: Driver> Secured<D> {
             if own.waiting.len() > REPLIES_BYTES_MAX {
                 outcome = Err(TlsError::KeyUpdates);
             }
-            // A failure to send it is found by the next send.
+            // The next send reports a failure of this flush.
             let _ = self.flush(slot);
         }
         if matches!(outcome, Ok(Read::Text(_))) {
@@ -212,7 +212,7 @@ impl<D: Driver> Secured<D> {
         self.came(slot, outcome, hangup && is_last)
     }
 
-    /// The event of what was read.
+    /// The event for a result of the session.
     #[inline]
     fn came(&mut self, slot: usize, outcome: Result<Read, TlsError>, hangup: bool) -> Option<Event> {
         match outcome {
@@ -241,7 +241,7 @@ impl<D: Driver> Secured<D> {
         (is_free && std::mem::take(&mut own.is_awaited)).then_some(Event::Sendable { slot, sent: 0 })
     }
 
-    /// The connection below is broken.
+    /// The connection of the driver below is broken.
     fn ended(&mut self, slot: usize, failure: Failure) -> Event {
         match self.slots[slot].phase {
             TlsPhase::Open(_) => Event::Failed { slot, failure },
@@ -261,7 +261,7 @@ impl<D: Driver> Secured<D> {
             Event::Closed { slot } if matches!(self.slots[slot].phase, TlsPhase::Handshaking(_)) => {
                 Some(self.handshake_failed(slot, TlsError::ClosedInHandshake))
             }
-            // Without `close_notify` it may have been cut off: no answer ends by it (RFC 9112, 9.8).
+            // Without `close_notify` it may have been cut off, so it completes no answer (RFC 9112, 9.8).
             Event::Closed { slot } => Some(self.ended(slot, Failure::ClosedBeforeResponse)),
             Event::Failed { slot, failure } => Some(self.ended(slot, failure)),
             Event::ConnectFailed { .. } => Some(event),
@@ -276,7 +276,7 @@ impl<D: Driver> Driver for Secured<D> {
 
     #[inline]
     fn own(&mut self, slot: usize) -> Option<&mut Vec<u8>> {
-        // What is sent of it is sealed at once, and does not lie here any more.
+        // A send seals its bytes at once, so the buffer is free.
         Some(self.outgoing.own(slot))
     }
 
@@ -301,7 +301,7 @@ impl<D: Driver> Driver for Secured<D> {
         }
     }
 
-    /// Says to the peer that it is the end, where that can be sent at once.
+    /// Sends `close_notify` to the peer, if that is possible at once.
     fn close(&mut self, slot: usize) {
         let own = &mut self.slots[slot];
         if let TlsPhase::Open(session) = &mut own.phase

@@ -1,4 +1,4 @@
-//! A connection after its handshake, without I/O: records in, text out, and the other way round.
+//! A connection after its handshake, without I/O: records in, text out, and vice versa.
 
 use std::fmt;
 use std::ops::Range;
@@ -18,25 +18,25 @@ const KEY_UPDATE: u8 = 24;
 const CLOSE_NOTIFY: u8 = 0;
 /// A warning before the end (RFC 8446, 6.1): the JDK sends it before each `close_notify`.
 const USER_CANCELED: u8 = 90;
-/// How many records are sealed with one key: rustls renews its own as often (RFC 8446, section 5.5). Tests do it now and then.
+/// The number of records per key, as in rustls (RFC 8446, section 5.5). Tests use a small number.
 const RECORDS_MAX: u64 = if cfg!(test) { 10 } else { 1 << 24 };
 
-/// Where the text of a record is.
+/// The place of the text of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Text {
-    /// In the bytes that were given.
+    /// In the bytes passed by the caller.
     Given(Range<usize>),
-    /// In the record that came in pieces.
+    /// In the record that arrived in pieces.
     Carried(Range<usize>),
 }
 
-/// What came out of the bytes.
+/// The result of reading bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Read {
     Text(Text),
     /// The peer will send no more.
     Closed,
-    /// All is read, or kept until the rest of the record comes.
+    /// All bytes are read, or kept until the rest of the record arrives.
     Nothing,
 }
 
@@ -44,13 +44,13 @@ pub(super) struct TlsSession {
     rx: Keys,
     tx: Keys,
     keeper: KernelConnection<ClientConnectionData>,
-    /// A record of which only the beginning came, or that came in pieces and was read last.
+    /// A record of which only the beginning arrived, or one in pieces that was read last.
     carry: Vec<u8>,
     /// Whether `carry` holds a record that has been read.
     is_read: bool,
-    /// A handshake message of which only the beginning came.
+    /// A handshake message of which only the beginning arrived.
     message: Vec<u8>,
-    /// What has to be sent to the peer: the answer to a key update.
+    /// The reply to a key update, which has to be sent to the peer.
     pub(super) reply: Vec<u8>,
 }
 
@@ -79,20 +79,19 @@ impl TlsSession {
         Keys::new(self.keeper.protocol_version(), secrets)
     }
 
-    /// The length of a record with an alert in it.
     #[inline]
     pub(super) fn alert_record_bytes(&self) -> usize {
         self.rx.alert_record_bytes()
     }
 
-    /// Whether a whole record is kept that was not read: it came with the end of the handshake.
+    /// Whether a whole record is kept unread: it arrived with the end of the handshake.
     pub(super) fn has_carried_record(&self) -> bool {
         let read = if self.is_read { self.read_length() } else { 0 };
         let rest = self.carry.get(read..).unwrap_or_default();
         match self.rx.length(rest) {
             Ok(Some(length)) => length <= rest.len(),
             Ok(None) => false,
-            // To be found by whoever reads it.
+            // The next read finds the error.
             Err(_) => true,
         }
     }
@@ -111,10 +110,10 @@ impl TlsSession {
         self.tx.seal(Content::Data, text, out);
     }
 
-    /// Takes the next keys for what is sent, and announces them.
+    /// Switches to the next keys for sending, and announces them.
     #[cold]
     fn renew_keys(&mut self, out: &mut Vec<u8>) {
-        // TLS 1.2 has no others: its connection lasts as long as its keys.
+        // TLS 1.2 has no key updates: a connection lasts as long as its keys.
         let Ok(next) =
             self.keeper.update_tx_secret().map_err(TlsError::from).and_then(|next| self.keys(next))
         else {
@@ -124,23 +123,23 @@ impl TlsSession {
         self.tx = next;
     }
 
-    /// Appends the record with which a connection ends in good order.
+    /// Appends the `close_notify` record.
     pub(super) fn close(&mut self, out: &mut Vec<u8>) {
         self.tx.seal(Content::Alert, &[1, CLOSE_NOTIFY], out);
     }
 
-    /// The text of the last record that came in pieces.
+    /// The text of the last record that arrived in pieces.
     #[inline]
     pub(super) fn carried(&self, range: Range<usize>) -> &[u8] {
         &self.carry[range]
     }
 
-    /// The same, to be decrypted in place by whoever is above.
+    /// The same text, to be decrypted in place by the caller.
     pub(super) fn carried_mut(&mut self, range: Range<usize>) -> &mut [u8] {
         &mut self.carry[range]
     }
 
-    /// Reads the next text out of `bytes` from `at` on, which is moved behind what was read.
+    /// Reads the next text of `bytes` from `at` on, and advances `at`.
     #[inline]
     pub(super) fn read(&mut self, bytes: &mut [u8], at: &mut usize) -> Result<Read, TlsError> {
         loop {
@@ -192,7 +191,7 @@ impl TlsSession {
         }
     }
 
-    /// Completes the record that began before. Returns its length, once it is complete.
+    /// Completes the record that was begun. Returns its length once it is complete.
     fn complete(&mut self, bytes: &[u8], at: &mut usize) -> Result<Option<usize>, TlsError> {
         loop {
             let wanted = self.rx.length(&self.carry)?.unwrap_or(record::HEADER_BYTES);
@@ -203,7 +202,7 @@ impl TlsSession {
             let take = missing.min(bytes.len() - *at);
             if take == 0 {
                 return match missing {
-                    // A record without a body, which no AEAD makes.
+                    // A record without a body, which no AEAD produces.
                     0 => Err(TlsError::Undecryptable),
                     _ => Ok(None),
                 };
@@ -213,13 +212,13 @@ impl TlsSession {
         }
     }
 
-    /// Forgets the carried record that was read. Others may be behind it that came with the end of the handshake.
+    /// Drops the carried record that was read. Records from the end of the handshake may follow.
     fn carry_on(&mut self) {
         let length = self.read_length().min(self.carry.len());
         self.carry.drain(..length);
     }
 
-    /// Handles whole messages after the handshake.
+    /// Handles complete messages after the handshake.
     #[cold]
     fn messages(&mut self) -> Result<(), TlsError> {
         while let Some(&[kind, high, middle, low]) = self.message.first_chunk::<4>() {
@@ -237,7 +236,7 @@ impl TlsSession {
                         _ => return Err(TlsError::Unexpected { what: "message", kind }),
                     };
                     if self.message.len() > 4 + length {
-                        // What follows is sealed with the next keys, so that nothing can be in this record.
+                        // Later data is sealed with the next keys, so this record must end here.
                         return Err(TlsError::Unexpected { what: "message", kind });
                     }
                     let next = self.keeper.update_rx_secret()?;
@@ -256,7 +255,7 @@ impl TlsSession {
     }
 }
 
-/// What an alert ends the connection with, if it does.
+/// The result of an alert, if it ends the connection.
 fn alert(body: &[u8]) -> Result<Option<Read>, TlsError> {
     match body {
         [_, CLOSE_NOTIFY] => Ok(Some(Read::Closed)),

@@ -1,24 +1,24 @@
-//! Tests that must not run beside others, because they measure what a machine or a process has as a whole.
+//! Tests that must not run beside others, because they measure a whole machine or process.
 
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-/// Names the test that a process was started for.
+/// Contains the name of the test that a process was started for.
 const OWN: &str = "TARE_TEST_IN_OWN_PROCESS";
 
-/// Two measurements at a time would measure each other.
+/// Locks out other measurements, which would disturb each other.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs the body of a test in a new process, which runs no other test: what the others allocate would be counted too, and memory that
-/// they have given back would be there for this one. `test` is the full name of the test that calls it.
+/// Runs the body of a test in a new process, which runs no other test. Otherwise allocations of other tests
+/// would be counted, and memory they have freed would be available. `test` is the calling test's name.
 pub fn in_own_process(test: &str, body: impl FnOnce()) {
     if std::env::var_os(OWN).is_some_and(|own| own == test) {
-        // It ends with the process that waits for it.
+        // The child process ends with the process that waits for it.
         set_parent_process_death_signal(Some(Signal::KILL)).unwrap();
         return body();
     }
@@ -28,6 +28,6 @@ pub fn in_own_process(test: &str, body: impl FnOnce()) {
     let output = command.output().unwrap();
     let printed = String::from_utf8_lossy(&output.stdout);
     print!("{printed}");
-    // A name that no test has is a process that ends well.
+    // A test name that does not exist would also exit with success.
     assert!(output.status.success() && printed.contains("1 passed"), "{test}: {}", output.status);
 }

@@ -1,48 +1,46 @@
-//! Servers of HTTP/2 that a client meets seldom and must bear: what RFC 9113 allows and hardly a server does, what it
-//! forbids, and what takes time and memory without an end. This is the one list of them.
+//! Unusual HTTP/2 servers that a client must cope with: rare but allowed behaviour, forbidden behaviour, and
+//! behaviour that takes endless time and memory. This is the one list of them.
 
 use super::peer::Peer;
 use super::wire::*;
 
-/// What a client has to make of a server.
+/// The expected outcome of a behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meant {
-    /// It is allowed: every request has the right answer.
+    /// The behaviour is allowed: every request has the correct answer.
     Fine,
-    /// No request has a right answer: the client finds an error, or the server says one.
+    /// No request has a correct answer: the client finds an error, or the server reports one.
     Fails,
-    /// A right answer may be there before the error, which ends the connection once the client finds it.
+    /// A correct answer may arrive before the error, which ends the connection once the client finds it.
     Ends,
-    /// Nothing that the server says ends it. The client's own limits do, of time or of its own choice, and it needs no more
-    /// memory meanwhile.
+    /// The server never ends the exchange. The client's own limits, of time or of other kinds, end it, and
+    /// its memory does not grow meanwhile.
     Endless,
-    /// Some requests have the right answer and some are refused; new connections help.
+    /// Some requests have the correct answer and some are refused; new connections help.
     Some,
 }
 
-/// One of them.
 #[derive(Clone, Copy)]
 pub struct Hostile {
     pub name: &'static str,
     pub meant: Meant,
-    /// Of one connection.
+    /// Serves one connection.
     pub behave: fn(Peer),
 }
 
 const NO_ERROR: u32 = 0;
 const REFUSED_STREAM: u32 = 7;
 const CANCEL: u32 = 8;
-/// Streams of a connection before GOAWAY.
+/// The number of streams on a connection before GOAWAY.
 pub const STREAMS_OF_GOAWAY: usize = 10;
 
 const fn of(name: &'static str, meant: Meant, behave: fn(Peer)) -> Hostile {
     Hostile { name, meant, behave }
 }
 
-/// All of them.
 pub const ALL: &[Hostile] = &[
     of("honest", Meant::Fine, |peer| always(peer, answer)),
-    // Allowed, and rare.
+    // Allowed, but rare.
     of("padding", Meant::Fine, |peer| always(peer, padded)),
     of("trailers", Meant::Fine, |peer| always(peer, with_trailers)),
     of("informational heads", Meant::Fine, |peer| always(peer, after_informational)),
@@ -56,7 +54,6 @@ pub const ALL: &[Hostile] = &[
     of("a small window that is given back", Meant::Fine, small_window),
     of("GOAWAY after some streams", Meant::Some, goaway_after_some),
     of("an error after some streams", Meant::Some, error_after_some),
-    // Forbidden.
     of("HTTP/1.1", Meant::Fails, |mut peer| peer.once("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")),
     of("no SETTINGS", Meant::Fails, |peer| with(peer, b"", |http2| http2.always(answer))),
     of("SETTINGS out of range", Meant::Fails, |peer| {
@@ -190,7 +187,7 @@ pub const ALL: &[Hostile] = &[
     }),
 ];
 
-/// Only a request with a body sees it: no window is ever opened.
+/// Only a request with a body meets it: no window is ever opened.
 pub const NO_WINDOW: Hostile = of("a window of zero", Meant::Endless, |peer| {
     let closed = settings_frame(&[(INITIAL_WINDOW_SIZE, 0)]);
     with(peer, &closed, |http2| http2.always(answer));
@@ -249,7 +246,7 @@ fn after_informational(stream: u32) -> Vec<u8> {
     [informational(stream), informational(stream), answer(stream)].concat()
 }
 
-/// With a status that is spelled out and cut after its first digit, behind an empty frame.
+/// A status that is spelled out and cut after its first digit, after an empty frame.
 fn cut_in_its_status(stream: u32) -> Vec<u8> {
     let block = [&[0x08, 3, b'2', b'0', b'0'][..], &BLOCK[1..]].concat();
     let head = frame(HEADERS, 0, stream, b"");
@@ -284,16 +281,16 @@ fn ended_later(stream: u32) -> Vec<u8> {
     [head, body, frame(DATA, END_STREAM, stream, b"")].concat()
 }
 
-/// A push that the client has refused by its SETTINGS: `GET /`, on the stream 2.
+/// A push that the client has disabled by its SETTINGS: `GET /`, on stream 2.
 fn pushed(stream: u32) -> Vec<u8> {
     let promise = [&2_u32.to_be_bytes()[..], &[0x82, 0x84, 0x86]].concat();
     [frame(PUSH_PROMISE, END_HEADERS, stream, &promise), answer(stream), answer(2)].concat()
 }
 
-/// Who opens a second one is refused it, after a moment in which an honest client opens none.
+/// Refuses a second concurrent stream, after a moment in which an honest client opens none.
 fn one_at_a_time(peer: Peer) {
     with(peer, &settings_frame(&[(MAX_CONCURRENT_STREAMS, 1)]), |http2| {
-        // Those that were sent before the SETTINGS came are no fault.
+        // Streams that were sent before the SETTINGS arrived are no fault.
         let mut is_known = false;
         let mut open: Option<u32> = None;
         while let Some(received) = http2.receive() {
@@ -305,7 +302,7 @@ fn one_at_a_time(peer: Peer) {
                     open = Some(received.stream);
                     frame(PING, 0, 0, b"answered")
                 }
-                // What the client sent before this acknowledgement would be here by now.
+                // Frames that the client sent before this acknowledgement would have arrived by now.
                 (PING, Some(stream)) if received.flags & ACK != 0 => {
                     open = None;
                     answer(stream)
@@ -319,7 +316,7 @@ fn one_at_a_time(peer: Peer) {
     });
 }
 
-/// The answers are there before the client's own SETTINGS are acknowledged.
+/// The answers are sent before the client's own SETTINGS are acknowledged.
 fn late_settings(peer: Peer) {
     greeted(peer, |http2| {
         http2.is_polite = false;
@@ -332,7 +329,7 @@ fn late_settings(peer: Peer) {
     });
 }
 
-/// A request with a body comes through it slowly; it is closed again and again by SETTINGS.
+/// A request with a body passes slowly; SETTINGS close the window again and again.
 fn small_window(peer: Peer) {
     with(peer, &settings_frame(&[(INITIAL_WINDOW_SIZE, 10)]), |http2| http2.always(answer));
 }
@@ -346,7 +343,7 @@ fn error_after_some(peer: Peer) {
     leave_after_some(peer, ENHANCE_YOUR_CALM);
 }
 
-/// What was opened before it is answered; what comes later is not looked at.
+/// Streams opened before GOAWAY are answered; later ones are ignored.
 fn leave_after_some(peer: Peer, code: u32) {
     greeted(peer, |http2| {
         for number in 1..=STREAMS_OF_GOAWAY {
@@ -362,7 +359,7 @@ fn leave_after_some(peer: Peer, code: u32) {
     });
 }
 
-/// A right answer with `bytes` of headers more.
+/// A correct answer with `bytes` of additional headers.
 fn long_block(stream: u32, bytes: usize) -> Vec<u8> {
     let header = literal("x", &[b'y'; 1000]);
     let block = [BLOCK, &header.repeat(bytes.div_ceil(header.len()))].concat();
@@ -376,7 +373,7 @@ fn long_block(stream: u32, bytes: usize) -> Vec<u8> {
     frames
 }
 
-/// A header of 4,000 bytes in the table, and 16,000 times its index: 64 MB.
+/// A header of 4,000 bytes in the table, and its index 16,000 times: 64 MB.
 fn bomb(stream: u32) -> Vec<u8> {
     let block = [BLOCK, &indexed_literal("x", &[b'y'; 4000])].concat();
     let head = frame(HEADERS, 0, stream, &block);

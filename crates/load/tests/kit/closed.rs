@@ -1,4 +1,4 @@
-//! A closed loop as a program of its own: what the example `closed` is, and what the benchmark `against_wrk` measures.
+//! A closed loop as a program: the example `closed`, and what the benchmark `against_wrk` measures.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use tare_load::{
 use super::fixed::body;
 use super::load::{exchange, pool, settings};
 
-/// Runs with the words ADDRESS CONNECTIONS SECONDS [DRIVER] [BODY_BYTES] [THREADS] [PROTOCOL] [STREAMS] [WAITING], and prints
-/// what came of it. The body is compared with the one that the example `server` sends, or not looked at with BODY_BYTES `any`.
-/// The protocol is `http1`, `tls`, `h2` or `h2c`; any certificate is accepted. WAITING is `sleep` or `poll`.
+/// Runs with the arguments ADDRESS CONNECTIONS SECONDS [DRIVER] [BODY_BYTES] [THREADS] [PROTOCOL] [STREAMS]
+/// [WAITING], and prints the results. The body is compared with that of the example `server`, or not at all
+/// if BODY_BYTES is `any`. The protocol is `http1`, `tls`, `h2` or `h2c`; any certificate is accepted.
+/// WAITING is `sleep` or `poll`.
 pub fn run(words: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     print(report(words)?);
     Ok(())
 }
 
-/// What came of it.
 pub fn report(words: &[String]) -> Result<RunReport, Box<dyn std::error::Error>> {
     let word = |index: usize, default: &'static str| words.get(index).map_or(default, String::as_str);
     let expected = match word(4, "12") {
@@ -82,13 +82,11 @@ fn waiting_of(word: &str) -> Result<Waiting, String> {
     }
 }
 
-/// A protocol by its word.
 pub fn protocol_of(word: &str) -> Result<Protocol, String> {
     let found = Protocol::ALL.into_iter().find(|protocol| word_of(*protocol) == word);
     found.ok_or_else(|| format!("there is no protocol {word}: give http1, tls, h2c or h2"))
 }
 
-/// The word of a protocol.
 pub fn word_of(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Http1 => "http1",

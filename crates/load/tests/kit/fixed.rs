@@ -9,12 +9,12 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use tare_load::{Clock, Monotonic};
 
-/// What the server answers, and when not.
+/// The response of the server, and its pauses.
 #[derive(Debug, Clone)]
 pub struct Fixed {
     pub body: Vec<u8>,
     pub stall: Option<Stall>,
-    /// Steps of [`burn`] for each event: a weight that is known.
+    /// Steps of [`burn`] per event: a known cost.
     pub burn_steps: u64,
 }
 
@@ -26,7 +26,7 @@ pub struct Stall {
 }
 
 impl Stall {
-    /// How long the server still stands still, that long after its start: the pause is at the end of each period.
+    /// The remaining pause at a time after the server's start: the pause is at the end of each period.
     pub fn left(&self, since_start: Duration) -> Duration {
         let (every, lasts) = (self.every.as_nanos(), self.lasts.as_nanos());
         let phase = since_start.as_nanos() % every;
@@ -34,7 +34,8 @@ impl Stall {
     }
 }
 
-/// Keeps a CPU busy. Each step waits for the one before, so that a step costs the same wherever the loop lies in memory.
+/// Keeps a CPU busy. Each step depends on the one before, so that its cost does not depend on the loop's
+/// place in memory.
 pub fn burn(steps: u64) {
     let mut value = 1u64;
     for step in 0..steps {
@@ -42,7 +43,7 @@ pub fn burn(steps: u64) {
     }
 }
 
-/// The body of that many bytes that servers and clients of benchmarks agree on.
+/// The body of that many bytes that servers and clients of benchmarks use.
 pub fn body(bytes: usize) -> Vec<u8> {
     if bytes == 12 {
         b"Hello world!".to_vec()
@@ -69,7 +70,6 @@ impl Fixed {
         target
     }
 
-    /// Serves for ever.
     pub fn serve_on(&self, listener: &TcpListener) -> io::Result<()> {
         listener.set_nonblocking(true)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
@@ -111,7 +111,7 @@ fn accept(listener: &TcpListener, epoll: &OwnedFd, clients: &mut Vec<Option<Clie
         let stream = match listener.accept() {
             Ok((stream, _)) => stream,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-            // Gone again before it was accepted.
+            // The client disconnected before the accept.
             Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
             Err(error) => return Err(error),
         };
@@ -126,18 +126,17 @@ fn accept(listener: &TcpListener, epoll: &OwnedFd, clients: &mut Vec<Option<Clie
     }
 }
 
-/// One connection.
 struct Client {
     stream: TcpStream,
     heads: Heads,
-    /// Responses that are not written whole.
+    /// The number of responses that are not fully written.
     owed: usize,
-    /// How much of the first of them is written.
+    /// The number of bytes of the first of them that are written.
     offset: usize,
 }
 
 impl Client {
-    /// Reads what is there and writes what fits; an error ends the connection.
+    /// Reads the available bytes and writes what fits; an error ends the connection.
     fn answer(&mut self, response: &[u8]) -> io::Result<()> {
         let mut buffer = [0; 16 * 1024];
         loop {
@@ -145,7 +144,7 @@ impl Client {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(count) => {
                     self.owed += self.heads.count(&buffer[..count]);
-                    // What came since makes another event.
+                    // Later bytes make another event.
                     if count < buffer.len() {
                         break;
                     }
@@ -168,10 +167,12 @@ impl Client {
     }
 }
 
-/// Counts ends of heads in a stream that comes in pieces.
+/// Counts ends of heads in a stream that arrives in pieces.
 #[derive(Debug, Default)]
 pub struct Heads {
-    /// How much of `\r\n\r\n` the last bytes were.
+    /// The number of bytes of `\r
+    /// \r
+    /// ` that the last bytes matched.
     matched: usize,
 }
 

@@ -1,4 +1,4 @@
-//! A server of HTTP/2 that others wrote: the crate `h2`, on a thread of its own.
+//! An HTTP/2 server by other authors: the crate `h2`, on a thread of its own.
 
 use std::io::Cursor;
 use std::net::SocketAddr;
@@ -8,8 +8,9 @@ use tokio::net::TcpListener;
 
 type Body = Cursor<Vec<u8>>;
 
-/// Starts it; it lives as long as the test process. `GET /size/BYTES` has so long a body, `POST /count` answers how long its body
-/// was, `/login` and `/use/TOKEN` are a sequence, anything else is hello.
+/// Starts the server, which lives as long as the test process. `GET /size/BYTES` has a body of that size,
+/// `POST /count` returns the length of its body, `/login` and `/use/TOKEN` are a sequence, and any other path
+/// returns hello.
 pub fn serve_h2c() -> SocketAddr {
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -32,7 +33,7 @@ async fn connection(stream: tokio::net::TcpStream) {
     let mut logins = 0;
     while let Some(Ok((request, respond))) = connection.accept().await {
         logins += 1;
-        // An error is of a client that went away.
+        // An error means that the client disconnected.
         tokio::task::spawn_local(async move { drop(respond_to(request, respond, logins).await) });
     }
 }

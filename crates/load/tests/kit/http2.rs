@@ -1,4 +1,4 @@
-//! A small server of HTTP/2 that misbehaves on purpose, frame by frame, over any stream of bytes.
+//! A small HTTP/2 server that misbehaves on purpose, frame by frame, over any stream of bytes.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -18,7 +18,7 @@ use super::wire::{
 pub trait Bytes: Read + Write {}
 impl<S: Read + Write> Bytes for S {}
 
-/// A request that came whole.
+/// A request that arrived completely.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
     pub stream: u32,
@@ -30,7 +30,7 @@ pub struct Asked {
 /// A connection of the server, whose settings are sent.
 pub struct Http2Peer<'a> {
     stream: Box<dyn Bytes + 'a>,
-    /// Counts the connections of this server from 0.
+    /// The number of this connection, counted from 0.
     pub index: usize,
     decoder: Decoder<'static>,
     begun: BTreeMap<u32, Asked>,
@@ -38,7 +38,7 @@ pub struct Http2Peer<'a> {
     at: usize,
 }
 
-/// Starts a server that speaks HTTP/2 with these settings.
+/// Starts an HTTP/2 server with these settings.
 pub fn serve_http2(
     protocol: Protocol,
     settings: &'static [(u16, u32)],
@@ -104,7 +104,7 @@ impl Http2Peer<'_> {
         Some((head[3], head[4], u32::from_be_bytes([head[5], head[6], head[7], head[8]]), payload))
     }
 
-    /// The next request, whole; none when the client is gone. Bodies are given new windows at once.
+    /// The next complete request; `None` when the client is gone. Bodies get new windows at once.
     pub fn request(&mut self) -> Option<Asked> {
         loop {
             let (kind, flags, stream, payload) = self.frame()?;

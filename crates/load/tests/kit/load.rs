@@ -1,4 +1,4 @@
-//! The client's side: one exchange, a generator, and runs that prove their own totals.
+//! The client's side: one exchange, a generator, and runs that check their own totals.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use super::peer::{Peer, serve};
 
 pub const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello world!";
 
-/// What a run may take beyond its window and its drain, on a machine that does something else too.
+/// The time that a run may take beyond its window and drain, on a machine that is also busy.
 pub const SLACK: Duration = Duration::from_millis(500);
 
 pub fn ms(ms: u64) -> Duration {
@@ -49,7 +49,7 @@ pub fn pool(exchange: Exchange) -> Arc<ExchangePool> {
     Arc::new(ExchangePool::new(vec![exchange]))
 }
 
-/// A generator of `hello` with the best driver there is.
+/// A generator of `hello` requests with the best available driver.
 pub fn generator(route: impl Into<Route>, total: usize, threads: usize) -> Generator {
     generator_of(settings(route, total, threads), hello())
 }
@@ -58,12 +58,12 @@ pub fn generator_of(settings: Settings, exchange: Exchange) -> Generator {
     Generator::new(settings, pool(exchange)).unwrap()
 }
 
-/// Prints what is not tested here, bypassing the harness, which hides the output of tests that pass.
+/// Prints a skipped test, bypassing the harness, which hides the output of tests that pass.
 pub fn skip(what: &str, reason: &str) {
     let _told = io::stderr().write_all(format!("skipped: {what}: {reason}\n").as_bytes());
 }
 
-/// The drivers that this machine has; one that it has not is named.
+/// The drivers that this machine supports; unsupported ones are printed.
 pub fn drivers() -> Vec<DriverKind> {
     static FOUND: OnceLock<Vec<DriverKind>> = OnceLock::new();
     let works = |kind: &DriverKind| {
@@ -98,7 +98,7 @@ pub fn open(rate_per_s: f64, process: Process, window: Duration) -> Load {
     Load::new(schedule, Stop::after(window, seconds(2)), seconds(10))
 }
 
-/// Runs, and proves that the run ended in time with totals that add up.
+/// Runs the load, and checks that the run ended in time with totals that add up.
 pub fn run(generator: &mut Generator, load: &Load) -> RunReport {
     run_until(generator, load, &Arc::default())
 }
@@ -113,9 +113,9 @@ pub fn run_until(generator: &mut Generator, load: &Load, interrupt: &Arc<AtomicB
     report
 }
 
-/// The same for what a server does within a short window. A machine with other work can leave the server without CPU for
-/// all of it: then no request and no connection has an outcome, which says nothing of the generator, and the window becomes
-/// longer.
+/// The same for a server's behaviour within a short window. A busy machine can leave the server without CPU
+/// for the whole window. Then no request and no connection has an outcome, which shows nothing about the
+/// generator, and the window is extended.
 pub fn run_heard(generator: &mut Generator, load: &Load) -> RunReport {
     let times = |factor| {
         let mut longer = load.clone();
@@ -135,7 +135,7 @@ pub fn run_heard(generator: &mut Generator, load: &Load) -> RunReport {
     report
 }
 
-/// The same where connections are replaced that the server ends: no request waits for those to be made.
+/// The same if connections are replaced that the server ends: no request waits for their replacements.
 pub fn run_replacing(generator: &mut Generator, load: &Load) -> RunReport {
     let start = Instant::now();
     let report = generator.run(load, &Arc::default()).unwrap();
@@ -146,7 +146,7 @@ pub fn run_replacing(generator: &mut Generator, load: &Load) -> RunReport {
     report
 }
 
-/// Every request has one outcome, and every outcome its time: whatever the server did, no count contradicts another.
+/// Checks that every request has one outcome and every outcome one time, without contradictions.
 pub fn prove(report: &RunReport) {
     report.total.tally.reconcile().unwrap();
     let doubts = evaluate(report, &Limits::default());
@@ -154,14 +154,14 @@ pub fn prove(report: &RunReport) {
     assert_eq!(contradiction, None, "{:?}", report.total);
 }
 
-/// Four connections on two threads against a server for a short time.
+/// Runs four connections on two threads against a server for a short time.
 pub fn meet(behave: impl Fn(Peer) + Send + Sync + 'static) -> RunReport {
     let mut generator = generator(serve(behave), 4, 2);
     generator.open(4, seconds(2)).unwrap();
     run_heard(&mut generator, &load(150, 100))
 }
 
-/// Asserts that requests failed in this way and in no other.
+/// Asserts that requests failed in this way and no other.
 pub fn only(report: &RunReport, failure: Failure) {
     let tally = &report.total.tally;
     let kinds: Vec<_> = tally.failed.iter().map(|(kind, _)| kind).collect();
@@ -170,10 +170,10 @@ pub fn only(report: &RunReport, failure: Failure) {
     assert_eq!((sample.failure, sample.exchange.as_str()), (failure, "hello"));
 }
 
-/// A measurement that is not what it should be.
+/// A measurement outside of its bounds.
 pub struct Off {
     pub what: String,
-    /// How the machine, and neither the generator nor the server, is known to be the reason.
+    /// The evidence that the machine, and neither the generator nor the server, is the reason.
     pub excuse: Option<String>,
 }
 
@@ -183,8 +183,8 @@ impl From<String> for Off {
     }
 }
 
-/// Tries a measurement again that a busy machine spoilt. One that is spoilt each time is an error, unless the run itself
-/// tells that it was: then it is skipped, and named.
+/// Repeats a measurement that a busy machine disturbed. If every attempt fails, that is an error, unless the
+/// run itself shows the disturbance: then the test is skipped, and printed.
 pub fn attempts(name: &str, mut attempt: impl FnMut() -> Result<(), Off>) {
     for left in (0..3).rev() {
         match attempt() {
@@ -196,7 +196,7 @@ pub fn attempts(name: &str, mut attempt: impl FnMut() -> Result<(), Off>) {
     }
 }
 
-/// Whether a run, or the server's own lateness, tells of a machine that had no time.
+/// Evidence in a run, or in the server's own lateness, that the machine was overloaded.
 pub fn excuse(report: &RunReport, server_late: &Histogram) -> Option<String> {
     let p99_us = |histogram: &Histogram| histogram.quantile_ns(0.99) / 1_000;
     let (lag_us, late_us) = (p99_us(&report.total.schedule_lag), p99_us(server_late));
@@ -206,7 +206,7 @@ pub fn excuse(report: &RunReport, server_late: &Histogram) -> Option<String> {
     (lag_us.max(late_us) > 1_000).then(text)
 }
 
-/// Whether two figures differ by at most a share of the second.
+/// Checks that two figures differ by at most a share of the second.
 pub fn near(what: &str, measured: f64, expected: f64, share: f64) -> Result<(), String> {
     let off = measured / expected - 1.0;
     let text = || format!("{what} is {measured:.1}, {:.2}% off {expected:.1}", off * 100.0);

@@ -1,7 +1,7 @@
-//! The servers and the short loads that tests, examples and benchmarks share, so that nothing is written twice: what a
-//! test bounds loosely, the benchmark `accuracy` measures at length.
+//! Servers and short loads shared by tests, examples and benchmarks. The tests bound loosely what the
+//! benchmark `accuracy` measures at length.
 
-// Each target uses a part of it.
+// Each target uses only a part of the kit.
 #![allow(dead_code)]
 
 pub mod alone;

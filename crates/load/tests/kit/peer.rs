@@ -1,4 +1,4 @@
-//! A small server that misbehaves on purpose, one thread a connection.
+//! A small server that misbehaves on purpose, one thread per connection.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 /// One accepted connection of the server.
 pub struct Peer<S = TcpStream> {
     pub stream: S,
-    /// Counts the connections of this server from 0.
+    /// The number of this connection, counted from 0.
     pub index: usize,
 }
 
@@ -38,21 +38,21 @@ impl<S: Read + Write> Peer<S> {
         while self.request() && self.send(bytes.as_ref()) {}
     }
 
-    /// Answers one request, or reads it when there is nothing to say, and closes.
+    /// Answers one request, or only reads it if `bytes` is empty, and closes.
     pub fn once(&mut self, bytes: impl AsRef<[u8]>) {
         if self.request() {
             self.send(bytes);
         }
     }
 
-    /// Keeps the connection open without a word until the client closes it.
+    /// Keeps the connection open silently until the client closes it.
     pub fn stall(mut self) {
         while matches!(self.stream.read(&mut [0; 4096]), Ok(1..)) {}
     }
 
-    /// Closes with a reset instead of in good order: what is unread makes the kernel do so.
+    /// Closes with a reset instead of in good order: the kernel resets a connection with unread bytes.
     pub fn reset(mut self) {
-        // One byte is left unread.
+        // At least one byte stays unread.
         let _taken = self.stream.read(&mut [0; 5]);
     }
 }
@@ -94,7 +94,7 @@ pub fn accept_all<S: Send + 'static>(
     });
 }
 
-/// Requests that each connection of a server has brought, in the order of accepting.
+/// The number of requests on each connection of a server, in the order of accepting.
 #[derive(Clone, Default)]
 pub struct Requests(Arc<Mutex<Vec<u64>>>);
 

@@ -1,5 +1,5 @@
-//! Processes: a server outside of the one that measures, so that it can be stopped, killed, pinned and left out of the
-//! memory; and what this process may and does take.
+//! Processes: a server in its own process, so that it can be stopped, killed, pinned and excluded from memory
+//! figures; and the limits and usage of this process.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -15,14 +15,15 @@ use super::fixed::{Fixed, body};
 use super::http2::serve_http2;
 use super::tls::{serve_tls, server_config};
 
-/// A server in a process of its own; it dies with this value, and with the thread that started it.
+/// A server in its own process. It dies with this value, and with the thread that started it.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
     pub target: SocketAddr,
 }
 
-/// What the process of a [`Server`] does: it serves a body of that many bytes, and says where. Over plain HTTP/1.1 it is fast.
+/// The main function of a [`Server`]: it serves a body of `body_bytes` bytes and prints its address. Plain
+/// HTTP/1.1 is fast.
 pub fn serve_in_process(body_bytes: usize, protocol: Protocol) -> io::Result<()> {
     let body = body(body_bytes);
     if protocol == Protocol::Http1 {
@@ -84,7 +85,7 @@ impl Server {
         }
     }
 
-    /// CPU time of its one thread. It must be stopped, or the last of it may be missing.
+    /// CPU time of its one thread. The process must be stopped, or the most recent time may be missing.
     pub fn cpu_ns(&self) -> u64 {
         let schedstat = std::fs::read_to_string(format!("/proc/{}/schedstat", self.child.id())).unwrap();
         schedstat.split(' ').next().unwrap().parse().unwrap()
@@ -103,21 +104,21 @@ impl Drop for Server {
     }
 }
 
-/// Raises the number of files that this process and its children may open, or returns the reason why not.
+/// Raises the number of files that this process and its children may open, or returns why not.
 pub fn raise_descriptors(count: u64) -> Result<(), String> {
     let allowed = descriptors(count);
     let advice = || format!("{allowed} open files are allowed, not {count}: raise `ulimit -Hn`, or be root");
     if allowed >= count { Ok(()) } else { Err(advice()) }
 }
 
-/// The number of files that this process and its children may open, after the attempt to raise it.
+/// The number of files that this process and its children may open, after an attempt to raise it.
 pub fn descriptors(wanted: u64) -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_some_and(|current| current < wanted) {
         let most = maximum.unwrap_or(u64::MAX);
         let beyond = Rlimit { current: Some(wanted), maximum: maximum.map(|_| most.max(wanted)) };
         let within = Rlimit { current: Some(wanted.min(most)), maximum };
-        // Beyond the maximum it takes root, and not every root may.
+        // Exceeding the hard limit takes root, and not every root may do so.
         let _refused = setrlimit(Resource::Nofile, beyond).or_else(|_| setrlimit(Resource::Nofile, within));
     }
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
@@ -136,7 +137,7 @@ pub fn cpus() -> Vec<usize> {
     (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect()
 }
 
-/// Puts this thread, and every process that it starts from now on, on these CPUs.
+/// Pins this thread, and every process it starts from now on, to these CPUs.
 pub fn pin(cpus: &[usize]) {
     let mut set = CpuSet::new();
     cpus.iter().for_each(|&cpu| set.set(cpu));

@@ -1,4 +1,4 @@
-//! The experiments that have a known result: short in the tests, long in the benchmark `accuracy`.
+//! Experiments with a known result: short in the tests, long in the benchmark `accuracy`.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,10 +15,11 @@ use super::load::{generator_of, hello, ms, open, run, seconds, settings};
 use super::process::{Server, rss_bytes};
 use super::stations::Stations;
 
-/// Of an open loop: more than are ever busy, and with those of a server in the same process fewer than 1,024 open files.
+/// The connections of an open loop: more than are ever busy, and fewer than 1,024 open files together with a
+/// server in the same process.
 const CONNECTIONS: usize = 400;
 
-/// Who measures.
+/// The settings of the measuring side.
 #[derive(Debug, Clone)]
 pub struct Client {
     pub driver: DriverKind,
@@ -41,7 +42,7 @@ impl Client {
         generator_of(settings, hello())
     }
 
-    /// It polls ahead of due instants where it has CPUs to itself, as the command does.
+    /// An open loop that polls ahead of due instants if it has CPUs of its own, as the command does.
     fn open_loop(&self, rate_per_s: f64, process: Process, window: Duration) -> Load {
         let waiting = if self.cpus.is_empty() {
             Waiting::Sleep
@@ -52,7 +53,7 @@ impl Client {
     }
 }
 
-/// An open loop of even arrivals over 64 connections, and how many of them the schedule has in that window.
+/// Runs an open loop of even arrivals over 64 connections. Also returns the number of arrivals.
 pub fn at_rate(client: &Client, target: SocketAddr, rate_per_s: f64, window: Duration) -> (RunReport, f64) {
     let mut generator = client.generator(target, 64);
     generator.open(64, seconds(5)).unwrap();
@@ -62,27 +63,27 @@ pub fn at_rate(client: &Client, target: SocketAddr, rate_per_s: f64, window: Dur
     (run(&mut generator, &load), due)
 }
 
-/// One quantile of the time in an M/M/1.
+/// A quantile of the sojourn time in an M/M/1 queue.
 #[derive(Debug, Clone, Copy)]
 pub struct Sojourn {
     pub q: f64,
-    /// By the generator.
+    /// Measured by the generator.
     pub measured_ns: f64,
-    /// As the server itself measured it in this run.
+    /// Measured by the server itself in this run.
     pub realised_ns: f64,
-    /// By the formula.
+    /// Computed by the formula.
     pub theory_ns: f64,
     /// The standard error that chance alone gives a run of this length, as a share.
     pub error_share: f64,
 }
 
-/// Quantiles, and how many requests of a half loaded M/M/1 tell as much of each as one independent request would: those
-/// that wait behind one another wait alike. By simulation, 300 runs of 20,000 requests; the asymptotic value for the
-/// mean of the waiting time is 29/3.
+/// Quantiles, and for each the number of requests of a half-loaded M/M/1 queue that have the information of
+/// one independent request: requests that wait behind one another have similar waits. By simulation, 300 runs
+/// of 20,000 requests; the asymptotic value for the mean of the waiting time is 29/3.
 const QUANTILES: [(f64, f64); 3] = [(0.5, 3.4), (0.9, 7.1), (0.99, 9.2)];
 
-/// Poisson arrivals at half the capacity of many M/M/1 stations. The time in each is exponential with mean
-/// 1 / (services - arrivals), so that the quantile q is -ln(1 - q) times that.
+/// Poisson arrivals at half the capacity of many M/M/1 stations. The sojourn time is exponential with mean 1
+/// / (services - arrivals), so that its quantile q is -ln(1 - q) times that.
 pub fn half_loaded(
     client: &Client,
     stations: Stations,
@@ -109,12 +110,12 @@ pub fn half_loaded(
     (QUANTILES.map(sojourn).to_vec(), report, truth.late)
 }
 
-/// Who stands still for 200 ms of every second.
+/// The server that pauses for 200 ms of every second.
 #[derive(Debug, Clone, Copy)]
 pub enum Pause {
-    /// A server in this process, by itself.
+    /// A server in this process, which pauses by itself.
     Own,
-    /// A server in another process, by SIGSTOP and SIGCONT.
+    /// A server in another process, paused by SIGSTOP and SIGCONT.
     Signals(fn() -> Server),
 }
 
@@ -129,11 +130,11 @@ impl Pause {
 
 pub const STALL: Stall = Stall { every: Duration::from_secs(1), lasts: Duration::from_millis(200) };
 
-/// Of a fifth of the requests, those of the pauses, the wait is even between 0 and 200 ms: 1% of all wait longer than
-/// 95% of the pause.
+/// A fifth of the requests arrive in pauses, and their waits are uniform between 0 and 200 ms. So 1% of all
+/// requests wait longer than 95% of the pause.
 pub const STALLED_P99_NS: f64 = 190e6;
 
-/// The same server under both loops: first an open one with that many a second, then a closed one of 10 connections.
+/// The same server under two loops: first an open one at `rate_per_s`, then a closed one of 10 connections.
 pub fn stalled(client: &Client, pause: Pause, rate_per_s: f64, window: Duration) -> [RunReport; 2] {
     let closed = Load::new(Schedule::SATURATE, Stop::after(window, seconds(2)), seconds(10));
     let loads = [(open(rate_per_s, Process::Constant, window), CONNECTIONS), (closed, 10)];
@@ -154,7 +155,7 @@ pub fn stalled(client: &Client, pause: Pause, rate_per_s: f64, window: Duration)
     }
 }
 
-/// Does something while a server is stopped at the end of every second.
+/// Runs `act` while a server is stopped at the end of every second.
 pub fn paused<T>(server: &Server, act: impl FnOnce() -> T) -> T {
     let through = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -177,7 +178,7 @@ pub fn paused<T>(server: &Server, act: impl FnOnce() -> T) -> T {
     })
 }
 
-/// A number of short connections, `at_a_time` of them at once, with a number of requests each.
+/// Runs a number of short connections, `at_a_time` of them concurrently, with a number of requests each.
 pub fn sessions(
     client: &Client,
     target: SocketAddr,
@@ -185,7 +186,7 @@ pub fn sessions(
     requests: u64,
     at_a_time: usize,
 ) -> RunReport {
-    // Closed connections keep their ports for a while: four addresses have four times as many.
+    // Closed connections keep their ports for a while, and four addresses have four times as many ports.
     let sources = (2..=5).map(|last| Ipv4Addr::new(127, 0, 0, last).into()).collect();
     let mut generator = client.generator(Route { sources, ..target.into() }, at_a_time);
     let stop = Stop::count(Quota::Connections(count), seconds(300), seconds(2));
@@ -194,13 +195,13 @@ pub fn sessions(
     run(&mut generator, &load)
 }
 
-/// What connections take.
+/// The memory use of connections.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
     pub before_bytes: u64,
-    /// All are open, and none has been used.
+    /// All connections are open, and none has been used.
     pub idle_bytes: u64,
-    /// Each has had an answer.
+    /// Each connection has had an answer.
     pub used_bytes: u64,
 }
 
@@ -211,7 +212,7 @@ impl Memory {
     }
 }
 
-/// Opens a number of connections at once to a server in another process.
+/// Opens a number of concurrent connections to a server in another process.
 pub fn memory(client: &Client, target: SocketAddr, connections: usize) -> Memory {
     let before_bytes = rss_bytes();
     let mut generator = client.generator(target, connections);

@@ -1,9 +1,10 @@
-//! Servers of queueing theory: a number of M/M/1 stations behind one address. A request goes to a station that is drawn
-//! for it, waits there behind those before it, and is served for an exponential time. Thinning keeps Poisson arrivals
-//! Poisson, so that each station is an M/M/1 of its own, and many of them give many independent samples in little time.
+//! Servers of queueing theory: a number of M/M/1 stations behind one address. A request goes to a random
+//! station, waits there behind earlier requests, and is served for an exponential time. Thinned Poisson
+//! arrivals are Poisson again, so each station is an M/M/1 queue of its own, and many stations give many
+//! independent samples in little time.
 //!
-//! No station works: the k-th service of a station ends at max(end of the one before, arrival) + its time, and the one
-//! thread writes the answer at that instant of the monotonic clock. Lateness therefore does not add up.
+//! No station does any work: the k-th service of a station ends at max(end of the one before, arrival) + its
+//! time. One thread writes the answer at that instant of the monotonic clock, so lateness does not add up.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,28 +24,27 @@ use tare_load::{Clock, Histogram, Monotonic};
 use super::fixed::Heads;
 use super::load::HELLO;
 
-/// The kernel wakes a thread some tens of microseconds late: that much of the time to the next answer is spent asking.
+/// The kernel wakes a thread some tens of microseconds late, so the last part of a wait is polled.
 const SPIN_NS: u64 = 50_000;
 
-/// What the stations are like.
 #[derive(Debug, Clone, Copy)]
 pub struct Stations {
     pub count: u64,
-    /// Of each.
+    /// The service rate of each station.
     pub services_per_s: f64,
     pub seed: u64,
 }
 
-/// What the stations know of the requests they had.
+/// What the stations recorded about their requests.
 #[derive(Debug, Clone, Default)]
 pub struct Truth {
-    /// From arrival to the instant the service ends: what a client should see.
+    /// From arrival to the end of the service: the latency that a client should measure.
     pub sojourn: Histogram,
-    /// How late answers left.
+    /// The lateness of answers.
     pub late: Histogram,
 }
 
-/// A connection and its unread heads.
+/// A connection and the state of its unread heads.
 struct Client {
     stream: TcpStream,
     heads: Heads,
@@ -56,9 +56,9 @@ struct Server {
     listener: TcpListener,
     clients: Vec<Option<Client>>,
     random: SplitMix64,
-    /// When each station is through with all that it has.
+    /// For each station, when it has served all of its requests.
     free_ns: Vec<u64>,
-    /// Ends of services, each with its connection.
+    /// The ends of services, each with its connection.
     ends: BinaryHeap<Reverse<(u64, usize)>>,
     truth: Arc<Mutex<Truth>>,
 }
@@ -158,7 +158,7 @@ impl Server {
             }
             self.ends.pop();
             if let Some(client) = &mut self.clients[index] {
-                // A client that is gone is noticed when it is read from.
+                // A client that disconnected is noticed at the next read.
                 let _gone = client.stream.write_all(HELLO.as_bytes());
             }
             self.truth.lock().unwrap().late.record(now_ns - end_ns);

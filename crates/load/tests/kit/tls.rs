@@ -1,4 +1,4 @@
-//! A server's side of TLS, by rustls: any small server can be put on it.
+//! The server's side of TLS, by rustls, for any of the small servers.
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use tare_load::{Protocol, Route, Settings, TlsClient, TlsOffer, TlsOptions, TlsV
 use super::load::settings;
 use super::peer::{Peer, accept_all};
 
-/// A connection over TLS, whose handshake is done when it is read first.
+/// A TLS connection, whose handshake is done at the first read.
 pub type TlsStream = StreamOwned<ServerConnection, TcpStream>;
 
 struct Identity {
@@ -28,7 +28,7 @@ fn identity() -> &'static Identity {
     })
 }
 
-/// The certificate and its key as files, for servers that read such.
+/// The certificate and its key as files, for servers that need files.
 pub fn files(folder: &Path) -> (PathBuf, PathBuf) {
     let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
     std::fs::File::create(&certificate).unwrap().write_all(identity().certificate.pem().as_bytes()).unwrap();
@@ -36,7 +36,7 @@ pub fn files(folder: &Path) -> (PathBuf, PathBuf) {
     (certificate, key)
 }
 
-/// Knows these protocols.
+/// A server configuration with these ALPN protocols.
 pub fn server_config(alpn: &[&[u8]]) -> ServerConfig {
     let key = PrivateKeyDer::Pkcs8(identity().key.serialize_der().into());
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -68,7 +68,7 @@ pub fn serve_tls(
     target
 }
 
-/// Trusts that server, and no other.
+/// Client options that trust only this test server.
 pub fn options(protocol: Protocol) -> TlsOptions {
     TlsOptions {
         trust: Trust::Authorities(vec![identity().certificate.der().clone()]),
@@ -81,7 +81,7 @@ pub fn options(protocol: Protocol) -> TlsOptions {
     }
 }
 
-/// Settings for a protocol, with `streams` on a connection where it has such.
+/// Settings for a protocol, with `streams` per connection if the protocol has streams.
 pub fn speaking(
     protocol: Protocol,
     route: impl Into<Route>,

@@ -1,5 +1,5 @@
-//! The server's side of HTTP/2 for tests, one thread a connection: frames in, frames out, and what a server must do between
-//! them. It shares no code with the client, and decodes no header block.
+//! The server's side of HTTP/2 for tests, one thread per connection: frames in, frames out, and a server's
+//! duties between them. It shares no code with the client, and decodes no header block.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -16,9 +16,9 @@ pub const GOAWAY: u8 = 7;
 pub const WINDOW_UPDATE: u8 = 8;
 pub const CONTINUATION: u8 = 9;
 
-/// Of DATA and HEADERS.
+/// A flag of DATA and HEADERS.
 pub const END_STREAM: u8 = 1;
-/// Of SETTINGS and PING.
+/// A flag of SETTINGS and PING.
 pub const ACK: u8 = 1;
 pub const END_HEADERS: u8 = 4;
 pub const PADDED: u8 = 8;
@@ -28,14 +28,13 @@ pub const MAX_CONCURRENT_STREAMS: u16 = 3;
 pub const INITIAL_WINDOW_SIZE: u16 = 4;
 pub const MAX_FRAME_SIZE: u16 = 5;
 
-/// The body of [`answer`].
 pub const BODY: &[u8] = b"Hello world!";
 /// `:status: 200` and `content-length: 12`, both without the dynamic table.
 pub const BLOCK: &[u8] = &[0x88, 0x0f, 0x0d, 2, b'1', b'2'];
 
 pub const PREFACE: [u8; 24] = *b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// A frame of any length that three bytes can say.
+/// A frame of any length that three bytes can express.
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let mut bytes = (payload.len() as u32).to_be_bytes()[1..].to_vec();
     bytes.extend([kind, flags]);
@@ -63,15 +62,14 @@ pub fn window_update(stream: u32, by: u32) -> Vec<u8> {
     frame(WINDOW_UPDATE, 0, stream, &by.to_be_bytes())
 }
 
-/// The right answer of a stream.
 pub fn answer(stream: u32) -> Vec<u8> {
     answer_with(stream, BODY)
 }
 
-/// A whole answer in as few frames as it takes, its head without the table and without Huffman's code.
+/// A whole answer in as few frames as possible; its head uses neither the table nor Huffman's code.
 pub fn answer_with(stream: u32, body: &[u8]) -> Vec<u8> {
     let length = body.len().to_string();
-    // 200 and content-length are 8 and 28 of the static table.
+    // 200 and content-length have indices 8 and 28 in the static table.
     let block = [&[0x88, 0x0f, 13, length.len() as u8], length.as_bytes()].concat();
     let mut bytes = frame(HEADERS, END_HEADERS, stream, &block);
     let mut parts = body.chunks(16_384).peekable();
@@ -84,12 +82,12 @@ pub fn answer_with(stream: u32, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A header in a block: a literal that is not indexed, its name in full.
+/// A header in a block: a literal without indexing, with its full name.
 pub fn literal(name: &str, value: &[u8]) -> Vec<u8> {
     [&[0][..], &string(name.as_bytes()), &string(value)].concat()
 }
 
-/// The same, and the client must put it into its dynamic table.
+/// The same, added to the client's dynamic table.
 pub fn indexed_literal(name: &str, value: &[u8]) -> Vec<u8> {
     [&[0x40][..], &string(name.as_bytes()), &string(value)].concat()
 }
@@ -112,7 +110,7 @@ fn string(text: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A frame of the client.
+/// A frame from the client.
 #[derive(Debug)]
 pub struct Received {
     pub kind: u8,
@@ -129,14 +127,14 @@ pub struct Http2<S = TcpStream> {
 }
 
 impl<S: Read + Write> Http2<S> {
-    /// Waits for the preface, and begins with these frames; nothing if the client is gone or says something else.
+    /// Waits for the preface, and begins with these frames; `None` if the client sends something else.
     pub fn begin(mut peer: Peer<S>, first: &[u8]) -> Option<Http2<S>> {
         let mut preface = [0; PREFACE.len()];
         peer.stream.read_exact(&mut preface).ok()?;
         (preface == PREFACE && peer.send(first)).then_some(Http2 { peer, is_polite: true })
     }
 
-    /// The next frame of the client, whatever it is; nothing once the client is gone.
+    /// The next frame of the client, of any kind; `None` once the client is gone.
     pub fn receive(&mut self) -> Option<Received> {
         let mut head = [0; 9];
         self.peer.stream.read_exact(&mut head).ok()?;
@@ -172,7 +170,7 @@ impl<S: Read + Write> Http2<S> {
         }
     }
 
-    /// Waits for the end of a request. It is asked for no trailers, and no request is cut before its last flag.
+    /// Waits for the end of a request. It must have no trailers.
     pub fn request(&mut self) -> Option<u32> {
         loop {
             let received = self.receive()?;
@@ -193,7 +191,7 @@ impl<S: Read + Write> Http2<S> {
         while self.send(&many) {}
     }
 
-    /// Answers each request with what is made for its stream.
+    /// Answers each request with the result of `answer` for its stream.
     pub fn always(&mut self, answer: impl Fn(u32) -> Vec<u8>) {
         while let Some(stream) = self.request() {
             if !self.send(answer(stream)) {

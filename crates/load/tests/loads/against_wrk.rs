@@ -1,4 +1,4 @@
-//! What the benchmark `against_wrk` is made of: its words, its servers and its readers of outputs.
+//! Tests of the parts of the benchmark `against_wrk`: its options, its servers and its output parsers.
 
 #[allow(dead_code)]
 #[path = "../../benches/against_wrk/leash.rs"]
@@ -25,7 +25,7 @@ use servers::Serving;
 use tare_load::{DriverKind, Protocol, Waiting};
 use tools::Tool;
 
-/// More than one record of TLS and one frame of HTTP/2.
+/// More than one TLS record and one HTTP/2 frame.
 const BODY_BYTES: usize = 40_000;
 
 #[test]
@@ -45,7 +45,7 @@ fn each_foreign_server_serves_the_body_in_each_of_its_protocols() {
             let report = crate::kit::closed::report(&words).unwrap();
             let tally = report.total.tally;
             assert!(tally.answered > 0 && tally.failed.total() == 0, "{name} {protocol}: {tally:?}");
-            // Or else each tool would be measured with another cipher.
+            // Otherwise each tool would be measured with another cipher.
             let negotiated = report.handshakes.map(|handshakes| handshakes.negotiated);
             let suites = negotiated.iter().flatten().map(|(negotiated, _)| negotiated.suite.as_str());
             let expected: &[&str] = if protocol.is_tls() { &["TLS_AES_128_GCM_SHA256"] } else { &[] };

@@ -1,5 +1,5 @@
-//! Servers of HTTP/2 that do what is rare, forbidden or endless: a client that others wrote makes of each what is meant, and so does
-//! the generator.
+//! HTTP/2 servers with rare, forbidden or endless behaviour. A client by other authors has the expected
+//! outcome with each of them, and so does the generator.
 
 use std::time::{Duration, Instant};
 
@@ -11,14 +11,13 @@ use tare_load::{
     DriverChoice, DriverKind, ExpectedBody, Load, Protocol, RunReport, Schedule, Settings, Stop,
 };
 
-/// Of a request that is never answered.
+/// The time limit for a request that is never answered.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// What this client passes over, though it need not.
+/// Errors that this client tolerates, though it need not.
 const PASSED_OVER: [&str; 3] =
     ["no SETTINGS", "DATA on a stream that is over", "HEADERS on a stream that is over"];
 
-/// What became of one request.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Right,
@@ -27,8 +26,8 @@ enum Outcome {
     Nothing,
 }
 
-/// What becomes of requests that are sent one after the other on one connection. A machine with other work can leave the server
-/// without CPU: a server that does not do what is meant has a longer time, twice.
+/// The outcomes of consecutive requests on one connection. A busy machine can leave the server without CPU,
+/// so if the outcome is not the expected one, the time limit is extended, twice.
 fn asked(hostile: &Hostile, count: usize, body: usize, is_met: impl Fn(&[Outcome]) -> bool) -> Vec<Outcome> {
     let mut outcomes = asked_for(hostile, count, body, PATIENCE);
     for factor in [5, 25] {
@@ -129,13 +128,14 @@ fn streams_after_goaway_are_not_answered() {
 #[test]
 fn a_window_of_zero_stops_bodies_and_nothing_else() {
     assert!(all_are_right(&asked(&NO_WINDOW, 2, 0, all_are_right)));
-    // The first one is sent before the SETTINGS have come.
+    // The first request is sent before the SETTINGS have arrived.
     let is_met = |outcomes: &[Outcome]| outcomes[1] == Outcome::Nothing;
     assert!(is_met(&asked(&NO_WINDOW, 2, 10, is_met)));
 }
 
-/// A short load of the generator over HTTP/2, and how long it took beyond its window. A machine with other work can leave the peer without CPU for
-/// all of the window: then nothing has arrived, which says nothing of the generator, and the window becomes longer.
+/// Runs a short load over HTTP/2, and returns how long it took beyond its window. A busy machine can leave
+/// the peer without CPU for the whole window. If nothing has arrived then, that shows nothing about the
+/// generator, and the window is extended.
 fn loaded(hostile: &Hostile, driver: DriverKind) -> (RunReport, Duration) {
     let windows = [WINDOW, 5 * WINDOW, 25 * WINDOW];
     let loads = windows.into_iter().map(|window| loaded_for(hostile, driver, window));

@@ -1,4 +1,4 @@
-//! Who sends how much over which connection: quotas, sessions, batches, pipelines, addresses.
+//! How requests are distributed over connections: quotas, sessions, batches, pipelines, addresses.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -87,7 +87,7 @@ fn sessions_reconcile_whatever_happens_to_them() {
 #[test]
 fn each_request_of_a_pipeline_has_a_time_of_its_own() {
     const STEP: Duration = Duration::from_millis(5);
-    // Answers the n-th request of a connection n steps after the first came.
+    // Answers the n-th request of a connection n steps after the first arrived.
     let target = serve(|mut peer| {
         let mut start = None;
         for answer in 1.. {
@@ -105,14 +105,14 @@ fn each_request_of_a_pipeline_has_a_time_of_its_own() {
             let load = Load { pipeline: 8, ..counted(Quota::Requests(8)) };
             let latency = run(&mut generator_of(settings, hello()), &load).total.latency;
             assert_eq!(latency.count(), 8);
-            // The middle of each eighth: one request.
+            // The median of each eighth: one request.
             let each_ms: Vec<f64> =
                 (0..8).map(|n| latency.quantile_ns((f64::from(n) + 0.5) / 8.0) as f64 / 1e6).collect();
             println!("{}: {each_ms:.1?} ms", driver.name());
             for (n, ms) in each_ms.iter().enumerate() {
                 assert!(*ms > 5.0 * (n + 1) as f64 - 0.1, "before it was answered: {each_ms:?}");
             }
-            // On a machine without time they are later than 5, 10, 15 ms and so on, but not all the same.
+            // On an overloaded machine they are later than 5, 10, 15 ms and so on, but not equally so.
             let differ = each_ms[0] < each_ms[7] / 2.0 && each_ms[3] < each_ms[7];
             if differ { Ok(()) } else { Err(format!("{each_ms:?} are one value for all").into()) }
         });
@@ -158,10 +158,10 @@ fn source_addresses_take_turns() {
 #[test]
 fn a_target_in_another_namespace_is_reached_there() {
     use std::os::fd::OwnedFd;
-    // A thread that has made a namespace, in which loopback is still down, and says which it is.
+    // A thread that makes a network namespace, in which loopback is still down, and sends its descriptor.
     let (told, namespace) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        // SAFETY: nothing but the network namespace of this thread changes, and the thread ends here.
+        // SAFETY: only the network namespace of this thread changes, and the thread ends here.
         let made = unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWNET) };
         let opened = made.map_err(io::Error::from).and_then(|()| File::open("/proc/thread-self/ns/net"));
         told.send(opened.map(OwnedFd::from)).unwrap();
@@ -178,7 +178,7 @@ fn a_target_in_another_namespace_is_reached_there() {
             generator_of(Settings { driver, ..settings(route, 2, 2) }, hello())
         };
         generator(None).open(2, seconds(2)).unwrap();
-        // In there 127.0.0.1 is nowhere.
+        // In that namespace 127.0.0.1 is unreachable.
         let failed = generator(Some(Arc::clone(&namespace))).open(2, seconds(2)).unwrap_err();
         assert_eq!(failed.open, 0, "{failed}");
     }

@@ -1,5 +1,5 @@
-//! Each way a server can misbehave ends in its own class, whatever the driver and the load: no hang, no panic, and
-//! totals that add up.
+//! Each kind of server fault ends in its own failure class, whatever the driver and the load: no hang, no
+//! panic, and totals that add up.
 
 use std::net::TcpListener;
 
@@ -14,15 +14,15 @@ use tare_load::{
 
 use Failure::*;
 
-/// One way to misbehave, and what becomes of the requests.
+/// One server fault, and its effect on the requests.
 struct Case {
     name: &'static str,
     behave: fn(Peer),
     body: ExpectedBody,
-    /// Of requests that are alone on their connection. None means that all is well.
+    /// The failures of requests that are alone on their connection. Empty: all are answered.
     alone: &'static [Failure],
-    /// Of four at a time on a connection, where that is another story than `alone`: those behind a broken one are
-    /// broken with it, and a close with requests unread is a reset.
+    /// The failures with four requests at a time on a connection, if they differ from `alone`: requests
+    /// behind a broken one fail with it, and a close with unread requests is a reset.
     pipelined: Option<&'static [Failure]>,
 }
 
@@ -70,7 +70,7 @@ fn endless(mut peer: Peer) {
     }
 }
 
-/// Every other connection is reset after three answers, with a request on its way.
+/// Resets every other connection after three answers, with a request in flight.
 fn fragile(mut peer: Peer) {
     let requests = if peer.index % 2 == 0 { 3 } else { usize::MAX };
     for _ in 0..requests {
@@ -105,7 +105,7 @@ fn cases() -> Vec<Case> {
             .pipelined(&[ClosedMidResponse, Reset]),
         case("a long body", |mut peer| peer.always(head("") + "!"), &[Malformed])
             .pipelined(&[Malformed, ClosedBeforeResponse]),
-        // With several out, an answer too many is taken for that of the next request, until it is one too many.
+        // With several requests in flight, an extra answer counts for the next request, if there is one.
         case("two responses", |mut peer| peer.always(HELLO.repeat(2)), &[Malformed]),
         case("an endless body", endless, &[Mismatch]).pipelined(&[Mismatch, ClosedBeforeResponse]),
         case("an endless body that is not compared", endless, &[]).any_body(),
@@ -123,7 +123,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// The loads that every case meets; `true` for several requests in flight.
+/// The loads of every case; `true` means several requests in flight.
 fn loads() -> [(&'static str, Load, bool); 3] {
     let closed = load(80, 80);
     let open = Load { stop: closed.stop, ..open(2_000.0, Process::Poisson, ms(80)) };
@@ -156,7 +156,7 @@ fn each_in_its_own_class_whatever_the_driver_and_the_load() {
                 assert!(tally.sent > 0, "{what}");
                 let statuses = report.total.statuses.counts();
                 let came: u64 = statuses.iter().map(|(_, count)| count).sum();
-                // Each right answer has a status, and no request has two.
+                // Each correct answer has a status, and no request has two.
                 assert!((tally.answered..=tally.answered + tally.failed.total()).contains(&came), "{what}");
                 let only = if case.name == "another status" { 503 } else { 200 };
                 assert!(statuses.iter().all(|(status, _)| *status == only), "{what}: {statuses:?}");
@@ -265,8 +265,8 @@ fn a_stall_is_a_timeout_or_in_flight() {
     }
 }
 
-/// Connections that hang until their time is over, beside others that are answered at once: what `run` proves of their counts is that
-/// they do not contradict each other.
+/// Connections that time out, beside others that are answered at once. `run` checks that their counts do not
+/// contradict each other.
 #[test]
 fn time_outs_beside_answers() {
     for driver in drivers() {
@@ -291,7 +291,7 @@ fn unsolicited_bytes() {
     let late = |mut peer: Peer| peer.always(HELLO.to_owned() + "HTTP/1.1 408 Request Timeout\r\n");
     only(&meet(late), Malformed);
 
-    // And while nothing is out: no request's failure, and the next run works.
+    // The same with nothing in flight: no request fails because of it, and the next run works.
     let target = serve(|mut peer| {
         peer.send("HTTP/1.1 408 Request Timeout\r\n\r\n");
         peer.always(HELLO);

@@ -1,4 +1,4 @@
-//! Loads over HTTP/2, with TLS and without, against servers that others wrote and against one that misbehaves on purpose.
+//! Loads over HTTP/2, with TLS and without, against servers by others and one that misbehaves on purpose.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -217,7 +217,7 @@ fn fewer_streams_than_wanted_are_waited_for() {
 #[test]
 fn a_connection_that_the_server_recycles_fails_no_request() {
     for (driver, protocol) in ways() {
-        // After 50 streams it takes no more, answers what it has, and does not close by itself.
+        // After 50 streams the server refuses more, answers the open ones, and does not close by itself.
         let target = serve_http2(protocol, &[], |mut peer| {
             let mut taken = 0;
             while let Some(asked) = peer.request() {
@@ -242,18 +242,19 @@ fn a_connection_that_the_server_recycles_fails_no_request() {
                 (0, 0, 0),
                 "{what}"
             );
-            // Each connection has 50 answers.
             let expected = tally.answered / 50;
             assert!((expected - 4..=expected + 4).contains(&tally.connects), "{what}");
         }
     }
 }
 
-/// Its end comes while the client still sends: what it said before counts, and what it had not taken is sent again.
+/// The connection ends while the client still sends: bytes received before count, and unprocessed requests
+/// are sent again.
 #[test]
 fn a_server_that_closes_behind_its_goaway_is_heard_to_the_end() {
     for (driver, protocol) in ways() {
-        // Of ten that are on their way it takes five, and closes with the others unread: the kernel resets the connection.
+        // The server processes five of ten requests in flight, and closes with the others unread: the kernel
+        // resets the connection.
         let target = serve_http2(protocol, &[], |mut peer| {
             for _ in 0..4 {
                 let Some(asked) = peer.request() else { return };
@@ -275,7 +276,7 @@ fn a_server_that_closes_behind_its_goaway_is_heard_to_the_end() {
     }
 }
 
-/// In an open loop the wait for a stream is apart from the service time, and both are time in flight.
+/// In an open loop the wait for a stream is separate from the service time, and both are time in flight.
 #[test]
 fn waits_for_streams_are_no_fault_of_the_engine() {
     for (driver, protocol) in ways() {
@@ -295,11 +296,11 @@ fn waits_for_streams_are_no_fault_of_the_engine() {
     }
 }
 
-/// One attempt for all of its streams is one failure.
+/// One failed attempt counts as one failure, whatever the number of its streams.
 #[test]
 fn a_connection_that_fails_is_counted_once() {
     for driver in drivers() {
-        // It answers once, and closes every other connection at once.
+        // The server answers once, and then closes every other connection at once.
         let target = serve(|peer| {
             if peer.index > 0 {
                 return;
@@ -312,12 +313,12 @@ fn a_connection_that_fails_is_counted_once() {
         let mut generator = generator_by(driver, Protocol::H2c, target, 1, 50, vec![hello()]);
         let report = run(&mut generator, &load(500, 100));
         let failed = report.total.tally.connection_failed.total();
-        // It is tried again every 10 ms.
+        // The client retries every 10 ms.
         assert!((1..=60).contains(&failed), "{}: {failed}", driver.name());
     }
 }
 
-/// A connection on which nothing comes any more is given up for another.
+/// A silent connection is given up and replaced.
 #[test]
 fn a_server_that_falls_silent_is_asked_on_another_connection() {
     for (driver, protocol) in ways() {
@@ -360,7 +361,7 @@ fn a_stream_that_is_reset_fails_alone() {
 #[test]
 fn a_server_that_closes_fails_what_is_on_its_way() {
     for (driver, protocol) in ways() {
-        // Of 7 on their way, the first is answered, and of the second the head.
+        // With 7 requests in flight, the server answers the first, and sends the head for the second.
         let target = serve_http2(protocol, &[], |mut peer| {
             let Some(first) = peer.request() else { return };
             peer.send(answer(first.stream));
@@ -407,7 +408,7 @@ fn one_wrong_answer_in_a_thousand_is_found_on_its_stream() {
 #[test]
 fn answers_that_are_mixed_up_are_found() {
     for (driver, protocol) in ways() {
-        // Each request has an answer of its own, and now and then two change places.
+        // Each request has an answer of its own, and sometimes two are swapped.
         let target = serve_http2(protocol, &[], |mut peer| {
             let mut count = 0;
             while let Some(asked) = peer.request() {
@@ -456,7 +457,7 @@ fn a_stalled_stream_times_out_alone() {
     }
 }
 
-/// All streams that the server allows are stalled: what waits is sent when they are given up.
+/// All streams that the server allows are stalled: waiting requests are sent when those are given up.
 #[test]
 fn a_request_that_is_given_up_makes_room_for_those_that_wait() {
     for (driver, protocol) in ways() {
@@ -472,7 +473,7 @@ fn a_request_that_is_given_up_makes_room_for_those_that_wait() {
         let load = Load { response_timeout: ms(500), ..open(100.0, Process::Constant, ms(1_500)) };
         let report = run(&mut generator, &load);
         let tally = &report.total.tally;
-        // The first one; those that waited behind it since then may have timed out with it.
+        // The first one timed out; requests that waited behind it may have timed out with it.
         assert!((1..=4).contains(&tally.failed.get(Failure::ResponseTimeout)), "{tally:?}");
         assert_eq!(tally.failed.total(), tally.failed.get(Failure::ResponseTimeout), "{tally:?}");
         assert!(tally.answered >= 140, "{tally:?}");
@@ -494,7 +495,7 @@ fn what_only_http_1_has_is_refused() {
     assert!(matches!(generator.run(&load(10, 10), &Arc::default()), Err(LoadError::Request(_))));
 }
 
-/// nghttpd, ended when this is dropped.
+/// A running nghttpd, which is ended when this is dropped.
 struct Nghttpd(Child);
 
 impl Drop for Nghttpd {

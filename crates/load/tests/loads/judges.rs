@@ -1,5 +1,5 @@
-//! Bodies that have judges of their own: each answer is shown to its judge with its flight, over HTTP/1.1 and HTTP/2; and what may not be
-//! remembered is not.
+//! Bodies with judges of their own: each judge sees each answer with its times, over HTTP/1.1 and HTTP/2.
+//! Bodies that must not be remembered are not.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -18,10 +18,10 @@ use tare_load::{
 
 const CONNECTIONS: usize = 6;
 const REQUESTS: u64 = 600;
-/// What a judge refuses.
+/// The body that a judge refuses.
 const WRONG: &str = "wrong";
 
-/// Notes what it is shown.
+/// Records what the judge is shown.
 #[derive(Debug, Default)]
 struct Notes {
     is_remembered: bool,
@@ -63,16 +63,16 @@ impl BodyJudge for Noting {
     }
 }
 
-/// What a server did, by the number that it answered: when a request had come, and when its answer began to go.
+/// For each number that the server answered: when the request had arrived, and when its answer was sent.
 type Instants = Arc<Mutex<HashMap<String, (u64, u64)>>>;
 
-/// Each answer is the next number.
+/// Serves increasing numbers.
 fn counting(protocol: Protocol, instants: Instants) -> SocketAddr {
     let next = Arc::new(AtomicU64::new(0));
     let body = move || {
         let came_ns = Monotonic.now_ns();
         let number = next.fetch_add(1, Ordering::SeqCst).to_string();
-        // Whoever takes some time has the worker wait for others meanwhile.
+        // Let the worker wait for other answers meanwhile.
         std::thread::yield_now();
         instants.lock().unwrap().insert(number.clone(), (came_ns, Monotonic.now_ns()));
         number

@@ -1,5 +1,5 @@
-//! Loads over real sockets: what a generator sends, what it makes of each answer, and how it ends, over HTTP/1.1, TLS and HTTP/2. The
-//! tests run side by side: no bound here depends on what another test does meanwhile.
+//! Loads over real sockets: the requests of a generator, its verdict on each answer, and its end, over
+//! HTTP/1.1, TLS and HTTP/2. The tests run in parallel, so no bound depends on other tests.
 
 mod against_wrk;
 mod behaviours;

@@ -1,4 +1,4 @@
-//! What a run does with servers that behave, and at its ends.
+//! Runs against well-behaved servers, and the ends of runs.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn all_is_answered_and_connections_live_on() {
 #[test]
 fn a_generator_that_polls_works_for_a_part_of_its_time() {
     for driver in drivers() {
-        // An answer takes far longer than what the generator does for it.
+        // An answer takes far longer than the generator's own work for it.
         let target = serve(|mut peer| {
             while peer.request() {
                 std::thread::sleep(ms(5));
@@ -86,7 +86,7 @@ fn answers_in_pieces() {
 fn large_requests_and_responses() {
     let body = "x".repeat(1 << 20);
     let response = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-    // The server looks for the empty line: it comes last.
+    // The server looks for the empty line, so that comes last.
     let request = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", body.repeat(6)).into_bytes();
     let sent = request.len() as u64;
     let target = serve(move |mut peer| {
@@ -159,7 +159,7 @@ fn an_interrupt_ends_the_run() {
                 let report = run_until(&mut generator, &endless, &interrupt);
                 (report, told.join().unwrap().elapsed())
             });
-            // 20 ms, and what a busy machine makes of them.
+            // 20 ms, and the slack of a busy machine.
             assert!(took < ms(20) + SLACK, "{took:?} after the interrupt");
             assert!(report.interrupted);
             assert!((50_000_000..700_000_000).contains(&report.window_ns), "{}", report.window_ns);

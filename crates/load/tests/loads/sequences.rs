@@ -1,5 +1,5 @@
-//! Sequences over real sockets: what one answer gave is sent with the next request of the same connection, and a step that fails
-//! ends its sequence.
+//! Sequences over real sockets: the next request of the same connection uses a value of an earlier answer,
+//! and a failed step ends its sequence.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use tare_load::{
     MissingValue, Quota, RunReport, SequenceStep, Settings, StepRule,
 };
 
-/// Takes the body as the token; one that begins with `!` is none.
+/// Captures the body as the token; a body that begins with `!` has none.
 #[derive(Debug)]
 struct Login;
 
-/// Asks with the token, in a request with a body of this many bytes.
+/// Sends the token, in a request with a body of this many bytes.
 #[derive(Debug)]
 struct Use {
     bytes: usize,
@@ -74,7 +74,7 @@ fn step(name: &str, is_first: bool, rule: impl StepRule + 'static) -> Exchange {
     Exchange { request, name: name.to_owned(), step, ..exchange(ExpectedBody::Any) }
 }
 
-/// A login and two uses of its token, and one request by itself.
+/// A login, two uses of its token, and one independent request.
 fn pool(bytes: usize) -> Arc<ExchangePool> {
     let alone = Exchange {
         request: b"GET /alone HTTP/1.1\r\n\r\n".to_vec(),
@@ -96,7 +96,7 @@ fn generators(serve: impl Fn() -> std::net::SocketAddr, bytes: usize) -> impl It
     })
 }
 
-/// The target of the next request, read with its body of `bytes` if it has one.
+/// The target of the next request, after reading its body of `bytes` bytes, if any.
 fn target(peer: &mut Peer, bytes: usize) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -115,7 +115,7 @@ fn answer(body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
-/// Every login of a connection gets a token of its own, and only the last one is known. `token` may spoil it.
+/// Every login of a connection gets a new token, and only the last one is valid. `token` may corrupt it.
 fn sessions(mut peer: Peer, bytes: usize, token: impl Fn(usize, String) -> String) {
     let (mut known, mut logins) = (String::new(), 0);
     while let Some(target) = target(&mut peer, bytes) {
@@ -137,7 +137,7 @@ fn sessions(mut peer: Peer, bytes: usize, token: impl Fn(usize, String) -> Strin
 
 #[test]
 fn each_connection_sends_what_it_was_given() {
-    // The larger one is more than a socket takes at once.
+    // The larger body is more than a socket accepts at once.
     for bytes in [10, 3_000_000] {
         let serve = move || serve(move |peer| sessions(peer, bytes, |_, token| token));
         for mut generator in generators(serve, bytes) {
@@ -162,10 +162,11 @@ fn a_value_that_is_missing_ends_its_sequence_and_no_other() {
         })
     };
     for mut generator in generators(serve, 1) {
-        // Of 30 connections, each with as many requests.
+        // 30 connections, with as many requests each.
         let report = run(&mut generator, &counted(Quota::RequestsEach(380)));
         let tally = &report.total.tally;
-        // Nine logins are followed by 3 requests, and the tenth, which fails, by the one that stands alone: 38 for each failure.
+        // Nine logins are followed by 3 requests; the failing tenth by the independent one: 38 for each
+        // failure.
         assert_eq!(tally.failed.get(Failure::MissingValue), 3 * 10, "{tally:?}");
         assert_eq!((tally.failed.total(), tally.answered), (30, 3 * 370));
         assert_eq!(
@@ -177,7 +178,7 @@ fn a_value_that_is_missing_ends_its_sequence_and_no_other() {
 
 #[test]
 fn the_token_of_another_session_is_found() {
-    // All connections get the token of whoever came last.
+    // All connections get the most recent token of any connection.
     static LATEST: std::sync::Mutex<String> = std::sync::Mutex::new(String::new());
     let serve = || {
         serve(|mut peer| {
@@ -210,7 +211,7 @@ fn the_token_of_another_session_is_found() {
 
 #[test]
 fn a_connection_that_closes_between_two_steps_is_a_failure_of_its_own() {
-    // It closes after each answer, and says so or not.
+    // The server closes after each answer, with or without a header.
     for head in ["", "Connection: close\r\n"] {
         let serve = move || {
             serve(move |mut peer| {

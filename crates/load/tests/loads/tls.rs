@@ -1,4 +1,4 @@
-//! Loads of HTTP/1.1 over TLS: the same as without, and what becomes of handshakes that fail.
+//! Loads of HTTP/1.1 over TLS: the same results as without TLS, and the outcomes of failed handshakes.
 
 use std::io::Read;
 use std::net::{SocketAddr, TcpListener};
@@ -108,7 +108,7 @@ fn large_requests_and_responses() {
     }
 }
 
-/// What a server does to the answers of a connection, and what that is to requests.
+/// What a server does to the answers of a connection, and the effect on requests.
 #[test]
 fn each_failure_in_its_own_class() {
     type Case = (&'static str, fn(Peer<TlsStream>), &'static [Failure]);
@@ -199,7 +199,7 @@ fn a_server_that_says_nothing_is_not_waited_for() {
     }
 }
 
-/// OpenSSL's server, ended when this is dropped.
+/// A running OpenSSL server, which is ended when this is dropped.
 struct Openssl(Child);
 
 impl Drop for Openssl {

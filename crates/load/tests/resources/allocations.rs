@@ -19,7 +19,7 @@ struct Counting;
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Whether what this thread allocates is not counted.
+    /// Whether allocations of this thread are not counted.
     static IS_SERVER: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -42,13 +42,13 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What a server allocates is not the generator's.
+/// Runs the code of a server, whose allocations are not counted.
 fn as_server<T>(serve: impl FnOnce() -> T) -> T {
     IS_SERVER.set(true);
     serve()
 }
 
-/// Answers with another header in every response, so that none is taken for the one before.
+/// Answers with a different header in every response, so that none is identical to the one before.
 fn http1<S: Read + Write>(mut peer: Peer<S>, body: &str) {
     let mut buffer = [0; 4096];
     let mut count = 0_u64;
@@ -64,7 +64,7 @@ fn http1<S: Read + Write>(mut peer: Peer<S>, body: &str) {
     }
 }
 
-/// The same. Each answer has another head: without Huffman's code, with it, or one that is added to the table.
+/// The same over HTTP/2. Each answer has a different head: with Huffman's code, without, or in the table.
 fn http2(mut peer: Http2Peer<'_>, body: &str) {
     let mut count = 0_u64;
     while let Some(asked) = peer.request() {
@@ -96,7 +96,7 @@ fn target(protocol: Protocol, body: &'static str) -> SocketAddr {
     }
 }
 
-/// Allocations of a run of a number of requests, after a warm-up run.
+/// The number of allocations in a run of a number of requests, after a warm-up run.
 fn allocations(
     driver: DriverKind,
     protocol: Protocol,

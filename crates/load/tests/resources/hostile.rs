@@ -1,4 +1,4 @@
-//! Servers of HTTP/2 that attack the client. Each ends in failures of a kind, in time, and takes little memory.
+//! HTTP/2 servers that attack the client. Each ends in a known failure, in time, and takes little memory.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,7 +29,7 @@ fn case(name: &'static str, allowed: &'static [Failure], behave: fn(&mut Http2Pe
     Case { name, behave, allowed, uploads: false }
 }
 
-/// Sends the same again and again, until the client is gone.
+/// Sends the same bytes again and again, until the client is gone.
 fn endless(peer: &mut Http2Peer<'_>, bytes: &[u8]) {
     let many = bytes.repeat(1 + 60_000 / bytes.len());
     while peer.send(&many) {}
@@ -55,7 +55,7 @@ fn block_frames(stream: u32, block: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The same again and again.
+/// Cases that repeat the same frames endlessly.
 fn floods() -> Vec<Case> {
     vec![
         case("endless SETTINGS", &[Malformed], |peer, _| endless(peer, &settings_frame(&[(4, 70_000)]))),
@@ -95,7 +95,7 @@ fn floods() -> Vec<Case> {
     ]
 }
 
-/// Header blocks that are long, or stand for much.
+/// Header blocks that are long, or expand to long fields.
 fn blocks() -> Vec<Case> {
     vec![
         case("a header block of 80 KiB", &[Malformed], |peer, asked| {
@@ -126,7 +126,7 @@ fn blocks() -> Vec<Case> {
     ]
 }
 
-/// What the protocol does not allow, or does not mean to be used so.
+/// Violations of the protocol, and misuse of what it allows.
 fn violations() -> Vec<Case> {
     vec![
         case("PUSH_PROMISE", &[Malformed], |peer, asked| {
@@ -195,7 +195,7 @@ fn attacks() {
                 let (uploads, settings): (_, &[_]) =
                     (case.uploads, if case.uploads { &[(4, 0)] } else { &[] });
                 let target = serve_http2(protocol, settings, move |mut peer| {
-                    // An upload never comes whole.
+                    // An upload never arrives completely.
                     let asked = if uploads { Some(Asked::default()) } else { peer.request() };
                     if let Some(asked) = asked {
                         behave(&mut peer, asked);
@@ -224,7 +224,7 @@ fn attacks() {
                 assert!(took < window + drain + seconds(1), "{what}");
                 assert!(grown < 64 * MIB, "{what}");
                 let found: Vec<Failure> = tally.failed.iter().map(|(failure, _)| failure).collect();
-                // What is behind a stream that is alone at fault may time out, or be closed with it.
+                // If only one stream is faulty, the requests behind it may time out, or be closed with it.
                 let beside = [ResponseTimeout, ClosedBeforeResponse, Reset];
                 let allowed = |failure: &Failure| case.allowed.contains(failure) || beside.contains(failure);
                 assert!(

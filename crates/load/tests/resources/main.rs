@@ -1,5 +1,5 @@
-//! What a generator takes: memory and allocations. Both are counted for a whole process. So each test that counts has a process of
-//! its own ([`kit::alone::in_own_process`]), and one test runs at a time.
+//! The memory and allocations of a generator. Both are counted for a whole process, so each test that counts
+//! has a process of its own ([`kit::alone::in_own_process`]), and one test runs at a time.
 
 mod allocations;
 mod hostile;

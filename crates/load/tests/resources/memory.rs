@@ -1,5 +1,5 @@
-//! What connections cost in memory. Each case is measured in a process of its own, because everything else in it would be counted too,
-//! and what one has given back would be there for the next.
+//! The memory cost of connections. Each case runs in a process of its own: other allocations would be counted
+//! too, and freed memory would be available to the next case.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -15,7 +15,7 @@ use tare_load::{
 };
 
 const CONNECTIONS: usize = 2_000;
-/// The case that a process measures: a driver, a protocol, streams, connections, and where the server is.
+/// The case of a process: driver, protocol, streams, connections, and the address of the server.
 const CASE: &str = "TARE_MEMORY_CASE";
 const MEASURED: &str = "bytes of a connection: ";
 
@@ -37,7 +37,7 @@ fn plain_connections() {
     }
 }
 
-/// The bounds are half as much again as was measured.
+/// The bounds are 1.5 times the measured values.
 #[test]
 fn tls_and_streams_take_what_they_need() {
     let _alone = alone();
@@ -82,7 +82,7 @@ fn one_case() {
     println!("{MEASURED}{bytes}");
 }
 
-/// After each slot has had an answer.
+/// The memory after each slot has had an answer.
 fn bytes_per_connection(
     driver: DriverChoice,
     protocol: Protocol,

@@ -1,5 +1,5 @@
-//! Experiments with a known result, short and with room for a machine that is busy with something else. The benchmark
-//! `accuracy` makes the same ones at length: `cargo bench -p tare-load --bench accuracy`.
+//! Experiments with a known result, short and with margins for a busy machine. The benchmark `accuracy` runs
+//! the same ones at length: `cargo bench -p tare-load --bench accuracy`.
 
 use crate::kit::fixed::Fixed;
 use crate::kit::load::*;
@@ -25,7 +25,7 @@ fn an_open_loop_sends_at_the_rate_of_its_profile() {
             tally.sent,
             shown(&report.total.schedule_lag)
         );
-        // A count: what was late is sent all the same.
+        // The exact count: late requests are sent all the same.
         assert_eq!((tally.sent + tally.unsent) as f64, due);
         near("requests sent", tally.sent as f64, due, 0.001).unwrap();
         assert_eq!(report.total.schedule_lag.count(), tally.sent);
@@ -88,7 +88,7 @@ fn an_overloaded_server_makes_requests_wait() {
         let report = run(&mut generator_of(settings, hello()), &load);
         let total = &report.total;
         assert_eq!(total.tally.sent + total.tally.unsent, 500, "{:?}", total.tally);
-        // Two connections of 100 a second, for 600 ms.
+        // Two connections of 100 requests per second each, for 600 ms.
         assert!((20..=122).contains(&total.tally.sent), "{:?}", total.tally);
         assert!(total.latency.max_ns() > 300_000_000, "from the due instant: {:?}", total.latency);
         assert!(total.latency.max_ns() > 3 * total.service_time.quantile_ns(0.5), "{:?}", total.service_time);

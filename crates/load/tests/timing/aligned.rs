@@ -1,4 +1,4 @@
-//! Runs that begin at an instant which others have too, and generators that share a load.
+//! Runs with a common start, and generators that share a load.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ fn aligned(load: Load, start_ns: u64, marks_ms: &[u64]) -> Load {
     Load { aligned: Some(Aligned { start_ns, marks_ns }), ..load }
 }
 
-/// Generators that run side by side, each with its part.
+/// Runs generators in parallel, each with its part of the load.
 fn side_by_side(of: usize, load: &Load) -> Vec<RunReport> {
     let target = serve(|mut peer| peer.always(HELLO));
     std::thread::scope(|scope| {
@@ -73,7 +73,8 @@ fn an_interrupt_ends_the_wait_for_the_start() {
     assert_eq!(report.total.tally.reconcile(), Ok(()));
 }
 
-/// As many requests are due in all as one generator has, and each of n has its nth part to one request.
+/// The generators together have as many due requests as one generator alone, and each of n has its nth part,
+/// to one request.
 #[test]
 fn generators_that_share_an_open_loop_have_its_requests_together() {
     for process in [Process::Poisson, Process::Constant] {
@@ -88,7 +89,7 @@ fn generators_that_share_an_open_loop_have_its_requests_together() {
     }
 }
 
-/// A second run is another sample, and for all generators the one that a single generator has.
+/// A second run is another sample. All generators share it, and it is the sample of a single generator.
 #[test]
 fn a_second_run_is_shared_too() {
     let target = serve(|mut peer| peer.always(HELLO));

@@ -1,4 +1,4 @@
-//! What measures time. `dev/tests.toml` has these tests in the group of those that run one at a time.
+//! Tests that measure time. `dev/tests.toml` puts them into the group of tests that run one at a time.
 mod accuracy;
 mod aligned;
 #[path = "../kit/mod.rs"]

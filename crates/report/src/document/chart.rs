@@ -1,47 +1,48 @@
-//! Charts: which columns of a section's table are drawn, and how. There is no data in them.
+//! Charts: which columns of a section's table are drawn, and how. A chart contains no data.
 
 use serde::Serialize;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Chart {
-    /// Its heading, where a section has several.
+    /// The heading, if a section has several charts.
     pub title: String,
     pub shape: Shape,
     pub x: String,
     pub y: String,
     pub x_scale: Scale,
     pub y_scale: Scale,
-    /// Rows with the same value of this column are one series; with none, all are.
+    /// Rows with the same value of this column form one series; without it, all rows do.
     pub series: Option<String>,
-    /// Key of the column that says how many blocks, slices or answers a point is made of: for who points at it.
+    /// Key of the column with the number of blocks, slices or answers behind a point; shown as a tooltip.
     pub n: Option<String>,
-    /// Key of a column of the unit of `x`: how far a figure may go before it means something else, as a mark across each row.
+    /// Key of a column in the unit of `x`: the limit of a figure's meaning, as a mark in each row.
     pub bound: Option<String>,
-    /// Keys of two columns of the unit of `x`, each of which may be empty: the range that was claimed of each row, as a band.
+    /// Keys of two columns in the unit of `x`, either of which may be empty: each row's claimed range, as a
+    /// band.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub band: Option<[String; 2]>,
-    /// Key of a column of the unit of `x`: what was published of each row, hollow, and joined to what was found. The greatest row is
-    /// the first.
+    /// Key of a column in the unit of `x`: the published value of each row, drawn hollow and joined to the
+    /// measured one. Rows are sorted in descending order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
-    /// Keys of columns of the unit of `x`: parts of it, drawn one behind the other in the place of one bar. One that a row does not
-    /// have is left out.
+    /// Keys of columns in the unit of `x`: parts of `x`, stacked instead of one bar. Missing parts are
+    /// omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<Vec<String>>,
-    /// It has the axes of all charts of its section that say so: they are read beside each other.
+    /// Whether it shares its axes with the other such charts of its section, so that they can be compared.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub alike: bool,
-    /// Key of a flag: such rows are drawn, and not joined to others: dropped slices.
+    /// Key of a flag: flagged rows, such as dropped slices, are drawn without joining them to others.
     pub apart: Option<String>,
-    /// Rows of this text alone are drawn: a column and the text, where a table has more than one kind of row.
+    /// A column and a text, if a table has several kinds of rows: only rows with this text are drawn.
     pub only: Option<[String; 2]>,
-    /// Series that are drawn at first, for tables with many; none for all.
+    /// The number of series that are drawn at first, for tables with many; `None` means all.
     pub first: Option<usize>,
-    /// What is to be seen in it, for who cannot see it.
+    /// A description of the chart for readers who cannot see it.
     pub alt: String,
 }
 
-/// What is drawn for a row of the table. A column with an interval gets whiskers.
+/// How a row of the table is drawn. A column with an interval gets whiskers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
@@ -59,13 +60,13 @@ pub enum Scale {
     #[default]
     Linear,
     Log,
-    /// In nines: 90%, 99%, 99.9% in equal steps (G. Tene's HDR plots).
+    /// An axis in nines: 90%, 99%, 99.9% in equal steps (G. Tene's HDR plots).
     Percentile,
     Names,
 }
 
 impl Chart {
-    /// `y` over `x`, both linear, all in one series.
+    /// A chart of `y` over `x`, both linear, with all rows in one series.
     pub(crate) fn new(shape: Shape, x: &str, y: &str, alt: &str) -> Chart {
         let y_scale = if shape == Shape::Bars { Scale::Names } else { Scale::Linear };
         let [x, y, alt] = [x, y, alt].map(str::to_owned);
@@ -76,7 +77,7 @@ impl Chart {
         Chart { title: title.to_owned(), ..self }
     }
 
-    /// A series for each value of that column.
+    /// Sets the column whose values form the series.
     pub(crate) fn series(self, key: &str) -> Chart {
         Chart { series: Some(key.to_owned()), ..self }
     }
@@ -93,7 +94,7 @@ impl Chart {
         Chart { stack: Some(keys.iter().map(|key| (*key).to_owned()).collect()), ..self }
     }
 
-    /// With a band from one column to another.
+    /// Adds a band from one column to another.
     pub(crate) fn band(self, from: &str, to: &str) -> Chart {
         Chart { band: Some([from.to_owned(), to.to_owned()]), ..self }
     }

@@ -1,5 +1,5 @@
-//! A document: sections with a table each, and a chart that is a view of that table. It is data, versioned, and the same for
-//! all kinds of runs, so that whoever writes it down as a page, as Markdown or for a notebook knows nothing of runs.
+//! A document: sections with a table each, and charts that are views of that table. It is versioned data with
+//! one structure for all kinds of runs. So writers of pages, Markdown or Parquet know nothing about runs.
 
 mod chart;
 mod table;
@@ -20,30 +20,30 @@ pub use tare_analysis::{
 /// The version of the JSON that a document is written as: `major.minor`. Its schema is in `schema/document.schema.json`.
 pub const FORMAT: &str = "1.2";
 
-/// What a reader is shown of one run, or of several.
+/// The report of one run, or of several.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document {
     pub format: &'static str,
     pub kind: Kind,
     pub title: String,
     pub question: String,
-    /// What came out, in a sentence.
+    /// The result, in a sentence.
     pub answer: String,
     /// When the run began, RFC 3339, UTC.
     pub began: String,
-    /// How far it came.
+    /// The progress of the run.
     pub status: Status,
-    /// What could not be read of its folder, a sentence each. All else is shown.
+    /// Parts of its folder that could not be read, a sentence each. All else is shown.
     pub damage: Vec<String>,
-    /// What makes all of its figures doubtful, a sentence each: it is said before any of them.
+    /// Reasons to distrust all of its figures, a sentence each. They precede any figure.
     pub cautions: Vec<String>,
-    /// What a reader must know to believe it, a sentence each.
+    /// Facts that are needed to interpret it, a sentence each.
     pub notes: Vec<String>,
-    /// Label and text, for the head of the page: load, machine, seed, the command that reproduces it.
+    /// Label and text for the head of the page: load, machine, seed, the command that reproduces it.
     pub facts: Vec<Fact>,
-    /// What a gate asks of the run, and what came out; empty where nothing was asked.
+    /// The checks of a gate with their results; empty if nothing was checked.
     pub checks: Vec<Check>,
-    /// In the order of reading; the first one has the main table.
+    /// The sections in reading order; the first one has the main table.
     pub sections: Vec<Section>,
 }
 
@@ -52,7 +52,7 @@ pub struct Document {
 pub enum Kind {
     /// Slices in blocks, related to a reference.
     Interleaved,
-    /// A published experiment, beside what it published.
+    /// A published experiment, compared with its published figures.
     Sequential,
     /// A search for capacity under an SLO.
     Capacity,
@@ -60,7 +60,7 @@ pub enum Kind {
     Comparison,
     /// Run against run, or a history of runs.
     History,
-    /// What was published by others, held against arithmetic.
+    /// Published figures of others, checked by arithmetic.
     Audit,
     /// One experiment on several machines, pooled.
     Machines,
@@ -82,34 +82,34 @@ impl Kind {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// Such as `Machine`.
+    /// The label, such as `Machine`.
     pub label: String,
-    /// Such as `2 CPUs (AMD EPYC)`.
+    /// The text, such as `2 CPUs (AMD EPYC)`.
     pub text: String,
-    /// It is a command or a hash: shown in a fixed width, and easily copied.
+    /// Whether it is a command or a hash: shown in a fixed-width font, and easily copied.
     pub code: bool,
-    /// It is part of the short form.
+    /// Whether it is part of the short form.
     #[serde(skip)]
     pub brief: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Section {
-    /// Stable and unique, such as `ranks`: an anchor of the page, a file name of CSV.
+    /// A stable and unique id, such as `ranks`: an anchor of the page, a file name of CSV.
     pub id: String,
     pub title: String,
-    /// What is shown and how to read it, in a sentence or two.
+    /// What is shown, and how to read it, in a sentence or two.
     pub lead: String,
-    /// A sentence each.
+    /// Notes, a sentence each.
     pub notes: Vec<String>,
-    /// Views of the table: absent if figures say enough.
+    /// Views of the table; empty if its figures suffice.
     pub charts: Vec<Chart>,
-    /// Absent if the run kept nothing of the kind: then a note says why.
+    /// The table; `None` if the run stored no such data, for a reason in a note.
     pub table: Option<Table>,
-    /// Notes that tell of what cannot be read of the folder.
+    /// Notes about parts of the folder that cannot be read.
     #[serde(skip)]
     pub damage: Vec<String>,
-    /// It is part of the short form, as the first section is.
+    /// Whether it is part of the short form. The first section always is.
     #[serde(skip)]
     pub brief: bool,
 }
@@ -119,7 +119,7 @@ impl Section {
         Section { table: Some(table), ..Section::without(id, title, lead) }
     }
 
-    /// A section without a table; a note should say why.
+    /// A section without a table, whose notes should give the reason.
     pub(crate) fn without(id: &str, title: &str, lead: &str) -> Section {
         let [id, title, lead] = [id, title, lead].map(str::to_owned);
         Section { id, title, lead, ..Section::default() }

@@ -1,5 +1,5 @@
-//! Tables: columns with a unit, rows of values. Numbers are whole in base units (nanoseconds, bytes, shares of 1); how a person
-//! reads them follows from the unit.
+//! Tables: columns with a unit, and rows of values. Numbers are in base units (nanoseconds, bytes, shares of
+//! 1); the unit decides how they are displayed.
 
 use std::collections::BTreeMap;
 
@@ -14,68 +14,68 @@ use tare_analysis::{
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
-    /// What the rows are, for a screen reader: `Services by throughput`.
+    /// The content of the rows, for a screen reader: `Services by throughput`.
     pub caption: String,
-    /// The columns, also those that are not shown as such.
+    /// The columns, including hidden ones.
     pub columns: Vec<Column>,
     pub rows: Vec<Vec<Value>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Column {
-    /// Stable, in snake case with the unit last, such as `latency_ns_p99`: the name in CSV, Parquet and JSON.
+    /// A stable key in snake case with the unit last, such as `latency_ns_p99`, for CSV, Parquet and JSON.
     pub key: String,
-    /// The head of the column: `p99`.
+    /// The column's title: `p99`.
     pub title: String,
     pub unit: Unit,
-    /// What it means, in a sentence, where the title does not say it.
+    /// An explanation in a sentence, if the title is not enough.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub help: String,
-    /// Keys of the columns with the ends of its interval.
+    /// Keys of the columns with the bounds of its interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[String; 2]>,
-    /// A bar is drawn with it: it is a ratio to what is 1.
+    /// Whether a bar is drawn: the column is a ratio to a row that is 1.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub bar: bool,
-    /// A page draws it with its interval, on a scale of logarithms on which 1 has a line: the table is its chart.
+    /// Whether a page draws it with its interval, on a logarithmic scale: the table is its own chart.
     #[serde(skip)]
     pub track: bool,
-    /// Whether a page with such a chart shows it only to who asks for all columns.
+    /// Whether a page with such a chart shows it only on request, with all columns.
     #[serde(skip)]
     pub extra: Extra,
-    /// A table of few columns has it: one for a pull request.
+    /// Whether it is in the table with few columns, for a pull request.
     #[serde(skip)]
     pub digest: bool,
-    /// Rows can be filtered by it.
+    /// Whether rows can be filtered by it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub facet: bool,
-    /// It stands in the data only: ends of intervals, which are shown beside their value, and what few readers ask for.
+    /// Whether it is in the data only: bounds of intervals, which are shown beside their value, and rarely
+    /// needed columns.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
-    /// How long a narrow form keeps it: the least goes first, and [`ALWAYS`] last of all.
+    /// The priority in a narrow form: the lowest is dropped first, and [`ALWAYS`] last.
     #[serde(skip)]
     pub priority: u8,
-    /// The same of its interval.
     #[serde(skip)]
     pub interval_priority: u8,
 }
 
-/// Which columns a page keeps for those who ask for all.
+/// Which columns a page shows only with all columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Extra {
     #[default]
     Never,
     Always,
-    /// Where all rows have the same.
+    /// If all rows have the same value.
     IfAlike,
 }
 
-/// The priority of a column that no form does without if it can help it.
+/// The priority of a column that is kept as long as possible.
 pub const ALWAYS: u8 = u8::MAX;
-/// The priority of an interval for which only a wide terminal has room: a page says it to who points at the value.
+/// The priority of an interval that only a wide terminal shows; a page shows it as a tooltip.
 pub(crate) const LAST: u8 = 2;
 
-/// What the values of a column are.
+/// The unit of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -88,11 +88,11 @@ pub enum Unit {
     PerSecond,
     Nanoseconds,
     Bytes,
-    /// A share of 1, read as a percentage.
+    /// A share of 1, displayed as a percentage.
     Share,
-    /// A ratio, read as a multiple.
+    /// A ratio, displayed as a multiple.
     Times,
-    /// A ratio, read as a change: 0.9 is `-10.0%`.
+    /// A ratio, displayed as a change: 0.9 is `-10.0%`.
     Change,
     /// A percentile, from 0 to 1, on an axis of nines.
     Percentile,
@@ -100,30 +100,30 @@ pub enum Unit {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Not known, or not to be said: another column has the reason.
+    /// Unknown, or withheld: another column has the reason.
     None,
-    /// A load that never came to its end: no figure, and no lack of one.
+    /// A load that never ended, which is not a missing figure.
     Never,
     Text(String),
-    /// A verdict or a state, in a word or two that have a colour.
+    /// A verdict or a state: one or two words with a colour.
     Word(&'static str, Tone),
-    /// Finite.
+    /// A finite number.
     Number(f64),
-    /// An inequality: at least or at most so much.
+    /// An inequality: at least or at most this number.
     Bounded(f64, RatioBound),
     /// A number that is the best or the worst of its row.
     Ranked(f64, Rank),
     Flag(bool),
 }
 
-/// How a number of a matrix stands in its row.
+/// The rank of a number of a matrix within its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rank {
     Best,
     Worst,
 }
 
-/// With the tones of its words, by which a page colours what it draws of them.
+/// Also writes the tones of its words, by which a page colours its charts.
 impl Serialize for Table {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let words = self.rows.iter().flatten().filter_map(|value| match value {
@@ -148,7 +148,7 @@ impl Serialize for Value {
             (Value::None | Value::Never, _) => to.serialize_none(),
             (Value::Text(text), _) => to.serialize_str(text),
             (Value::Word(word, _), _) => to.serialize_str(word),
-            // A count is 6 and not 6.0, which readers with types refuse.
+            // A count is written as 6 instead of 6.0, which typed readers reject.
             (Value::Number(_) | Value::Bounded(..) | Value::Ranked(..), Some(whole)) => {
                 to.serialize_i64(whole)
             }
@@ -165,8 +165,8 @@ impl Table {
         Table { caption: caption.to_owned(), columns, rows: Vec::new() }
     }
 
-    /// A table of a command, which is in no document: columns with a title, a unit and a priority. In a column that is never
-    /// left out long texts become sentences below their row; the other columns hold words.
+    /// A table for a command, which is in no document: columns with a title, a unit and a priority. Long
+    /// texts in a column that is never dropped become sentences below their row; other columns contain words.
     #[must_use]
     pub fn plain<const N: usize>(columns: [(&str, Unit, u8); N], rows: Vec<[Value; N]>) -> Table {
         let column = |(title, unit, priority)| {
@@ -181,24 +181,24 @@ impl Table {
         self.columns.iter().position(|column| column.key == key)
     }
 
-    /// The values of a column, in the order of the rows; absent if there is no such column.
+    /// The values of a column, in the order of the rows; empty if there is no such column.
     pub fn values<'a>(&'a self, key: &str) -> impl Iterator<Item = &'a Value> + 'a {
         let place = self.place(key);
         self.rows.iter().filter_map(move |row| row.get(place?))
     }
 
-    /// No row has a value there: what a run did not measure would take the room of what it did.
+    /// Whether no row has a value. Such a column would take room from measured ones.
     pub(crate) fn is_unknown(&self, place: usize) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(|row| row.get(place) == Some(&Value::None))
     }
 
-    /// All rows have the same there; one row alone tells all.
+    /// Whether all rows have the same value, so that it need be shown only once.
     pub(crate) fn is_alike(&self, place: usize) -> bool {
         let first = self.rows.first().and_then(|row| row.get(place));
         self.rows.len() > 1 && self.rows.iter().all(|row| row.get(place) == first)
     }
 
-    /// The same of the rows that have a value there.
+    /// The same for the rows that have a value.
     pub(crate) fn is_alike_where_known(&self, place: usize) -> bool {
         let mut known =
             self.rows.iter().filter_map(|row| row.get(place)).filter(|value| **value != Value::None);
@@ -226,17 +226,16 @@ impl Column {
         }
     }
 
-    /// With a priority below [`ALWAYS`], for its interval too.
+    /// Sets a priority below [`ALWAYS`], also for its interval.
     pub(crate) fn priority(self, priority: u8) -> Column {
         Column { priority, interval_priority: priority, ..self }
     }
 
-    /// With an interval that is kept for longer, or less long, than the column itself.
     pub(crate) fn interval_priority(self, interval_priority: u8) -> Column {
         Column { interval_priority, ..self }
     }
 
-    /// Whether a page has room for its interval beside its value.
+    /// Whether a page shows its interval beside its value.
     pub fn has_interval_beside(&self) -> bool {
         self.interval.is_some() && self.interval_priority > LAST
     }
@@ -245,7 +244,7 @@ impl Column {
         Column { help: help.to_owned(), ..self }
     }
 
-    /// With an interval, the ends of which stand in the columns `low` and `high`.
+    /// Sets the columns `low` and `high` with the bounds of its interval.
     pub(crate) fn interval(self, low: &str, high: &str) -> Column {
         Column { interval: Some([low.to_owned(), high.to_owned()]), ..self }
     }
@@ -276,12 +275,12 @@ impl Column {
 }
 
 impl Unit {
-    /// Its values are numbers, and right-aligned.
+    /// Whether its values are right-aligned numbers.
     pub(crate) fn is_numeric(self) -> bool {
         !matches!(self, Unit::Text | Unit::Flag)
     }
 
-    /// As it is called in JSON and beside the other forms.
+    /// The unit's name in JSON and other formats.
     pub(crate) fn name(self) -> &'static str {
         self.into()
     }
@@ -290,7 +289,7 @@ impl Unit {
         figures::joined(self.parts(number))
     }
 
-    /// Both ends of an interval, with their unit once where it is the same.
+    /// Both bounds of an interval; a common unit appears once.
     pub(crate) fn show_interval(self, low: f64, high: f64) -> String {
         figures::interval(self.parts(low), self.parts(high))
     }
@@ -303,7 +302,7 @@ impl Unit {
             Unit::Share => parts::percent(number),
             Unit::Times => parts::times(number),
             Unit::Change => parts::change(number),
-            // Six digits behind the point: five nines, without what binary fractions add to them.
+            // Six decimals: enough for five nines, without rounding errors of binary fractions.
             Unit::Percentile => (format!("p{}", (number * 1e8).round() / 1e6), ""),
             Unit::Number => parts::number(number),
             Unit::Text | Unit::Flag | Unit::Count => (number.to_string(), ""),
@@ -320,22 +319,22 @@ impl Value {
         }
     }
 
-    /// A verdict as the answer to a question, in its colour.
+    /// A verdict as the answer to a question, with its colour.
     pub(crate) fn of_verdict(verdict: Verdict, question: Question) -> Value {
         Value::Word(verdict.word(question), verdict.tone())
     }
 
-    /// As programs read it: all digits, and nothing if it is not known.
+    /// The value for programs: all digits, and empty if unknown.
     pub(crate) fn raw(&self) -> String {
         match (self, self.number()) {
             (Value::Flag(flag), _) => flag.to_string(),
-            // The shortest digits that read back as the same number, and never an exponent.
+            // The shortest digits that parse to the same number, never with an exponent.
             (_, Some(number)) => number.to_string(),
             _ => self.text().unwrap_or_default().to_owned(),
         }
     }
 
-    /// As people read it in a column of `unit`.
+    /// The value for people, in a column of `unit`.
     pub fn show(&self, unit: Unit) -> String {
         match self {
             Value::None => "-".to_owned(),
@@ -350,7 +349,7 @@ impl Value {
         }
     }
 
-    /// A number that is whole and that a double holds exactly.
+    /// The number, if it is whole and a double represents it exactly.
     pub(crate) fn whole(&self) -> Option<i64> {
         const LIMIT: f64 = (1_u64 << 53) as f64;
         self.number()
@@ -407,14 +406,14 @@ impl From<bool> for Value {
     }
 }
 
-/// What is not finite is not known.
+/// A value that is not finite counts as unknown.
 impl From<f64> for Value {
     fn from(number: f64) -> Value {
         if number.is_finite() { Value::Number(number) } else { Value::None }
     }
 }
 
-/// Counts and nanoseconds of a run are far below 2^53, from which on `f64` would round them.
+/// Counts and nanoseconds of a run are far below 2^53, above which `f64` would round them.
 impl From<u64> for Value {
     fn from(number: u64) -> Value {
         Value::Number(number as f64)

@@ -1,11 +1,11 @@
-//! What must hold of every document, whoever makes it: tests of all kinds of documents ask it, so that writers may rely on it.
+//! Invariants of every document. All tests of documents check them, so that writers may rely on them.
 
 use std::collections::BTreeSet;
 
 use super::{Chart, Column, Document, FORMAT, Kind, Scale, Section, Shape, Status, Table, Unit, Value};
 
 impl Document {
-    /// What is wrong with it, a sentence each; nothing with one that may be written down.
+    /// The violations, a sentence each; empty for a valid document.
     pub(crate) fn check(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut ids = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! From a stored run to the figures that other tools are given. What is not valid is left out here, for all formats.
+//! Collects the figures for other tools from a stored run. Invalid figures are left out for all formats.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use super::{
     },
 };
 
-/// The measures that a block has a value of.
+/// The measures that have a value in each block.
 static OF_BLOCKS: [(&ExportedMeasure, Metric); 4] = [
     (&CPU, Metric::Cpu),
     (&THROUGHPUT, Metric::Throughput),
@@ -29,7 +29,7 @@ static OF_BLOCKS: [(&ExportedMeasure, Metric); 4] = [
     (&PEAK_MEMORY, Metric::Rss),
 ];
 
-/// Absent of a published experiment.
+/// `None` for a published experiment.
 pub(super) fn gathered(run: &StoredRun) -> Option<(Vec<Subject>, Status, Vec<LeftOut>)> {
     let analysis = Analysis::of(run);
     let (subjects, left_out) = match &analysis.answer {
@@ -87,7 +87,7 @@ fn subject(run: &StoredRun, row: (&str, Option<&String>), load: Option<String>) 
 }
 
 fn closed_loop(run: &StoredRun, row: &RowReport, load: Option<String>) -> Subject {
-    // A ratio that is only bounded is no figure.
+    // A ratio that is only a bound is no figure.
     let ratio = row.ratio.filter(|_| row.throughput_bound == RatioBound::Exact);
     let modes = row.cpu_ns_by_mode().map(|modes| modes.map(Estimate::known));
     let backing = row.backing.as_ref();
@@ -111,7 +111,7 @@ fn closed_loop(run: &StoredRun, row: &RowReport, load: Option<String>) -> Subjec
     Subject { levels, blocks, ..subject(run, (&row.label, row.version.as_ref()), load) }
 }
 
-/// Absent if it is in doubt, or a lower bound.
+/// `None` if the figure is in doubt, or a lower bound.
 fn open_loop(run: &StoredRun, row: &RowReport, at: &OpenLatency) -> Option<Subject> {
     let is_known = at.doubt.is_none() && !at.at_least;
     let cost = row.cost_at_rates.iter().find(|cost| cost.rate == at.point);
@@ -126,7 +126,7 @@ fn open_loop(run: &StoredRun, row: &RowReport, at: &OpenLatency) -> Option<Subje
     is_known.then(|| Subject { levels: levels(found), ..of })
 }
 
-/// What is absent or not finite is left out; an end of an interval that is not finite is absent.
+/// The levels without missing and infinite values; an infinite bound of an interval is dropped.
 fn levels<const N: usize>(found: [(&'static ExportedMeasure, Option<Estimate>); N]) -> Vec<Level> {
     let finite = |end: Option<f64>| end.filter(|end| end.is_finite());
     let level = |(measure, estimate): (&'static ExportedMeasure, Option<Estimate>)| {
@@ -137,10 +137,10 @@ fn levels<const N: usize>(found: [(&'static ExportedMeasure, Option<Estimate>); 
     found.into_iter().filter_map(level).collect()
 }
 
-/// The blocks of a row, with the measures that the row has a valid level of.
+/// The blocks of a row, with the measures for which the row has a valid level.
 fn blocks(run: &StoredRun, label: &str, levels: &[Level]) -> BTreeMap<usize, BlockLevels> {
     let plan = &run.header.plan;
-    // Without the open loops, whose latency would stand for that of a block.
+    // Without the open loops, whose latency would be taken for that of a block.
     let plan = Plan { points: plan.points[..1].to_vec(), ..plan.clone() };
     let answers = series::answers(&plan, &run.records, label);
     let mut blocks: BTreeMap<usize, BlockLevels> = answers

@@ -1,33 +1,31 @@
-//! What is exported: each measure with its names, its unit and its direction, declared once for all formats.
+//! The exported measures: each has its names, its unit and its direction, declared once for all formats.
 
 use tare_stats::Better;
 
-/// A measure as other tools are given it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ExportedMeasure {
-    /// In kebab case, unique, stable: `cpu-per-request`.
+    /// A unique and stable name in kebab case: `cpu-per-request`.
     pub name: &'static str,
-    /// For people: `CPU per request`.
+    /// The name for people: `CPU per request`.
     pub title: &'static str,
     pub quantity: Quantity,
     pub better: Better,
-    /// The unit in the Go benchmark format; absent if no block has a value of its own.
+    /// The unit in the Go benchmark format; `None` if blocks have no values of their own.
     pub go_unit: Option<&'static str>,
     pub help: &'static str,
 }
 
-/// What the values of a measure are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     Nanoseconds,
     Bytes,
     RequestsPerSecond,
-    /// Divided by the same measure of the reference, paired by block.
+    /// The value divided by that of the reference, paired by block.
     Ratio,
 }
 
 impl Quantity {
-    /// In a column of a table, and beside a value.
+    /// The unit in the header of a column, and after a value.
     pub fn unit(self) -> &'static str {
         match self {
             Quantity::Nanoseconds => "ns",
@@ -37,7 +35,7 @@ impl Quantity {
         }
     }
 
-    /// The base unit of OpenMetrics, with which a name ends, and a value in it.
+    /// The base unit of OpenMetrics, which is the suffix of a name, and `value` in that unit.
     pub(crate) fn in_base_unit(self, value: f64) -> (&'static str, f64) {
         match self {
             Quantity::Nanoseconds => ("seconds", value / 1e9),
@@ -174,7 +172,7 @@ pub(super) static CAPACITY: ExportedMeasure = ExportedMeasure {
     help: "The highest rate that holds the SLO.",
 };
 
-/// All of them, in the order of the formats.
+/// All measures, in the order of the formats.
 pub static MEASURES: [&ExportedMeasure; 14] = [
     &CPU,
     &CPU_RATIO,

@@ -1,4 +1,4 @@
-//! The figures of a run for other tools: those that are valid, and nothing else. Every format is written from this.
+//! The valid figures of a run for other tools. Every format is written from them.
 
 mod gather;
 mod measure;
@@ -16,12 +16,12 @@ use tare_bench::{
 
 pub use measure::{ExportedMeasure, MEASURES, Quantity};
 
-/// Why a run has nothing for other tools.
+/// Why a run has no exports.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Makespans and minutes of users, which no other tool has a place for.
+    /// Durations of batches and of sessions, which other tools cannot represent.
     #[error(
         "{}: a published experiment has no figures for other tools; --format csv and parquet have its tables",
         run.display()
@@ -38,29 +38,29 @@ pub struct Exported {
     /// The name of its folder.
     pub run: String,
     pub title: String,
-    /// RFC 3339, UTC.
+    /// The start time in RFC 3339, UTC.
     pub began: String,
     pub status: Status,
-    /// Of the repository in which it was measured, if that was one.
+    /// The commit of the repository in which it was measured, if it was one.
     pub commit: Option<String>,
-    /// The model of the machine's CPU; empty if it is not known.
+    /// The model of the machine's CPU; empty if unknown.
     pub cpu: String,
-    /// In the order of the tables.
+    /// The subjects, in the order of the tables.
     pub subjects: Vec<Subject>,
     pub left_out: Vec<LeftOut>,
-    /// What could not be read of the folder, a sentence each.
+    /// Parts of the folder that could not be read, a sentence each.
     pub damage: Vec<String>,
 }
 
-/// What has figures: a service under a load.
+/// A service under a load, with figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
     pub service: String,
     pub version: Option<String>,
     pub contract: String,
-    /// The load, if the run had several: `256 connections`, `5000/s`; of a capacity the SLO.
+    /// The load, if the run had several: `256 connections`, `5000/s`; for a capacity, the SLO.
     pub load: Option<String>,
-    /// Threads, as the service was started with.
+    /// The THREADS of the service.
     pub threads: usize,
     pub levels: Vec<Level>,
     pub blocks: BTreeMap<usize, BlockLevels>,
@@ -70,19 +70,18 @@ pub struct Subject {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Level {
     pub measure: &'static ExportedMeasure,
-    /// Its value is finite.
+    /// The value, which is finite.
     pub estimate: Estimate,
 }
 
-/// What one block gave.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BlockLevels {
     pub answers: u64,
-    /// Finite, and above 0.
+    /// The values, which are finite and above 0.
     pub values: Vec<(&'static ExportedMeasure, f64)>,
 }
 
-/// A row without figures, and why.
+/// A row without figures, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     pub row: String,
@@ -93,7 +92,7 @@ impl Exported {
     /// The valid figures of the run in this folder.
     ///
     /// # Errors
-    /// If it cannot be read, is of a kind that no other tool takes, or has no valid row.
+    /// If the folder cannot be read, has a kind without exports, or has no valid row.
     pub fn read(run: &Path) -> Result<Exported, ExportError> {
         if series::is_one(run) {
             return Err(ExportError::Published { run: run.to_owned() });
@@ -104,7 +103,7 @@ impl Exported {
         if subjects.is_empty() {
             return Err(ExportError::Nothing { run: run.to_owned(), left_out });
         }
-        // A run is whole without it.
+        // The run is complete without this file.
         let about = About::read(run).ok().flatten();
         let Plan { title, .. } = stored.header.plan;
         Ok(Exported {
@@ -121,14 +120,14 @@ impl Exported {
     }
 }
 
-/// The name of a folder, however it was written.
+/// The name of a folder, whatever the form of its path.
 fn name(run: &Path) -> String {
     let whole = run.canonicalize().unwrap_or_else(|_| run.to_owned());
     whole.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 impl Subject {
-    /// `axum hello`, `axum hello at 5000/s`.
+    /// The name, such as `axum hello` or `axum hello at 5000/s`.
     pub(crate) fn name(&self) -> String {
         let load = self.load.iter().map(|load| format!(" at {load}"));
         load.fold(format!("{} {}", self.service, self.contract), |name, load| name + &load)

@@ -1,4 +1,4 @@
-//! A search for capacity under an SLO: what each service holds, and how the search came there.
+//! A search for capacity under an SLO: the capacity of each service, and the steps of the search.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -28,10 +28,10 @@ use crate::document::{
     Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Status, Tone, Unit, Value,
 };
 
-/// The percentile that is shown of every window.
+/// The percentile that is shown for every window.
 const MEDIAN: f64 = 50.0;
 
-/// What is reported of a search for capacity.
+/// The document of a search for capacity.
 pub(crate) fn document(slo: &SloPlan, kept: &StoredRun, report: &SloReport, run: &Path) -> Document {
     let about = About::read(run).ok().flatten();
     let status = Status::of(report.ending, kept.in_progress);
@@ -50,7 +50,7 @@ pub(crate) fn document(slo: &SloPlan, kept: &StoredRun, report: &SloReport, run:
 
 fn facts(slo: &SloPlan, kept: &StoredRun, report: &SloReport, about: Option<&About>) -> Vec<Fact> {
     let plan = &kept.header.plan;
-    // A server that ran already is not started again.
+    // A server that was already running is not restarted.
     let what = if plan.rows.iter().all(PlannedRow::is_running) { "searches" } else { "fresh starts" };
     let searches = format!("{} {what} of each service, {} windows each", plan.blocks().max, slo.windows);
     let own = [
@@ -63,7 +63,7 @@ fn facts(slo: &SloPlan, kept: &StoredRun, report: &SloReport, about: Option<&Abo
     own.into_iter().chain(common).collect()
 }
 
-/// The command that searches for the same.
+/// The command that repeats the search.
 fn words_of(slo: &SloPlan, kept: &StoredRun, report: &SloReport) -> Vec<String> {
     let plan = &kept.header.plan;
     let rows: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
@@ -74,7 +74,7 @@ fn words_of(slo: &SloPlan, kept: &StoredRun, report: &SloReport) -> Vec<String> 
     words.into_iter().chain(counts).map(str::to_owned).collect()
 }
 
-/// `3 searches`: those that came to their end, of all services.
+/// `3 searches`: the completed ones of all services.
 fn searches_done(report: &SloReport) -> String {
     match report.rows.iter().map(|row| row.starts).sum() {
         1 => "1 search".to_owned(),
@@ -82,7 +82,7 @@ fn searches_done(report: &SloReport) -> String {
     }
 }
 
-/// Who holds most, as far as that is separated; who holds nothing.
+/// The services with the highest capacity, if they are separated, and those with none.
 fn answer(report: &SloReport) -> String {
     let holding: Vec<(&SloRow, &Estimate)> =
         report.rows.iter().filter_map(|row| Some((row, row.capacity.as_ref()?))).collect();
@@ -118,7 +118,7 @@ fn answer(report: &SloReport) -> String {
     format!("Under {}: {told}{hopeless}.", report.slo)
 }
 
-/// Whether all of the one's interval is above all that the other may hold.
+/// Whether the lower bound of `one` exceeds the upper bound of the other.
 fn is_above(one: &Estimate, (_, other): &(&SloRow, &Estimate)) -> bool {
     one.low.zip(other.high).is_some_and(|(low, high)| low > high)
 }
@@ -141,12 +141,12 @@ fn state(row: &SloRow) -> Value {
     }
 }
 
-/// Of a search that came to nothing its counts are no figures.
+/// A count, but `None` for a failed search, whose counts are no figures.
 fn counted(row: &SloRow, count: usize) -> Option<usize> {
     (row.state == State::Measured).then_some(count)
 }
 
-/// A line for each service.
+/// One row per service.
 pub(crate) fn section(report: &SloReport) -> Section {
     let lead = format!(
         "The highest rate at which {} holds, with its 95% interval over fresh starts. The lower end allows for the bias of a search.",
@@ -210,7 +210,7 @@ struct StartRow<'a> {
 }
 
 impl StartRow<'_> {
-    /// The highest rate that held, the lowest that did not, and what the capacity is taken for.
+    /// The highest rate that held, the lowest that did not, and the estimated capacity.
     fn rates(&self) -> [Option<f64>; 3] {
         match self.found {
             Some(found @ Found::Between { held, broke }) => [Some(held), Some(broke), found.per_second()],
@@ -231,7 +231,7 @@ impl StartRow<'_> {
     }
 }
 
-/// A line for each fresh start.
+/// One row per fresh start.
 fn starts(slo: &SloPlan, kept: &StoredRun) -> Section {
     let mut searches = Searches::new(slo);
     kept.records.iter().for_each(|record| searches.on_record(record));
@@ -275,7 +275,7 @@ struct SearchWindow<'a> {
     label: &'a str,
     slice: &'a Sample,
     number: usize,
-    /// The share of bad requests, and what is allowed, of the term that decides.
+    /// For the deciding term, the share of bad requests and the allowed share.
     worst: Option<(f64, f64)>,
     is_discarded: bool,
 }
@@ -286,7 +286,7 @@ impl SearchWindow<'_> {
     }
 }
 
-/// A line for each window: rates that were tried, and what share was bad.
+/// One row per window: the rate, and the share of bad requests.
 fn windows(slo: &SloPlan, kept: &StoredRun) -> Section {
     let windows = all_windows(slo, kept);
     let (discarded, all) = (windows.iter().filter(|window| window.is_discarded).count(), windows.len());
@@ -334,7 +334,7 @@ fn window_columns<'a>(percents: &[f64]) -> Columns<'a, SearchWindow<'a>> {
         .flag("is_above", "more than allowed", |window| window.worst.map(|(bad, allowed)| bad > allowed))
         .with(Column::facet)
         .count("due", "requests", |window| due(&window.slice.load));
-    // The middle, and what was asked for.
+    // The median and the percentiles of the SLO.
     let others = percents.iter().copied().filter(|percent| *percent != MEDIAN);
     let columns = std::iter::once(MEDIAN).chain(others).fold(columns, |columns, percent| {
         columns.ns(&latency_key(percent), &format!("p{percent}"), move |window: &SearchWindow| {
@@ -365,7 +365,7 @@ fn all_windows<'a>(slo: &SloPlan, kept: &'a StoredRun) -> Vec<SearchWindow<'a>> 
     windows
 }
 
-/// The share of bad requests and what is allowed of them, of the term that is furthest beyond its limit or nearest to it.
+/// The share of bad requests and the allowed share, for the term furthest above or closest to its limit.
 fn worst(slo: &SloPlan, sample: &Sample) -> Option<(f64, f64)> {
     let all = due(&sample.load) as f64;
     let shares = slo.slo.bad(&sample.load).into_iter().map(|bad| bad as f64 / all).zip(slo.slo.allowed());
@@ -400,7 +400,7 @@ mod tests {
 
     const NS: u64 = 1_000_000_000;
 
-    /// A search over services that answer up to this many requests in time, and none of what is beyond.
+    /// A search over services that answer up to this many requests per second in time, and no more.
     fn searched(services: &[(&str, f64)], starts: usize) -> (SloPlan, StoredRun) {
         let setting = SearchSetting {
             slo: Slo::parse(["p99=10ms"]).unwrap(),
@@ -430,7 +430,7 @@ mod tests {
             };
             hear(Record::Block(Block { block, order, ..Block::default() }), &mut searches);
             for (row, (_, knee)) in services.iter().enumerate() {
-                // Each start differs by a per cent.
+                // Each start differs by 1%.
                 let knee = knee * (1.0 + 0.01 * block as f64);
                 hear(slice(row, block, 10_000.0, None, 0), &mut searches);
                 while let Some(rate) = searches.rate(row, Rate::Searched, 0.0) {
@@ -503,7 +503,7 @@ mod tests {
         );
         let endless = of(&[("endless", 1e9), ("without-end", 1e9), ("slow", 3_000.0)], 6);
         begins(endless, "endless or without-end holds most, not separable; ");
-        // One start has no interval.
+        // One start gives no interval.
         begins(of(&[("slow", 3_000.0), ("quick", 8_000.0)], 1), "quick or slow holds most, not separable; ");
     }
 

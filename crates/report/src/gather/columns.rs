@@ -1,4 +1,4 @@
-//! Tables from things: each column is declared once, beside what is read of a thing for it.
+//! Builds tables from objects: each column is declared once, with the function that reads its value.
 
 use tare_analysis::{
     estimate::Estimate,
@@ -8,13 +8,13 @@ use tare_analysis::{
 
 use crate::document::{Column, Table, Tone, Unit, Value};
 
-/// A column, and its value of a thing.
+/// A column, and its value for an object.
 type Field<'a, T> = (Column, Box<dyn Fn(&T) -> Value + 'a>);
 
-/// The columns of a table with a row for each `T`. What [`Columns::help`] and its like say is of the column before them.
+/// The columns of a table with a row per `T`. [`Columns::help`] and its like apply to the column before.
 pub(crate) struct Columns<'a, T> {
     fields: Vec<Field<'a, T>>,
-    /// The place of the column that was declared last: the ends of an interval stand behind it.
+    /// The index of the last declared column; the bounds of its interval may follow it.
     last: usize,
 }
 
@@ -39,7 +39,7 @@ impl<'a, T> Columns<'a, T> {
         self.add(Unit::Text, key, title, value)
     }
 
-    /// Text by which rows can be filtered.
+    /// A text column by which rows can be filtered.
     pub(crate) fn facet<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
         self.text(key, title, value).with(Column::facet)
     }
@@ -72,7 +72,7 @@ impl<'a, T> Columns<'a, T> {
         self.add(Unit::Share, key, title, value)
     }
 
-    /// A figure, and both ends of its interval, which stand in the data only.
+    /// A figure with both bounds of its interval, which are in the data only.
     pub(crate) fn estimate(
         self,
         unit: Unit,
@@ -83,7 +83,7 @@ impl<'a, T> Columns<'a, T> {
         self.shown(unit, key, title, value, |_, value| value.into())
     }
 
-    /// The same of a figure that may be an inequality: which one, stands in the data behind it.
+    /// The same for a figure that may be an inequality; the data also contain its kind.
     pub(crate) fn bounded(
         self,
         unit: Unit,
@@ -128,7 +128,7 @@ impl<'a, T> Columns<'a, T> {
         Columns { last: place, ..columns }
     }
 
-    /// The column that was declared last, changed.
+    /// Changes the last declared column.
     pub(crate) fn with(mut self, change: impl FnOnce(Column) -> Column) -> Self {
         if let Some((column, _)) = self.fields.get_mut(self.last) {
             *column = change(column.clone());
@@ -136,7 +136,6 @@ impl<'a, T> Columns<'a, T> {
         self
     }
 
-    /// Changes the column of this key, wherever it stands.
     pub(crate) fn with_column(mut self, key: &str, change: impl FnOnce(Column) -> Column) -> Self {
         if let Some((column, _)) = self.fields.iter_mut().find(|(column, _)| column.key == key) {
             *column = change(column.clone());
@@ -156,12 +155,12 @@ impl<'a, T> Columns<'a, T> {
         self.with(Column::hidden)
     }
 
-    /// What follows is said of the first column.
+    /// Later modifiers apply to the first column.
     pub(crate) fn of_first(self) -> Self {
         Columns { last: 0, ..self }
     }
 
-    /// All of them in the data only.
+    /// Hides all columns, so that they are in the data only.
     pub(crate) fn all_hidden(mut self) -> Self {
         self.fields.iter_mut().for_each(|(column, _)| column.hidden = true);
         self
@@ -173,8 +172,8 @@ impl<'a, T> Columns<'a, T> {
         self
     }
 
-    /// A row for each thing. A column in which nothing is known stands in the data only, so that all tables of a kind have the
-    /// same columns and a reader sees none that is empty.
+    /// Makes a row per object. A column without any value is hidden: all tables of a kind have the same
+    /// columns, but a reader sees no empty one.
     pub(crate) fn table(self, caption: &str, things: impl IntoIterator<Item = T>) -> Table {
         let row = |thing: T| self.fields.iter().map(|(_, value)| value(&thing)).collect();
         let rows = things.into_iter().map(row).collect();
@@ -187,7 +186,7 @@ impl<'a, T> Columns<'a, T> {
     }
 }
 
-/// The state of a row, whose figures are valid or not. That it was measured is what a reader expects, and has no colour.
+/// The state of a row. Measured is the normal state, and has no colour.
 pub(crate) fn state(of: Verdict) -> Value {
     match of {
         Verdict::Pass => Value::Word(of.word(Question::Row), Tone::Plain),
@@ -195,12 +194,12 @@ pub(crate) fn state(of: Verdict) -> Value {
     }
 }
 
-/// Six significant digits: more than a single slice knows, and half as long to write.
+/// Rounds to six significant digits: more than a single slice determines, and half as long to write.
 pub(crate) fn six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-/// One more than is shown of a ratio.
+/// Rounds to four digits: one more than is shown of a ratio.
 pub(crate) fn four_digits(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }

@@ -1,4 +1,4 @@
-//! A against B within one run: the verdict, what it is made of, and then all that is reported of the run.
+//! A against B within one run: the verdict, its basis, and then the report of the run.
 
 use std::path::Path;
 use tare_load::units::several;
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::document::{Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Status, Unit, Value};
 
-/// What is reported of a comparison, whose first load decides, and then of the run.
+/// The document of a comparison, which its first load decides, followed by that of the run.
 pub(crate) fn document(found: &Comparison, loads: &[AtLoad], kept: &StoredRun, run: &Path) -> Document {
     let table = interleaved::document(kept, loads, run);
     let own = [Some(metrics(found)), found.again.as_ref().map(again), blocks(found, &kept.at_load(0))];
@@ -36,19 +36,19 @@ pub(crate) fn document(found: &Comparison, loads: &[AtLoad], kept: &StoredRun, r
         cautions: cautions(&found.findings),
         notes: notes(&found.findings),
         facts: facts(found).into_iter().chain(table.facts).collect(),
-        // Its only pair is what it is about.
+        // The only pair is the comparison itself.
         sections: own.chain(table.sections.into_iter().filter(|section| section.id != "pairs")).collect(),
         ..table
     }
 }
 
-/// `PASS after 12 blocks: a regression of 3% or more is excluded in throughput.`
+/// A sentence such as `PASS after 12 blocks: a regression of 3% or more is excluded in throughput.`
 fn answer(found: &Comparison, status: Status) -> String {
     let blocks = match (found.look, found.blocks) {
         (Some(look), _) => format!(" after {}", several(look, "block")),
         (None, blocks) => format!(" with {}", several(blocks, "block")),
     };
-    // What a look has decided stays so, whatever came after it.
+    // The decision of a look is final, whatever follows.
     let undecided = cut_short(status).filter(|_| found.verdict == Verdict::Inconclusive);
     let undecided = undecided.map(|why| format!("undecided, since {why}; ")).unwrap_or_default();
     format!("{}{blocks}: {undecided}{}.", found.head(), found.reason)
@@ -67,8 +67,8 @@ fn facts(found: &Comparison) -> Vec<Fact> {
     facts.into_iter().chain(itself.map(|text| Fact::new("This machine", text).brief())).collect()
 }
 
-/// `could have seen 1.2% in CPU/request: between two processes of the candidate it found +0.3% (-0.9 .. +1.4%)`, for each metric
-/// that decides; absent with too few blocks.
+/// `could have seen 1.2% in CPU/request: between two processes of the candidate it found +0.3% (-0.9 ..
+/// +1.4%)`, for each deciding metric; `None` with too few blocks.
 fn could_have_seen(again: &Again, found: &Comparison) -> Option<String> {
     let decides = |metric| found.figures.iter().any(|figure| figure.metric == metric && figure.decides);
     let figures = again.figures.iter().filter(|figure| decides(figure.metric));
@@ -89,10 +89,10 @@ fn errors(found: &Comparison) -> String {
     [(&found.baseline, "baseline"), (&found.candidate, "candidate")].map(of).join("; ")
 }
 
-/// A longer name, such as a command with its options, would be a column as wide as a terminal.
+/// A longer name, such as a command with options, would make a column as wide as a terminal.
 const NAME_CHARS_MAX: usize = 24;
 
-/// What stands for a contender where its name is one of several things in a line: its part, if the name is long. The facts have both.
+/// The short name of a contender in a line: its role, if its label is long. The facts have both.
 fn called<'a>(label: &'a str, part: &'a str) -> &'a str {
     if label.chars().count() > NAME_CHARS_MAX { part } else { label }
 }
@@ -119,7 +119,7 @@ fn unit_name(metric: Metric) -> &'static str {
     }
 }
 
-/// A line for each metric.
+/// One row per metric.
 pub(crate) fn metrics(found: &Comparison) -> Section {
     let lead = format!(
         "The candidate passes if the interval of every deciding metric excludes a regression of {delta}. It fails if the whole \
@@ -142,7 +142,7 @@ pub(crate) fn metrics(found: &Comparison) -> Section {
     section.chart(Chart { bound: Some("bound_ratio".to_owned()), ..chart })
 }
 
-/// The candidate against itself.
+/// The candidate compared with itself.
 fn again(found: &Again) -> Section {
     let lead = "The candidate was measured a second time, in a process of its own. The two are the same build, so what differs \
                 was made by this machine. If one build differs from itself by a regression or more in a deciding metric, the \
@@ -152,7 +152,7 @@ fn again(found: &Again) -> Section {
     Section::new("again", "The candidate against itself", lead, table)
 }
 
-/// The figures of both have the unit of the metric: they are shown as text, and stand in the data as numbers.
+/// Both figures have the unit of the metric: they are shown as text, and are in the data as numbers.
 fn columns<'a>([baseline, candidate]: [&str; 2]) -> Columns<'a, Figure> {
     let shown = |figure: &Figure, value: Option<f64>| value.map(|value| unit(figure.metric).show(value));
     let in_base_units = "In the unit of the metric, which the column beside it names.";
@@ -186,7 +186,7 @@ fn effects<'a>() -> Columns<'a, Figure> {
         .text("remarks", "remarks", |figure| joined(figure.remarks()))
 }
 
-/// One metric in one block that both have.
+/// A metric in a block that both have.
 struct BlockRatio {
     metric: String,
     unit: &'static str,
@@ -196,7 +196,7 @@ struct BlockRatio {
     is_after: bool,
 }
 
-/// The blocks that both have, in the order of time.
+/// The blocks that both have, in order of time.
 fn ratios(found: &Comparison, kept: &StoredRun, figure: &Figure) -> Vec<BlockRatio> {
     let plan = &kept.header.plan;
     let of = |label: &str| series::of(plan, &kept.records, label, figure.metric);
@@ -214,7 +214,7 @@ fn ratios(found: &Comparison, kept: &StoredRun, figure: &Figure) -> Vec<BlockRat
     both.enumerate().map(ratio).collect()
 }
 
-/// The ratio of every block; absent if there is no block.
+/// The ratio of every block; `None` without blocks.
 fn blocks(found: &Comparison, kept: &StoredRun) -> Option<Section> {
     let blocks: Vec<BlockRatio> =
         found.figures.iter().flat_map(|figure| ratios(found, kept, figure)).collect();
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
     use crate::gather::tests::golden::text;
 
-    /// This many blocks of `a` and of `b`, which has `ratio` times its rate.
+    /// A run with this many blocks of `a` and of `b`, which has `ratio` times its rate.
     fn kept(blocks: usize, ratio: f64) -> StoredRun {
         let records = (0..blocks).flat_map(|block| fixture::block(block, &[1.0, ratio]));
         let ended = Ended { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// Without the sections of the run, which have their own tests.
+    /// The document without the sections of the run, which have their own tests.
     fn told(kept: &StoredRun) -> Document {
         let mut document = crate::gather::document(kept, Path::new("runs/none"));
         assert_eq!(document.check(), Vec::<String>::new());

@@ -1,9 +1,10 @@
-//! Curves of latency by percentile, wherever they come from: the histograms of an interleaved run, the quantiles of a sequential one.
+//! Curves of latency by percentile, from the histograms of an interleaved run or the quantiles of a
+//! sequential one.
 
 use super::columns::Columns;
 use crate::document::{Chart, Scale, Shape, Table, Unit};
 
-/// One percentile of a service under a load.
+/// A percentile of a service under a load.
 pub(crate) struct Percentile<'a> {
     pub(crate) label: &'a str,
     pub(crate) load: String,
@@ -11,9 +12,9 @@ pub(crate) struct Percentile<'a> {
     pub(crate) percentile: f64,
     pub(crate) latency_ns: f64,
     pub(crate) published_ns: Option<f64>,
-    /// What the curve is made of.
+    /// The number of answers in the curve.
     pub(crate) answers: u64,
-    /// Some requests were never answered. Absent if a note says so.
+    /// Whether some requests were never answered; `None` if a note says so.
     pub(crate) at_least: Option<bool>,
 }
 
@@ -33,7 +34,7 @@ pub(crate) fn table(steps: Vec<Percentile>) -> Table {
     columns.table("Latency by percentile", steps)
 }
 
-/// A curve for each service under that load.
+/// A chart with a curve per service under that load.
 pub(crate) fn chart(title: &str, y: &str, load: &str, alt: &str) -> Chart {
     Chart::new(Shape::Lines, "percentile", y, alt)
         .scales(Scale::Percentile, Scale::Log)

@@ -1,4 +1,4 @@
-//! Folders of which not everything can be read: what is said of them, and what is shown in spite of it.
+//! Damaged folders: messages about them, and the parts that can still be shown.
 
 use std::{
     fs,
@@ -14,13 +14,13 @@ use tare_bench::folder::{
 use super::GatherError;
 use crate::document::{Document, FORMAT, Fact, Kind, Status};
 
-/// Names of paths, as the end of a sentence.
+/// Paths as the end of a sentence.
 pub(crate) fn listed(paths: &[PathBuf]) -> String {
     let names: Vec<String> = paths.iter().map(|path| format!("\"{}\"", path.display())).collect();
     if names.is_empty() { "it holds none yet".to_owned() } else { names.join(", ") }
 }
 
-/// With all damage told once, and as damage alone: a kind of run may have taken it for notes too.
+/// Lists each damage once, and only as damage: the code for a kind of run may also have added it as a note.
 pub(crate) fn gathered(mut document: Document, mut found: Vec<String>) -> Document {
     found.extend(document.sections.iter().flat_map(|section| section.damage.iter().cloned()));
     for sentence in found {
@@ -33,7 +33,7 @@ pub(crate) fn gathered(mut document: Document, mut found: Vec<String>) -> Docume
     document
 }
 
-/// What is wrong, where the sentence around it says with what.
+/// The error without its path, for a sentence that already contains it.
 pub(crate) fn reason(error: FolderError) -> String {
     match error {
         FolderError::NotARun { reason, .. } | FolderError::Series { reason, .. } => reason,
@@ -41,7 +41,7 @@ pub(crate) fn reason(error: FolderError) -> String {
     }
 }
 
-/// That what was kept beside figures cannot be read.
+/// A message if the facts stored beside the figures cannot be read.
 pub(crate) fn about(run: &Path) -> Option<String> {
     let reason = match About::read(run).err()? {
         AboutError::Content { source, .. } => source.to_string(),
@@ -51,14 +51,14 @@ pub(crate) fn about(run: &Path) -> Option<String> {
     Some(format!("about.json cannot be read, and with it command and footprint: {reason}"))
 }
 
-/// Why this program cannot go on from a head that it has read.
+/// Why this program cannot read a run beyond its head.
 pub(crate) fn unknown(head: &Head) -> String {
     let what = format!("has {}", other_format(&head.format));
     let wrote = head.text(&["tare"]).map(|version| format!(" ({version})")).unwrap_or_default();
     format!("run.json {what}: its figures are not shown; use the tare that wrote it{wrote}")
 }
 
-/// A folder without a head that can be read: something else, or a run of which nothing can be reported.
+/// A folder without a readable head: not a run, or a run that cannot be reported.
 pub(crate) fn without_a_head(run: &Path, error: FolderError) -> Result<Document, GatherError> {
     match why_none(run) {
         Some(reason) => Err(GatherError::NotARun { path: run.to_owned(), reason }),
@@ -66,7 +66,7 @@ pub(crate) fn without_a_head(run: &Path, error: FolderError) -> Result<Document,
     }
 }
 
-/// A folder of run folders that does not say which these are.
+/// A folder of run folders with an unreadable list.
 pub(crate) fn of_a_series(run: &Path, error: FolderError) -> GatherError {
     let entries = fs::read_dir(run).into_iter().flatten().filter_map(Result::ok);
     let mut members: Vec<PathBuf> =
@@ -75,7 +75,7 @@ pub(crate) fn of_a_series(run: &Path, error: FolderError) -> GatherError {
     GatherError::Series { path: run.to_owned(), reason: reason(error), members }
 }
 
-/// What can be reported of a run whose plan or records this program cannot read: who it says it is.
+/// The report of a run whose plan or records this program cannot read: only its head.
 pub(crate) fn head_only(run: &Path, head: &Head, reason: String) -> Document {
     let text = |keys: &[&str]| head.text(keys).map(ToOwned::to_owned);
     let name = run.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Where it was measured, and how to do it again: the same of every kind of run.
+//! The machine of a run, and how to repeat it: the same for every kind of run.
 
 use tare_analysis::figures;
 use tare_bench::folder::{
@@ -13,7 +13,7 @@ use crate::document::{Fact, Section};
 const LEAD: &str = "What is known to move the figures of a machine, read before the first load.";
 const BESIDE: &str = " What has nothing beside it was not published.";
 
-/// A line of the table; beside it what was published, if anything was.
+/// A row of the table, with the published value if there is one.
 pub(crate) struct Setting {
     what: String,
     here: String,
@@ -30,7 +30,7 @@ impl Setting {
     }
 }
 
-/// Everything that was read of the machine, below the settings of the run.
+/// All facts about the machine, below the settings of the run.
 pub(crate) fn section(environment: &Environment, settings: Vec<Setting>) -> Section {
     let beside = if settings.is_empty() { "" } else { BESIDE };
     let lines = settings.into_iter().chain(of_machine(environment));
@@ -71,7 +71,7 @@ pub(crate) fn machine(environment: &Environment) -> String {
     format!("{cpus} CPUs ({cpu}), {memory}, {system}, {kernel}")
 }
 
-/// What the head of every document ends with.
+/// The last facts in the head of every document.
 pub(crate) fn facts(
     run: &StoredRun,
     about: Option<&About>,
@@ -94,7 +94,7 @@ pub(crate) fn facts(
     facts.into_iter().chain(network).chain(checkout(about)).collect()
 }
 
-/// What does the same run again, its seed with it; of a run that did not keep its command, by `otherwise`.
+/// The command that repeats the run, with its seed; `otherwise` gives it for a run that did not store it.
 fn command(about: Option<&About>, otherwise: impl FnOnce() -> Option<Vec<String>>, seed: u64) -> String {
     let kept = about.map(|about| about.command.clone()).filter(|words| !words.is_empty());
     let Some(mut words) = kept.or_else(otherwise) else {
@@ -107,7 +107,7 @@ fn command(about: Option<&About>, otherwise: impl FnOnce() -> Option<Vec<String>
     format!("tare {}", words.join(" "))
 }
 
-/// What was checked out when the run began.
+/// The checked-out commit when the run began.
 fn checkout(about: Option<&About>) -> Option<Fact> {
     let revision = about?.revision.as_ref()?;
     let changed = if revision.changed { ", with changes" } else { "" };

@@ -1,4 +1,4 @@
-//! Run folders for tests: a run with a bit of everything, the same to the byte each time.
+//! Run folders for tests: a run with every feature, the same byte for byte each time.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -53,8 +53,8 @@ fn plan() -> Plan {
     fixture::with_rates(plan, &[Rate::PerSecond(1000.0), Rate::OfCapacity(0.5)], 1)
 }
 
-/// A run of this many blocks: a reference, a row like it, two others, one that died, one that is not there; pilots, open loops,
-/// and a round in which the machine did something else.
+/// A run of this many blocks: a reference, its twin, two other services, one that crashed, one that is
+/// missing; pilots, open loops, and a disturbed round.
 pub(crate) fn kept(blocks: usize) -> StoredRun {
     let environment = Environment {
         kernel: "Linux 6.1".to_owned(),
@@ -77,7 +77,7 @@ pub(crate) fn kept(blocks: usize) -> StoredRun {
     StoredRun { header, records, damage: Vec::new(), in_progress: false }
 }
 
-/// The same of services that ask a database: 1.5 µs of its time for each answer.
+/// The same with services that query a database: 1.5 µs of its time per answer.
 pub(crate) fn kept_with_database(blocks: usize) -> StoredRun {
     let mut kept = kept(blocks);
     kept.header.plan = fixture::at_points(kept.header.plan, |point| point.contract = "db".to_owned());
@@ -94,7 +94,7 @@ pub(crate) fn kept_with_database(blocks: usize) -> StoredRun {
 }
 
 fn pilot(row: usize, label: &str, share: f64) -> Record {
-    // More than it takes to know whether a service is steady.
+    // More than are needed to decide whether a service is steady.
     let windows = 20;
     let answered = (0..windows).map(|place| (share * 2_000.0 * f64::from(place + 5) / 25.0) as u64);
     Record::Pilot(Pilot {
@@ -108,7 +108,7 @@ fn pilot(row: usize, label: &str, share: f64) -> Record {
     })
 }
 
-/// In a share of 1%, so that no two blocks and no two rows are alike.
+/// A deviation of up to 1%, different for each block and row.
 fn wobble(block: usize, place: usize) -> f64 {
     let wobble = (block * 37 + place * 53 + block * block * (place + 3)) % 61;
     1.0 + 0.02 * (wobble as f64 / 61.0 - 0.5)
@@ -137,7 +137,7 @@ fn block_of(block: usize) -> Vec<Record> {
     records
 }
 
-/// The place of the row behind [`ROWS`].
+/// The index of the row after [`ROWS`].
 const DYING: usize = ROWS.len();
 
 fn sample(sample: Sample) -> Record {
@@ -220,7 +220,7 @@ fn stopped(block: usize, row: usize, share: f64) -> Stopped {
     }
 }
 
-/// Writes a run as a run folder, its histograms with it.
+/// Writes a run as a run folder, including its histograms.
 pub(crate) fn write(kept: &StoredRun, run: &Path) {
     fs::write(run.join("run.json"), serde_json::to_vec_pretty(&kept.header).unwrap()).unwrap();
     let lines: Vec<String> =
@@ -241,7 +241,7 @@ pub(crate) fn write(kept: &StoredRun, run: &Path) {
     }
 }
 
-/// 1,000 latencies about a median, one in a hundred of them four times as long.
+/// 1,000 latencies around a median; one in a hundred is four times as long.
 fn histogram(median_ns: u64) -> Vec<u8> {
     let mut histogram = Histogram::default();
     for place in 0..1_000 {

@@ -1,4 +1,5 @@
-//! What services are besides fast, as it was when the run began; of a published benchmark beside what it said of them.
+//! Properties of services besides speed, as of the start of the run; for published benchmarks with their
+//! claims.
 
 use tare_bench::{figures::Aspect, folder::about::Profile, plan::Counted};
 use tare_service::footprint::Footprint;
@@ -21,11 +22,11 @@ pub(crate) struct Described<'a> {
     pub(crate) profile: Option<&'a Profile>,
     pub(crate) version_published: Option<&'a str>,
     pub(crate) published: Option<&'a Aspect>,
-    /// Its threads at every point, if they are not those of the others.
+    /// Its threads at every point, if they differ from the other services.
     pub(crate) threads: Option<usize>,
 }
 
-/// What a run keeps of a service that was built.
+/// What a run stores about a built service.
 pub(crate) fn counted(footprint: &Footprint) -> Counted {
     Counted {
         packages_direct: footprint.dependencies.direct,
@@ -74,13 +75,13 @@ fn packages<'a>() -> Columns<'a, Described<'a>> {
         .hidden()
 }
 
-/// A page may link to it: a run folder may be anybody's, and a script is no page.
+/// The address, if a page may link to it. Run folders may come from others, and a script URL is no page.
 fn web_page(address: Option<&String>) -> Option<String> {
     address.filter(|address| address.starts_with("https://") || address.starts_with("http://")).cloned()
 }
 
-/// Where a registry shows a package, by its package URL: for a page to link to, which asks nothing of it. Of a registry that is not
-/// known, or a name that is no name, there is none.
+/// The web page of a package in its registry, by package URL. It is only linked, and not requested. `None`
+/// for an unknown registry or an invalid name.
 fn page_of(package: &str) -> Option<String> {
     let (registry, name) = package.strip_prefix("pkg:")?.split_once('/')?;
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._~/+-%@".contains(letter);
@@ -130,7 +131,7 @@ fn costs<'a>() -> Columns<'a, Described<'a>> {
         .help("a second after the first answer")
 }
 
-/// Published opinions, beside what can be counted in their place.
+/// Published opinions, beside the measured counterparts.
 fn opinions<'a>() -> Columns<'a, Described<'a>> {
     Columns::new()
         .count("ease_of_including", "ease of including, of 5", |of: &Described| {

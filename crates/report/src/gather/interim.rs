@@ -1,4 +1,5 @@
-//! The main table of a run in progress, from the records so far. It is computed again and again, so the other sections are not.
+//! The main table of a run in progress, from the records so far. It is computed often, so other sections are
+//! omitted.
 
 use tare_analysis::{
     capacity as slo_capacity, comparison as gate,
@@ -13,17 +14,17 @@ use tare_bench::{
 use super::{capacity, comparison, interleaved::ranks, sequential};
 use crate::document::{Section, Table};
 
-/// What is known of a run in progress.
+/// The results of a run in progress.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Interim {
-    /// That of the first section.
+    /// The table of the first section.
     pub table: Table,
-    /// What a comparison has found so far; empty for other runs.
+    /// The result of a comparison so far; empty for other runs.
     pub answer: String,
     pub remarks: Vec<String>,
 }
 
-/// Of an interleaved experiment what it is asked; of a sequential one the services at `point`, which is measured now.
+/// The interim table of an interleaved experiment, or the services of a sequential one at `point`.
 #[must_use]
 pub fn interim(stored: &StoredRun, point: usize) -> Interim {
     let scoped = |findings: &[Finding]| findings.iter().map(Finding::scoped).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! From run folders to documents: one module for each kind of run, and in it a file for each section.
+//! Makes documents from run folders: one module per kind of run, and a file per section.
 
 pub mod audit;
 mod capacity;
@@ -41,29 +41,29 @@ use crate::{
     kept,
 };
 
-/// Why nothing can be reported of a folder.
+/// Why a folder cannot be reported.
 #[derive(Debug, thiserror::Error)]
 pub enum GatherError {
     /// It cannot be read, or is no run folder.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Not a run folder, and it is plain why.
+    /// The folder is not a run folder, for a known reason.
     #[error("{}: not a run folder: {reason}", path.display())]
     NotARun { path: PathBuf, reason: String },
-    /// The rows of such a run are related to nothing, or to what was published.
+    /// The rows of such a run have no reference, or are compared with published figures.
     #[error("{what} has no reference to choose")]
     NoReference { what: &'static str },
-    /// It has no such row.
+    /// The run has no such row.
     #[error("the run has no row \"{row}\"{nearest}")]
     NoRow {
         row: String,
-        /// The nearest one that there is, in words.
+        /// The nearest existing name, in words.
         nearest: String,
     },
-    /// Runs in a folder that was marked as merged cannot be merged.
+    /// The runs in a folder that is marked as merged cannot be merged.
     #[error("{}: {source}", path.display())]
     Merge { path: PathBuf, source: Box<MergeError> },
-    /// A folder of run folders.
+    /// The folder is a series with an unreadable list.
     #[error(
         "{}: is a series of experiments of which series.json cannot be read ({reason}); each has a report of its own: {}",
         path.display(),
@@ -71,16 +71,17 @@ pub enum GatherError {
     )]
     Series {
         path: PathBuf,
-        /// Why it has no report.
+        /// Why there is no report.
         reason: String,
         members: Vec<PathBuf>,
     },
 }
 
-/// The document of the run in this folder, its rows related to another one than the run's own; of a comparison the table of both.
+/// The document of the run in this folder, with another reference than the run's own; for a comparison, the
+/// table of both.
 ///
 /// # Errors
-/// As [`gather`], and if the run has no such row, or relates nothing to a row.
+/// The errors of [`gather`], and if the run has no such row, or compares nothing with a row.
 pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
     let no_rows = |what| Err(GatherError::NoReference { what });
     if series::is_one(run) {
@@ -101,7 +102,7 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
         return Err(GatherError::NoRow { row: row.to_owned(), nearest: suggestion(row, labels()) });
     }
     kept.header.plan.reference = Some(row.to_owned());
-    // Not the analysis: what a comparison asked is of its own reference.
+    // Computed without the comparison, whose question concerns its own reference.
     let loads = loads::compute(&kept);
     let status = Status::of(loads[0].report.ending, kept.in_progress);
     let mut checks = loads::checks(&loads);
@@ -110,8 +111,8 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
     Ok(damage::gathered(document, kept.damage))
 }
 
-/// What is reported of the run in this folder, whatever kind of run it is. What is damaged, or newer than this program, is
-/// shown as far as it can be read, and the document says what is missing.
+/// The report of the run in this folder, of any kind. Damaged parts, or parts newer than this program, are
+/// shown as far as they can be read, and the document says what is missing.
 ///
 /// # Errors
 /// If it is no run folder, or cannot be read at all.
@@ -156,7 +157,7 @@ fn document(stored: &StoredRun, run: &Path) -> Document {
     Document { checks, status, ..document }
 }
 
-/// What the document of every run has. How far it came and its checks are the analysis's to say.
+/// The common parts of every run's document. The analysis determines its status and checks.
 fn of_run(kind: Kind, run: &StoredRun, findings: &[Finding]) -> Document {
     let Header { plan, began, .. } = &run.header;
     Document {
@@ -176,13 +177,13 @@ fn of_run(kind: Kind, run: &StoredRun, findings: &[Finding]) -> Document {
     }
 }
 
-/// With a note if the report that was kept when the run ended has other figures: another Tare computed it. What is damaged
-/// or goes on gives other figures anyway, and says so.
+/// Adds a note if the report that was stored at the end of the run has other figures, because another Tare
+/// computed it. A damaged or unfinished run has other figures anyway, and says so.
 fn compared_with_kept(mut document: Document, kept: &StoredRun, run: &Path) -> Document {
     if kept.in_progress || !kept.damage.is_empty() {
         return document;
     }
-    // Many a run has no such file: it was cut off.
+    // An interrupted run has no such file.
     if let Ok(Some(what)) = kept::difference(run, &document) {
         let tare = &kept.header.tare;
         let note =

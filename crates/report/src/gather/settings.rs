@@ -1,4 +1,4 @@
-//! What of each service is not the framework's default, with the reason that its manifest gives.
+//! Settings of each service that are not the framework's defaults, with the reasons in its manifest.
 
 use tare_bench::folder::about::About;
 use tare_service::catalogue::Setting;
@@ -8,7 +8,7 @@ use crate::document::Section;
 
 const LEAD: &str = "What of each service is not its framework's default, and why.";
 
-/// Absent for a run that kept none.
+/// `None` for a run that stored none.
 pub(crate) fn section<'a>(about: &About, labels: impl IntoIterator<Item = &'a str>) -> Option<Section> {
     let of = |label: &'a str| {
         let settings = about.profiles.get(label).into_iter().flat_map(|profile| &profile.settings);

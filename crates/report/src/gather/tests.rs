@@ -1,4 +1,4 @@
-//! Documents of run folders, whatever kind of run they hold.
+//! Documents of run folders of every kind.
 
 mod changed;
 pub(crate) mod golden;
@@ -28,7 +28,7 @@ use crate::{
     gather::fixture::{kept, kept_with_database, write},
 };
 
-/// A document as a person reads it, for golden files: tables short enough to be looked at, numbers as they are shown.
+/// A document as readable text for golden files: short tables, and formatted numbers.
 fn outline(document: &Document, rows_max: usize) -> String {
     let mut out = format!(
         "# {}\n{}\nanswer: {}\nbegan {}, {:?}, {:?}\n",
@@ -99,7 +99,7 @@ fn a_run_as_a_document() {
     insta::assert_snapshot!(outline(&document, 8));
 }
 
-/// Services that ask a database have its figures beside their own, wherever a run is shown.
+/// Services that query a database have the database's figures beside their own, in every form.
 #[test]
 fn a_run_with_a_database_as_a_document() {
     let run = folder(&kept_with_database(8));
@@ -125,7 +125,7 @@ fn a_run_with_a_database_as_a_document() {
     insta::assert_snapshot!(outline(&document, 8));
 }
 
-/// What may be reported of every run, and is neither told nor said to be missing.
+/// Sections that every run may have, and that are neither present nor listed as missing.
 fn missing(document: &Document) -> Vec<&'static str> {
     let all = [
         "Cost and throughput",
@@ -149,7 +149,8 @@ fn missing(document: &Document) -> Vec<&'static str> {
     all.into_iter().filter(|title| told(title) == is_named(title)).collect()
 }
 
-/// A run of a time before CPU accounting, footprint and answers were kept has one section that says so, and none that is empty.
+/// An old run, from before CPU accounting, footprint and answers were stored, has one section that says so,
+/// and no empty one.
 #[test]
 fn what_a_run_does_not_tell_is_named_in_one_section() {
     let mut kept = kept(8);
@@ -182,7 +183,7 @@ fn what_a_run_does_not_tell_is_named_in_one_section() {
     assert_eq!(missing(&document), Vec::<&str>::new());
 }
 
-/// The answer to a run that was changed like this.
+/// The answer for a run with this change.
 fn answer_of(change: impl FnOnce(&mut StoredRun)) -> String {
     let mut kept = kept(8);
     change(&mut kept);
@@ -197,14 +198,14 @@ fn slices<'a>(kept: &'a mut StoredRun, label: &str) -> impl Iterator<Item = &'a 
     })
 }
 
-/// Only these rows; the others were never planned.
+/// Keeps only these rows, as if the others had never been planned.
 fn only(kept: &mut StoredRun, rows: &[&str]) {
     let old: Vec<String> = kept.header.plan.rows.iter().map(|row| row.label.clone()).collect();
     kept.header.plan.rows.retain(|row| rows.contains(&row.label.as_str()));
     let left = kept.header.plan.rows.len();
     kept.header.plan.points.iter_mut().for_each(|point| point.rows = (0..left).collect());
     let plan = &kept.header.plan;
-    // Where a row is now.
+    // The new index of a row.
     let moved = |row: &mut usize| {
         let new = plan.rows.iter().position(|planned| planned.label == old[*row]);
         new.map(|new| *row = new).is_some()
@@ -224,7 +225,7 @@ fn only(kept: &mut StoredRun, rows: &[&str]) {
     });
 }
 
-/// This many times as many answers.
+/// Multiplies the answers of a row.
 fn scale(kept: &mut StoredRun, row: &str, factor: f64) {
     for slice in slices(kept, row) {
         for count in [&mut slice.load.sent, &mut slice.load.answered, &mut slice.load.answered_in_window] {
@@ -291,7 +292,7 @@ fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
     insta::assert_snapshot!(answers.join("\n"));
 }
 
-/// The row of a label in the main table: its rank, and the two flags by which it is drawn.
+/// For the row of a label in the main table, its rank and the two flags that determine how it is drawn.
 fn drawn_by(document: &Document, label: &str) -> [Value; 3] {
     let table = document.sections[0].table.as_ref().unwrap();
     let place = table.values("label").position(|value| value.text() == Some(label)).unwrap();
@@ -320,7 +321,7 @@ fn references_have_no_rank_and_those_that_are_tied_are_marked() {
     assert!(!document.sections[0].lead.contains("References"), "{}", document.sections[0].lead);
 }
 
-/// Few blocks and a single service have no ranks, so nothing is called so.
+/// With few blocks or a single service there are no ranks, and no heading mentions them.
 #[test]
 fn a_heading_names_ranks_only_where_they_are_known() {
     let heading = |change: fn(&mut StoredRun)| {
@@ -377,7 +378,7 @@ fn a_run_that_somebody_measures_goes_on_whatever_it_was_before() {
     assert!(notes.contains("the run is in progress: ") && !notes.contains("cut off, or"), "{notes}");
 }
 
-/// What is said of a folder, and the sections that have a table.
+/// The messages about a folder, and the sections with a table.
 fn told(run: &Path) -> String {
     let document = match gather(run) {
         Ok(document) => document,
@@ -562,7 +563,7 @@ fn footprints_and_answers_are_shown_if_the_run_kept_them() {
 }
 
 proptest! {
-    /// Whatever the counts of a run are, what is reported of it can be written down.
+    /// Whatever the counts of a run, its report can be written.
     #[test]
     fn every_document_of_any_counts_is_sound(
         blocks in 0_usize..8,

@@ -1,4 +1,4 @@
-//! Words and sentences that all kinds of documents are made of.
+//! Words and sentences that all kinds of documents share.
 
 use tare_analysis::{
     estimate::Estimate,
@@ -7,8 +7,8 @@ use tare_analysis::{
 
 use crate::document::{Status, Unit};
 
-/// `from 4.2% (flask) to 102.1% (asio)`, of a single one `102.1% (asio)`, of equal ones `600 ms (all alike)`; absent if there
-/// is none.
+/// `from 4.2% (flask) to 102.1% (asio)`; for a single figure `102.1% (asio)`, for equal ones `600 ms (all
+/// alike)`; `None` without figures.
 pub(crate) fn span<'a>(unit: Unit, figures: impl IntoIterator<Item = (&'a str, f64)>) -> Option<String> {
     let mut figures: Vec<(&str, f64)> = figures.into_iter().collect();
     figures.sort_by(|(_, a), (_, b)| a.total_cmp(b));
@@ -30,7 +30,7 @@ pub(crate) fn with_interval(ratio: &Estimate, unit: Unit) -> String {
     unit.show(ratio.value) + &interval.unwrap_or_default()
 }
 
-/// `a or b`, `one of a, b and c`, `one of a, b and 4 others`: one of these is first, and it is not known which.
+/// `a or b`, `one of a, b and c`, `one of a, b and 4 others`: one of these is first, but it is unknown which.
 pub(crate) fn either(labels: &[&str]) -> String {
     match labels {
         [] => String::new(),
@@ -41,21 +41,20 @@ pub(crate) fn either(labels: &[&str]) -> String {
     }
 }
 
-/// All of them in one cell; absent if there is none.
+/// All sentences in one cell; `None` if there are none.
 pub(crate) fn joined<T: ToString>(sentences: impl IntoIterator<Item = T>) -> Option<String> {
     let sentences: Vec<String> = sentences.into_iter().map(|sentence| sentence.to_string()).collect();
     (!sentences.is_empty()).then(|| sentences.join("; "))
 }
 
-/// What a reader must know of a run. What cannot be read of its folder, and what makes all of it doubtful, have places of their
-/// own.
+/// The notes of a run. Damage of its folder and cautions have places of their own.
 pub(crate) fn notes(findings: &[Finding]) -> Vec<String> {
     let is_damage = |found: &Finding| matches!(found.run_issue(), Some(RunIssue::Damaged { .. }));
     let others = findings.iter().filter(|found| !is_damage(found) && !is_caution(found));
     others.map(Finding::scoped).collect()
 }
 
-/// What makes all figures of a run doubtful.
+/// Reasons to distrust all figures of a run.
 pub(crate) fn cautions(findings: &[Finding]) -> Vec<String> {
     findings.iter().filter(|found| is_caution(found)).map(Finding::scoped).collect()
 }
@@ -64,7 +63,7 @@ fn is_caution(found: &Finding) -> bool {
     matches!(found.run_issue(), Some(RunIssue::NoisyHost { .. }))
 }
 
-/// Why a run decides nothing that did not come to its end; absent of one that did, or goes on.
+/// Why an incomplete run decides nothing; `None` for a complete run, or one in progress.
 pub(crate) fn cut_short(status: Status) -> Option<&'static str> {
     match status {
         Status::Interrupted => Some("the run was interrupted"),
@@ -73,8 +72,8 @@ pub(crate) fn cut_short(status: Status) -> Option<&'static str> {
     }
 }
 
-/// What was found so far, behind how far the run came: `after` is its number of blocks or cells, such as `4 blocks`. A run
-/// that did not come to its end is undecided, whatever its figures are.
+/// The result so far, after the progress of the run: `after` is its number of blocks or cells, such as `4
+/// blocks`. An incomplete run is undecided, whatever its figures.
 pub(crate) fn as_far_as_it_went(status: Status, after: &str, said: &str) -> String {
     match (status, cut_short(status)) {
         (_, Some(why)) => format!("Undecided after {after}: {why}. So far: {said}"),
@@ -83,7 +82,7 @@ pub(crate) fn as_far_as_it_went(status: Status, after: &str, said: &str) -> Stri
     }
 }
 
-/// As a sentence begins.
+/// Capitalises the first letter.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

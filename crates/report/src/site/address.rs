@@ -1,11 +1,11 @@
-//! Where what is in a site: paths that stay the same from build to build, relative, so that a site opens from disk too.
+//! The paths within a site. They are stable, and relative, so that a site also opens from disk.
 
 use std::fmt::Write;
 
-/// The longest name of a folder: longer ones are cut, and have a part of their hash.
+/// The longest name of a folder; longer ones are cut and get a part of their hash.
 const NAME_BYTES_MAX: usize = 100;
 
-/// What of a site a link leads to.
+/// The target of a link within a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Address<'a> {
     Index,
@@ -36,18 +36,18 @@ impl Address<'_> {
         }
     }
 
-    /// What leads from its page to the root: `../../`.
+    /// The path from its page to the root: `../../`.
     pub(crate) fn root(self) -> String {
         "../".repeat(self.path().matches('/').count())
     }
 }
 
-/// The part of the page of all pairs that two services have, whichever is named first.
+/// The anchor of two services on the page of all pairs, in either order.
 pub(crate) fn pair(one: &str, other: &str) -> String {
     format!("{},{}", slug(one), slug(other))
 }
 
-/// A name as a part of a path and of a link: two names never have the same.
+/// A name as a part of a path and of a link: different names have different slugs.
 pub(crate) fn slug(name: &str) -> String {
     let mut slug = String::with_capacity(name.len());
     for (place, byte) in name.bytes().enumerate() {

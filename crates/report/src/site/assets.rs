@@ -1,5 +1,5 @@
-//! What all pages of a site share: style and scripts, once. Their names have a part of their hash, so that no browser shows a new page
-//! with an old style.
+//! Style and scripts, which all pages of a site share. Their names contain a part of their hash, so that no
+//! browser uses an old style for a new page.
 
 use std::sync::LazyLock;
 

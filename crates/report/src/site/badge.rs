@@ -1,5 +1,5 @@
-//! A badge for a README: the figure, its interval, and the rank with how many others there are. As a picture, and as JSON for
-//! shields.io (its "endpoint" badge).
+//! A badge for a README: the figure, its interval, and the rank with the number of others. As a picture, and
+//! as JSON for shields.io (its "endpoint" badge).
 
 use askama::Template;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use super::{SiteError, address::slug, catalogue::ExperimentRuns, index::ranks, row::Row, words::shown};
 use crate::{document::Unit, write::File};
 
-/// Width of a letter, of a margin: nearly so, as with all badges.
+/// The approximate width of a letter, and that of a margin.
 const LETTER_PX: usize = 7;
 const MARGIN_PX: usize = 6;
 
@@ -44,7 +44,7 @@ pub(super) fn path(experiment: &str, service: &str, end: &str) -> String {
     format!("badge/{}/{}.{end}", slug(experiment), slug(service))
 }
 
-/// `1.32x of raw-socket's CPU (1.30 .. 1.33x), rank 1`; absent for a service without an interval.
+/// `1.32x of raw-socket's CPU (1.30 .. 1.33x), rank 1`; `None` for a service without an interval.
 pub(super) fn message(row: &Row) -> Option<String> {
     let figure = row.cpu_ratio.filter(|figure| figure.ends().is_some() && !row.is_reference)?;
     let rank = row.ranks.map_or(String::new(), |place| format!(", rank {}", ranks(place)));
@@ -56,7 +56,7 @@ pub(super) fn of_experiment(experiment: &ExperimentRuns<'_>) -> Result<Vec<File>
     let ranked = run.rows.iter().filter(|row| row.ranks.is_some()).count();
     let label = format!("CPU of {}", run.reference);
     let mut files = Vec::new();
-    // Of a run that is not stood behind there is no badge to carry about.
+    // A run that is not sound has no badges.
     for row in run.rows.iter().filter(|_| run.is_sound()) {
         let Some(message) = message(row) else { continue };
         let message = if row.ranks.is_some() { format!("{message} of {ranked}") } else { message };

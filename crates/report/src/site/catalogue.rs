@@ -1,4 +1,4 @@
-//! All runs of a site, by experiment, by service and by language. Newest first, everywhere.
+//! All runs of a site, by experiment, service and language; everywhere the newest first.
 
 use std::collections::BTreeMap;
 
@@ -7,38 +7,37 @@ use crate::document::Kind;
 
 #[derive(Debug)]
 pub(crate) struct Catalogue<'a> {
-    /// Newest first.
+    /// The runs, the newest first.
     pub(crate) runs: Vec<&'a RunEntry>,
     pub(crate) experiments: BTreeMap<&'a str, ExperimentRuns<'a>>,
     pub(crate) services: BTreeMap<&'a str, Service<'a>>,
 }
 
-/// The runs of one experiment.
 #[derive(Debug, Clone)]
 pub(crate) struct ExperimentRuns<'a> {
     pub(crate) name: &'a str,
-    /// Newest first; there is one at least.
+    /// The runs, the newest first; at least one.
     pub(crate) runs: Vec<&'a RunEntry>,
 }
 
-/// A service, and how it did in each experiment that has it.
+/// A service, with its result in each experiment that has it.
 #[derive(Debug, Clone)]
 pub(crate) struct Service<'a> {
     pub(crate) name: &'a str,
     pub(crate) language: &'a str,
     pub(crate) framework: &'a str,
     pub(crate) version: &'a str,
-    /// The run that speaks for the experiment, and the service's row of it.
+    /// For each experiment, the run that represents it, and the service's row in that run.
     pub(crate) places: Vec<(&'a RunEntry, &'a Row)>,
 }
 
 impl<'a> ExperimentRuns<'a> {
-    /// The newest run that is stood behind, or the newest one where there is none.
+    /// The newest sound run, or the newest run if none is sound.
     pub(crate) fn speaker(&self) -> &'a RunEntry {
         self.runs.iter().find(|run| run.is_sound()).unwrap_or(&self.runs[0])
     }
 
-    /// Its runs on the machine of the one that speaks for it, the oldest first: figures of two machines are no series.
+    /// The runs on the machine of the representing run, the oldest first: a series needs one machine.
     pub(crate) fn series(&self) -> Vec<&'a RunEntry> {
         let machine = &self.speaker().machine;
         self.runs.iter().rev().copied().filter(|run| run.machine == *machine && run.is_sound()).collect()
@@ -59,7 +58,7 @@ impl<'a> Catalogue<'a> {
         Catalogue { runs, experiments, services }
     }
 
-    /// What is shown first: of the experiments that have ranks the one with the most services, of those that are stood behind.
+    /// The run on the first page: of the sound experiments with ranks, the one with the most services.
     pub(crate) fn featured(&self) -> Option<&'a RunEntry> {
         let ranked = |run: &&RunEntry| run.rows.iter().filter(|row| row.ranks.is_some()).count();
         let speakers = self.experiments.values().map(ExperimentRuns::speaker);
@@ -67,12 +66,11 @@ impl<'a> Catalogue<'a> {
         candidates.max_by_key(|run| (run.is_sound(), ranked(run)))
     }
 
-    /// The experiments that something was published of.
     pub(crate) fn published(&self) -> impl Iterator<Item = &ExperimentRuns<'a>> {
         self.experiments.values().filter(|experiment| !experiment.speaker().claims.is_empty())
     }
 
-    /// The services of each language, those of which it is not known last.
+    /// The services of each language; those with an unknown language last.
     pub(crate) fn languages(&self) -> BTreeMap<&'a str, Vec<&Service<'a>>> {
         let mut languages: BTreeMap<&str, Vec<&Service<'a>>> = BTreeMap::new();
         for service in self.services.values().filter(|service| !service.language.is_empty()) {

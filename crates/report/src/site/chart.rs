@@ -1,16 +1,16 @@
-//! Small pictures that need no script: points with their intervals on a scale of logarithms.
+//! Small pictures without a script: points with their intervals on a logarithmic scale.
 
 use std::fmt::Write;
 
 use super::figure::RunFigure;
 use crate::document::Unit;
 
-/// What a scale has beyond its outermost points, as a share of it.
+/// The margin of a scale beyond its outermost points, as a share of it.
 const MARGIN: f64 = 0.04;
-/// The least that a scale spans, in logarithms: figures that are alike do not fill it with their noise.
+/// The smallest span of a scale, in logarithms, so that noise between similar figures does not fill it.
 const SPAN_MIN: f64 = 0.2;
 
-/// From numbers above 0 to shares of a width.
+/// Maps numbers above 0 to shares of a width.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LogScale {
     low: f64,
@@ -18,7 +18,7 @@ pub(crate) struct LogScale {
 }
 
 impl LogScale {
-    /// Of all figures with their intervals, and of 1.
+    /// A scale for all figures with their intervals, and for 1.
     pub(crate) fn of<'a>(figures: impl Iterator<Item = &'a RunFigure>) -> LogScale {
         let numbers = figures.flat_map(|figure| [Some(figure.value), figure.low, figure.high]).flatten();
         let logarithms = numbers.filter(|number| *number > 0.0).map(f64::ln);
@@ -27,20 +27,20 @@ impl LogScale {
         LogScale { low: low - margin, high: low + (high - low).max(SPAN_MIN) + margin }
     }
 
-    /// From 0 to 1.
+    /// The position from 0 to 1.
     pub(crate) fn share(self, number: f64) -> f64 {
         if number <= 0.0 { 0.0 } else { ((number.ln() - self.low) / (self.high - self.low)).clamp(0.0, 1.0) }
     }
 }
 
-/// Rows of a small picture of points.
+/// The most rows of a small picture of points.
 const POINTS_MAX: usize = 7;
 const ROW: f64 = 18.0;
-/// Where names end and the scale begins, and where it ends.
+/// The end of the names, which is the start of the scale, and the end of the scale.
 const TRACK: (f64, f64) = (110.0, 330.0);
 const LETTERS_MAX: usize = 15;
 
-/// The first rows of a run, a point and its interval each, with a line at 1.
+/// The first rows of a run, each as a point with its interval, and a line at 1.
 pub(crate) fn points<'a>(rows: impl Iterator<Item = (&'a str, RunFigure)>) -> String {
     let rows: Vec<(&str, RunFigure)> = rows.take(POINTS_MAX).collect();
     let scale = LogScale::of(rows.iter().map(|(_, figure)| figure));
@@ -67,23 +67,24 @@ pub(crate) fn points<'a>(rows: impl Iterator<Item = (&'a str, RunFigure)>) -> St
     svg + "</svg>"
 }
 
-/// What was claimed of a ratio, and what was found.
+/// The claimed and the measured range of a ratio.
 pub(crate) struct ClaimStrip<'a> {
     pub(crate) name: &'a str,
     pub(crate) found: RunFigure,
     pub(crate) published: Option<f64>,
-    /// Both ends of what was claimed; open where there is none.
+    /// Both bounds of the claim; `None` where it is open.
     pub(crate) claimed: [Option<f64>; 2],
-    /// One round, or a load that decided: it is drawn hollow.
+    /// Whether the evidence is weak (one round, or a limiting load): it is drawn hollow.
     pub(crate) is_weak: bool,
 }
 
 const STRIP_WIDTH: f64 = 360.0;
 const STRIP: f64 = 36.0;
-/// Letters of a name that there is room for.
+/// The number of letters of a name that fit.
 const STRIP_LETTERS_MAX: usize = 52;
 
-/// A strip for each comparison: the claimed range as a band, what was published as a ring, what was found as a point with its interval.
+/// A strip per comparison: the claimed range as a band, the published value as a ring, the measured value as
+/// a point with its interval.
 pub(crate) fn strips(strips: &[ClaimStrip<'_>]) -> String {
     if strips.is_empty() {
         return String::new();
@@ -128,9 +129,8 @@ impl ClaimStrip<'_> {
     }
 }
 
-/// What one step of a series is.
 pub(crate) struct Step {
-    /// For who cannot see it, and who points at it.
+    /// A description for readers who cannot see it, and a tooltip.
     pub(crate) text: String,
     pub(crate) figure: Option<RunFigure>,
 }
@@ -168,7 +168,7 @@ pub(crate) fn trend(steps: &[Step], scale: LogScale) -> String {
     svg + "</svg>"
 }
 
-/// Text as it may stand in HTML, between tags and in an attribute.
+/// Escapes text for HTML, between tags and in attributes.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {

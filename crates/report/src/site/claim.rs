@@ -1,4 +1,4 @@
-//! A claim of a published benchmark, and what became of it.
+//! A claim of a published benchmark, and its outcome.
 
 use serde::{Deserialize, Serialize};
 use tare_analysis::sequential::ClaimOutcome;
@@ -9,18 +9,17 @@ use crate::document::{Document, Tone};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     pub id: String,
-    /// What was claimed.
     pub text: String,
     pub held: Held,
     pub direction: Option<Word>,
     pub verdict: Option<Word>,
     pub evidence: String,
-    /// The comparisons of ratios that it is judged by.
+    /// The comparisons of ratios that decide it.
     #[serde(default)]
     pub checks: Vec<ClaimCheck>,
 }
 
-/// A ratio that was compared with what was claimed of it.
+/// A measured ratio that was compared with the claimed one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClaimCheck {
     pub name: String,
@@ -28,21 +27,21 @@ pub struct ClaimCheck {
     pub published: Option<f64>,
     pub claimed_least: Option<f64>,
     pub claimed_most: Option<f64>,
-    /// One round, or a load that decided.
+    /// Whether the evidence is weak: one round, or a limiting load.
     pub is_weak: bool,
 }
 
-/// What became of a claim.
+/// The outcome of a claim.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Held {
     Holds,
-    /// That is ahead which is claimed to be, and by another factor.
+    /// The direction is as claimed, but not the factor.
     OtherSize,
     DoesNotHold,
     #[default]
     Inconclusive,
-    /// Whatever it says: all that decided it is of one round, or of a load that was at its own ceiling.
+    /// The deciding evidence comes from one round, or from a load that reached its own limit.
     Weak,
 }
 
@@ -98,7 +97,7 @@ impl Held {
         }
     }
 
-    /// Of one claim.
+    /// The outcome of one claim.
     pub(crate) fn text(self) -> &'static str {
         match self {
             Held::Holds => "holds",
@@ -109,7 +108,7 @@ impl Held {
         }
     }
 
-    /// Behind a number of claims.
+    /// The verb after a number of claims.
     pub(crate) fn verb(self, count: usize) -> &'static str {
         match (self, count) {
             (Held::Holds, 1) => "holds",

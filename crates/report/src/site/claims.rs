@@ -1,4 +1,4 @@
-//! What published benchmarks claimed, and what became of each claim here.
+//! The claims of published benchmarks, and their outcomes here.
 
 use askama::Template;
 use tare_load::units::several;
@@ -23,7 +23,7 @@ struct Claims<'a> {
 struct ClaimedAgain<'a> {
     run: &'a RunEntry,
     link: String,
-    /// What does it again.
+    /// The command that repeats it.
     command: String,
     claims: Vec<ClaimCard<'a>>,
 }
@@ -32,11 +32,11 @@ struct ClaimCard<'a> {
     claim: &'a Claim,
     anchor: String,
     held: Held,
-    /// What was claimed and what was found; SVG.
+    /// The claimed and the measured values, as SVG.
     picture: String,
 }
 
-/// Comparisons that are drawn of a claim; its run has all of them.
+/// The most comparisons that are drawn for a claim; its run has all of them.
 const CHECKS_MAX: usize = 4;
 
 impl<'a> ClaimCard<'a> {
@@ -61,7 +61,7 @@ fn strip(check: &ClaimCheck) -> ClaimStrip<'_> {
     }
 }
 
-/// How many claims fared how.
+/// The numbers of claims by outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) claims: usize,
@@ -69,7 +69,7 @@ pub(super) struct Tally {
     pub(super) counts: Vec<Count>,
 }
 
-/// The number of claims that fared alike.
+/// The number of claims with one outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) held: Held,
@@ -97,7 +97,7 @@ impl Tally {
     }
 }
 
-/// How the claims of one experiment fared, as a bar of as many parts as there are claims.
+/// The outcomes of the claims of one experiment, as a bar with one part per claim.
 pub(super) fn bar(claims: &[Claim]) -> String {
     let mut held: Vec<Held> = claims.iter().map(|claim| claim.held).collect();
     held.sort_unstable();

@@ -1,4 +1,4 @@
-//! The figures of a site for programs, at addresses that stay the same.
+//! The figures of a site for programs, at stable addresses.
 
 use askama::Template;
 use serde::Serialize;
@@ -31,19 +31,19 @@ struct Run<'a> {
     entry: &'a RunEntry,
     page: String,
     json: String,
-    /// Absent for a run without a table.
+    /// `None` for a run without a table.
     csv: Option<String>,
 }
 
-/// Where the data of a run are.
+/// The path of the data of a run.
 pub(super) fn path(id: &str, end: &str) -> String {
     format!("data/run/{}.{end}", slug(id))
 }
 
-/// Pairs of services are in the data of each run: a thousand runs have a million of them.
+/// Pairs of services are only in the data of each run: a thousand runs have a million of them.
 pub(super) fn site(entries: &[RunEntry]) -> File {
     let runs = entries.iter().map(|entry| RunEntry { pairs: Vec::new(), ..entry.clone() }).collect();
-    // Strings and finite numbers only: there is nothing that JSON could not say.
+    // It contains only strings and finite numbers, which JSON can represent.
     let text = serde_json::to_string(&Site { format: FORMAT, runs }).unwrap_or_default();
     File { name: "data/site.json".to_owned(), bytes: (text + "\n").into_bytes() }
 }

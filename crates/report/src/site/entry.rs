@@ -1,5 +1,5 @@
-//! What a site keeps of a run: enough for every page but the run's own. It is read out of the run's document, so no page of a
-//! site can show a figure that the page of the run does not have.
+//! A site's summary of a run: enough for every page except the run's own. It is taken from the run's
+//! document, so no page of a site can show a figure that the page of the run lacks.
 
 use std::path::Path;
 
@@ -16,9 +16,9 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunEntry {
-    /// Its folder of the site: `run/ID/`.
+    /// The name of its folder in the site: `run/ID/`.
     pub id: String,
-    /// What the experiment's file is called: runs of one name are one series in time.
+    /// The name of the experiment's file: runs with the same name form a series.
     pub experiment: String,
     pub kind: Kind,
     pub title: String,
@@ -27,13 +27,13 @@ pub struct RunEntry {
     /// When it began, RFC 3339, UTC.
     pub began: String,
     pub status: Status,
-    /// Figures of two machines are never put side by side without a word.
+    /// The machine; figures of different machines are never compared without a note.
     pub machine: String,
-    /// What makes its figures doubtful, a sentence each.
+    /// Reasons to distrust its figures, a sentence each.
     pub cautions: Vec<String>,
-    /// Something of its folder could not be read.
+    /// Whether a part of its folder could not be read.
     pub is_damaged: bool,
-    /// What ratios are related to; empty where they are to nothing.
+    /// The reference of the ratios; empty without one.
     pub reference: String,
     pub rows: Vec<Row>,
     pub claims: Vec<Claim>,
@@ -42,7 +42,7 @@ pub struct RunEntry {
 }
 
 impl RunEntry {
-    /// The run in this folder, with the document that its own page shows.
+    /// The run in this folder, with the document for its own page.
     ///
     /// # Errors
     /// If it is no run folder, or cannot be read at all.
@@ -77,12 +77,12 @@ impl RunEntry {
         Ok((entry, document))
     }
 
-    /// Its figures are stood behind: it came to its end, was read whole, and nothing makes all of it doubtful.
+    /// Whether the figures are sound: the run is complete and undamaged, and has no cautions.
     pub fn is_sound(&self) -> bool {
         self.status == Status::Complete && self.cautions.is_empty() && !self.is_damaged
     }
 
-    /// The day it began, as people write it; what is no time stands as it is.
+    /// The date of its start; a text that is no time is unchanged.
     pub fn day(&self) -> String {
         let began = self.began.parse::<jiff::Timestamp>();
         began.map_or_else(|_| self.began.clone(), |time| time.strftime("%-d %B %Y").to_string())
@@ -92,7 +92,7 @@ impl RunEntry {
         html::datetime(&self.began)
     }
 
-    /// How the service of this name did in it.
+    /// The row of the service of this name.
     pub fn row(&self, service: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.service == service)
     }

@@ -1,4 +1,4 @@
-//! An experiment over time: its runs, and how the cost of each service moved from run to run on one machine.
+//! An experiment over time: its runs, and the cost of each service from run to run on one machine.
 
 use std::fmt::Write;
 use tare_load::units::several;
@@ -63,7 +63,7 @@ fn standing(run: &RunEntry) -> Value {
     Value::Word(Standing::of(run).text, tone)
 }
 
-/// The series of each service; nothing where there is one run.
+/// The series of each service; empty with a single run.
 fn trends(experiment: &ExperimentRuns<'_>, frame: &PageFrame<'_>) -> String {
     let series = experiment.series();
     let Some(newest) = series.last().filter(|_| series.len() > 1) else { return String::new() };

@@ -1,18 +1,18 @@
-//! What is new, for readers of feeds (Atom, RFC 4287) and for search engines.
+//! The newest runs, for feed readers (Atom, RFC 4287) and search engines.
 
 use askama::Template;
 
 use super::{RunEntry, Settings, SiteError, address::Address, catalogue::Catalogue};
 use crate::write::File;
 
-/// Runs that a feed has.
+/// The most runs in a feed.
 const RUNS_MAX: usize = 50;
 
 #[derive(Template)]
 #[template(path = "site/feed.xml", escape = "xml")]
 struct Feed<'a> {
     title: &'a str,
-    /// Where the site is; a feed without it has links that are relative.
+    /// The address of the site; without it the links of a feed are relative.
     url: &'a str,
     updated: &'a str,
     runs: Vec<(&'a RunEntry, String)>,
@@ -33,7 +33,7 @@ pub(super) fn feed(site: &Catalogue<'_>, settings: &Settings) -> Result<File, Si
     Ok(File { name: "feed.xml".to_owned(), bytes: text.into_bytes() })
 }
 
-/// Of a site whose place is known.
+/// The site map, if the address of the site is known.
 pub(super) fn map(site: &Catalogue<'_>, settings: &Settings) -> Option<File> {
     let url = settings.url.as_ref()?;
     let fixed = [Address::Index, Address::Claims, Address::Versus, Address::Method, Address::Data];

@@ -1,15 +1,15 @@
-//! A figure with its interval, and how it is read out of the table of a document.
+//! A figure with its interval, read from the table of a document.
 
 use serde::{Deserialize, Serialize};
 use tare_analysis::{estimate::Estimate, interleaved::RatioBound};
 
 use crate::document::{Document, Table, Tone, Value};
 
-/// A figure and its interval, where it has one.
+/// A figure with its interval, if it has one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunFigure {
     pub value: f64,
-    /// It is an inequality.
+    /// Whether it is an inequality.
     #[serde(default, skip_serializing_if = "is_exact")]
     pub bound: RatioBound,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -18,7 +18,7 @@ pub struct RunFigure {
     pub high: Option<f64>,
 }
 
-/// A verdict in a word or two, with its colour.
+/// A verdict in one or two words, with its colour.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Word {
     pub text: String,
@@ -30,12 +30,11 @@ fn is_exact(bound: &RatioBound) -> bool {
 }
 
 impl RunFigure {
-    /// Both ends, where they are known.
+    /// Both bounds, if they are known.
     pub fn ends(&self) -> Option<(f64, f64)> {
         self.low.zip(self.high)
     }
 
-    /// The same figure seen from the other of two sides.
     pub(crate) fn inverse(self) -> RunFigure {
         let bound = match self.bound {
             RatioBound::Exact => RatioBound::Exact,
@@ -53,7 +52,7 @@ impl From<RunFigure> for Estimate {
     }
 }
 
-/// A row of a table, read by the keys of its columns.
+/// Reads a row of a table by column keys.
 pub(super) struct Reader<'a> {
     table: &'a Table,
     row: &'a [Value],
@@ -95,7 +94,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The table of the section of this id.
 pub(super) fn table<'a>(document: &'a Document, id: &str) -> Option<&'a Table> {
     document.sections.iter().find(|section| section.id == id)?.table.as_ref()
 }

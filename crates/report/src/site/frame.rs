@@ -1,4 +1,4 @@
-//! What every page of a site has around its own text: head, links to the other pages, foot.
+//! The frame of every page of a site: head, links to the other pages, foot.
 
 use askama::Template;
 
@@ -16,22 +16,22 @@ use crate::{
     },
 };
 
-/// The head of a page, and the way from it to the others.
+/// The head of a page, and its links to the others.
 pub(crate) struct PageFrame<'a> {
     pub(crate) root: String,
     pub(crate) title: String,
-    /// What it says, for who sees a link to it.
+    /// The description in previews of links.
     pub(crate) description: String,
     pub(crate) site: &'a str,
     pub(crate) assets: &'static Assets,
     address: Address<'a>,
-    /// Where it will be found.
+    /// The address at which it will be published.
     pub(crate) url: Option<String>,
-    /// Where the picture of a link to it will be found.
+    /// The address of its preview picture.
     pub(crate) image: Option<String>,
 }
 
-/// Pages that every page has a link to.
+/// The pages that every page links to.
 const LINKS: [(Address<'static>, &str); 5] = [
     (Address::Index, "Results"),
     (Address::Versus, "X against Y"),
@@ -60,7 +60,7 @@ impl<'a> PageFrame<'a> {
         }
     }
 
-    /// With a picture beside the page.
+    /// Adds a preview picture in the folder of the page.
     pub(crate) fn image(self, path: &str, settings: &Settings) -> PageFrame<'a> {
         PageFrame { image: settings.url.as_ref().map(|url| format!("{url}{path}")), ..self }
     }
@@ -101,20 +101,18 @@ struct Whole<'a> {
 #[derive(Template)]
 #[template(path = "site/sections.html")]
 pub(crate) struct Sections<'a> {
-    /// What kind of page it is.
     pub(crate) kind: &'a str,
     pub(crate) title: &'a str,
     pub(crate) lead: &'a str,
     /// The large sentence below the title; empty for none.
     pub(crate) answer: &'a str,
-    /// What makes that sentence doubtful.
+    /// Reasons to distrust that sentence.
     pub(crate) cautions: &'a [String],
-    /// HTML that its writer has escaped, before the sections.
+    /// Escaped HTML before the sections.
     pub(crate) before: &'a str,
     pub(crate) sections: Vec<SectionView<'a>>,
 }
 
-/// The same around the page of a run.
 pub(super) fn around(frame: &PageFrame<'_>, links: String) -> Result<Around, SiteError> {
     let Assets { charts, page, site, .. } = frame.assets;
     let script = |path: &String| format!("<script src=\"{}{path}\" defer></script>\n", frame.root);
@@ -126,13 +124,13 @@ pub(super) fn around(frame: &PageFrame<'_>, links: String) -> Result<Around, Sit
     })
 }
 
-/// The page of this address around what its writer escaped.
+/// The page of this address around escaped HTML.
 pub(super) fn file(frame: &PageFrame<'_>, main: &str) -> Result<File, SiteError> {
     let text = Whole { frame, main }.render()?;
     Ok(File { name: frame.address.path(), bytes: text.into_bytes() })
 }
 
-/// Sections with links from the names in their tables, where there is a page of that name.
+/// Sections in which names link to their pages, if there are any.
 pub(super) fn linked<'a>(
     sections: &'a [Section],
     link: impl Fn(&str, &str) -> Option<String>,

@@ -1,4 +1,5 @@
-//! The first page: the answer of the run with the most services, how published claims fared, a card for each experiment.
+//! The first page: the answer of the run with the most services, the outcomes of published claims, a card for
+//! each experiment.
 
 use askama::Template;
 use tare_analysis::{estimate::Estimate, interleaved::RatioBound};
@@ -20,9 +21,9 @@ use crate::{
     write::{File, html::SectionView},
 };
 
-/// Rows of the table on the first page: the run's page has all of them.
+/// The most rows on the first page: the run's page has all of them.
 const ROWS_MAX: usize = 15;
-/// Runs that are listed on the first page; the pages of experiments have all of them.
+/// The most runs that are listed on the first page; the pages of experiments have all of them.
 const RUNS_MAX: usize = 20;
 
 #[derive(Template)]
@@ -38,7 +39,7 @@ struct Index<'a> {
     count: String,
 }
 
-/// The answer, and the table that it is of.
+/// The answer, with its table.
 struct Hero<'a> {
     run: &'a RunEntry,
     link: String,
@@ -51,7 +52,7 @@ struct ExperimentCard<'a> {
     link: String,
     count: String,
     standing: Standing,
-    /// Its first rows, or how its claims fared; HTML.
+    /// Its first rows, or the outcomes of its claims; HTML.
     picture: String,
 }
 
@@ -67,7 +68,7 @@ struct ListedRun<'a> {
     standing: Standing,
 }
 
-/// Whether the figures of a run are stood behind: for the style, and for a reader.
+/// Whether the figures of a run are sound: for the style, and as text.
 pub(super) struct Standing {
     pub(super) class: &'static str,
     pub(super) text: &'static str,
@@ -117,7 +118,7 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, Si
     frame::file(&frame, &index.render()?)
 }
 
-/// Those that rank services first, then the published ones.
+/// The experiments that rank services first, then the published ones.
 fn experiments<'a, 'b>(site: &'b Catalogue<'a>) -> Vec<&'b ExperimentRuns<'a>> {
     let mut experiments: Vec<&ExperimentRuns<'_>> = site.experiments.values().collect();
     experiments.sort_by_key(|experiment| (!experiment.speaker().claims.is_empty(), experiment.name));
@@ -135,7 +136,7 @@ fn card<'a>(experiment: &ExperimentRuns<'a>, frame: &PageFrame<'_>) -> Experimen
     }
 }
 
-/// How its claims fared, or the first of its rows.
+/// The outcomes of its claims, or its first rows.
 fn picture(run: &RunEntry) -> String {
     match run.claims.as_slice() {
         [] => chart::points(
@@ -164,14 +165,14 @@ fn languages<'a>(site: &Catalogue<'a>, frame: &PageFrame<'_>) -> Vec<Language<'a
     site.languages().into_iter().map(of).collect()
 }
 
-/// The first rows of a run, in its own order.
+/// The first rows of a run, in its order.
 fn table(run: &RunEntry) -> Section {
     let rows = run.rows.iter().filter(|row| row.is_measured()).take(ROWS_MAX);
     let table = columns().table("Services, best first", rows);
     Section::new("services", "What each service costs", "", table)
 }
 
-/// What a row is known by, and the figures that people ask for.
+/// The identifying columns of a row, and the most requested figures.
 pub(super) fn columns<'a>() -> Columns<'a, &'a Row> {
     Columns::new()
         .text("label", "service", |row: &&Row| row.service.clone())
@@ -189,7 +190,6 @@ pub(super) fn ranks([best, worst]: [u32; 2]) -> String {
     if best == worst { best.to_string() } else { format!("{best}-{worst}") }
 }
 
-/// The figures of a row.
 pub(super) fn figures<'a, T>(row: impl Fn(&T) -> &'a Row + Copy + 'a) -> Columns<'a, T> {
     let of =
         move |figure: fn(&Row) -> Option<RunFigure>| move |thing: &T| figure(row(thing)).map(Estimate::from);
@@ -214,7 +214,7 @@ pub(super) fn figures<'a, T>(row: impl Fn(&T) -> &'a Row + Copy + 'a) -> Columns
         .with(hinted)
 }
 
-/// Its interval is shown to who points at it.
+/// Shows the interval as a tooltip.
 fn hinted(column: Column) -> Column {
     column.interval_priority(LAST)
 }

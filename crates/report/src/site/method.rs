@@ -1,4 +1,4 @@
-//! How it is measured, in five minutes.
+//! The method of measurement, in five minutes.
 
 use askama::Template;
 

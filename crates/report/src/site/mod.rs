@@ -1,8 +1,8 @@
-//! A static site of many runs: any web server can serve it, and it opens from disk. Here are its pages as text and bytes;
-//! who writes them to a folder, and which of them are new, is not known here.
+//! A static site of many runs: any web server can serve it, and it opens from disk. This module makes its
+//! pages in memory; the caller writes them to a folder, and knows which of them are new.
 //!
-//! A site is made in two steps. Each run gives its own files and a [`RunEntry`], which is all that the other pages need to know
-//! of it; so a new run costs its own files and the pages that many runs share, however many runs there are.
+//! A site is made in two steps. Each run gives its own files and a [`RunEntry`], which contains all that the
+//! other pages need. So the cost of a new run is its own files and the shared pages.
 
 mod address;
 mod assets;
@@ -45,12 +45,10 @@ use catalogue::Catalogue;
 /// The version of `data/site.json`: `major.minor`. Its schema is in `schema/site.schema.json`.
 pub const FORMAT: &str = "1.0";
 
-/// What holds for all pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// What the site is called.
     pub title: String,
-    /// Where it will be found, with a stroke at its end: a preview of a link, a feed and a map of the site name it.
+    /// The address of the site, with a slash at its end: previews, the feed and the site map need it.
     pub url: Option<String>,
 }
 
@@ -65,7 +63,7 @@ pub enum SiteError {
     Preview { page: String, reason: String },
 }
 
-/// The files of one run: its page, its data, the picture that a link to it is shown with.
+/// The files of one run: its page, its data, its preview picture.
 ///
 /// # Errors
 /// If a page cannot be made.
@@ -105,7 +103,7 @@ pub fn of_all(entries: &[RunEntry], settings: &Settings) -> Result<Vec<File>, Si
     Ok(files)
 }
 
-/// The main table of a document, for who wants figures and nothing else.
+/// The main table of a document, for readers who want only figures.
 fn main_table(document: &Document) -> Option<&Table> {
     document.sections.first()?.table.as_ref()
 }

@@ -1,25 +1,25 @@
-//! Two services of one run, as a document has every pair of them.
+//! Two services of one run, as in the document's table of pairs.
 
 use serde::{Deserialize, Serialize};
 
 use super::figure::{Reader, RunFigure, table};
 use crate::document::{Document, Value};
 
-/// The section of a document that has a row for each pair.
+/// The section of a document that has a row per pair.
 const PAIRS: &str = "pairs";
 
-/// Two services of one run, by the figures of the same blocks.
+/// Two services of one run, compared in the same blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
     pub first: String,
     pub second: String,
-    /// The first's by the second's.
+    /// The ratio of the first to the second.
     pub cpu_ratio: Option<RunFigure>,
     pub throughput_ratio: Option<RunFigure>,
-    /// With all pairs of the run allowed for; not known with too few blocks.
+    /// Whether they are separated, corrected for all pairs of the run; `None` with too few blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub separated: Option<bool>,
-    /// A greater difference is excluded, as a share of the lesser, with all pairs allowed for.
+    /// The largest difference not excluded, as a share of the smaller figure, corrected for all pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub differ_most: Option<f64>,
 }

@@ -1,5 +1,5 @@
-//! The picture that a link to a run is shown with: its question, its answer, its first rows. Drawn with a font of its own, so that it is
-//! the same on every machine.
+//! The preview picture for links to a run: its question, its answer, its first rows. It uses its own font, so
+//! that it is the same on every machine.
 
 use std::{
     fmt::Write,
@@ -22,11 +22,11 @@ use crate::document::Unit;
 const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 630.0;
 const EDGE: f64 = 60.0;
-/// Letters of a line of the answer, and lines of it.
+/// The most letters in a line of the answer, and the most lines.
 const LETTERS_MAX: usize = 62;
 const LINES_MAX: usize = 3;
 const ROWS_MAX: usize = 8;
-/// Where the tracks of rows begin and end.
+/// The horizontal start and end of the tracks.
 const TRACK: (f64, f64) = (320.0, 860.0);
 
 static FONTS: LazyLock<Options<'static>> = LazyLock::new(|| {
@@ -106,7 +106,7 @@ fn bold(svg: &mut String, (x, y): (f64, f64), size: u32, text: &str) {
     );
 }
 
-/// An answer in as many lines as there is room for.
+/// Wraps an answer to the available lines.
 fn lines(answer: &str) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in answer.split_whitespace() {

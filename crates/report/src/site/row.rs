@@ -1,4 +1,4 @@
-//! A service with its figures, as the main table of a run has it.
+//! A service with its figures, from the main table of a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,14 +11,14 @@ pub struct Row {
     pub language: String,
     pub framework: String,
     pub version: String,
-    /// It is measured beside the others and competes with none.
+    /// Whether it is a reference, which has no rank.
     pub is_reference: bool,
-    /// The data do not separate it from the next row.
+    /// Whether the data do not separate it from the next row.
     #[serde(default)]
     pub is_tied_to_next: bool,
-    /// The best and the worst rank that it may have.
+    /// The best and the worst possible rank.
     pub ranks: Option<[u32; 2]>,
-    /// CPU time for a request, by the reference's.
+    /// The ratio of CPU time per request to the reference.
     pub cpu_ratio: Option<RunFigure>,
     pub cpu_ns_per_request: Option<RunFigure>,
     pub throughput_ratio: Option<RunFigure>,
@@ -29,8 +29,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// The services of the main table, or of the one beside the published figures. A table with several rows for a service says
-    /// which there are, and no figure of them.
+    /// The services of the main table, or of the published table. If a table has several rows per service,
+    /// only the names are used, without figures.
     pub(crate) fn all(document: &Document) -> Vec<Row> {
         let has_services =
             |section: &&Section| section.table.as_ref().is_some_and(|table| table.place("label").is_some());
@@ -81,13 +81,13 @@ impl Row {
         *self = Row { service, language, framework, version, ..Row::default() };
     }
 
-    /// It has a figure of any kind.
+    /// Whether it has any figure.
     pub fn is_measured(&self) -> bool {
         self.cpu_ns_per_request.is_some() || self.requests_per_second.is_some()
     }
 }
 
-/// What is known of a service beside its figures.
+/// A property of a service besides its figures.
 fn footprint(document: &Document, service: &str, key: &str) -> String {
     let rows = table(document, "footprint").into_iter().flat_map(Reader::all);
     let row = rows.into_iter().find(|row| row.text("label") == service);

@@ -39,7 +39,7 @@ pub(super) fn files(
     Ok(files)
 }
 
-/// Where the pages of its services are, for the panel that the page's script opens of a service.
+/// The addresses of its services' pages, for the service panel of the page's script.
 fn services(entry: &RunEntry, frame: &PageFrame<'_>) -> String {
     let link = |row: &Row| (row.service.clone(), frame.to(Address::Service(&row.service)));
     let links: BTreeMap<String, String> = entry.rows.iter().map(link).collect();

@@ -1,5 +1,5 @@
-//! What a reader can search for: names of experiments, services, languages and runs, with where they are. It is a script and no JSON,
-//! because a page that is opened from disk may load the one and not the other.
+//! The search index: names of experiments, services, languages and runs, with their addresses. It is a script
+//! instead of JSON, because a page opened from disk may load only the former.
 
 use super::{address::Address, catalogue::Catalogue};
 use crate::write::File;
@@ -16,7 +16,7 @@ pub(super) fn index(site: &Catalogue<'_>) -> File {
     let all = services.chain(languages).chain(experiments).chain(runs);
     let found: Vec<(&str, &str, String)> =
         all.map(|(name, kind, address)| (name, kind, address.path())).collect();
-    // Strings only: there is nothing that JSON could not say.
+    // It contains only strings, which JSON can represent.
     let json = serde_json::to_string(&found).unwrap_or_default();
     File {
         name: "assets/search.js".to_owned(),

@@ -1,4 +1,4 @@
-//! A service over all experiments, and the badge that its README may show.
+//! A service over all experiments, and its badge for a README.
 
 use askama::Template;
 
@@ -21,7 +21,7 @@ use crate::{
 
 type Place<'a> = (&'a RunEntry, &'a Row);
 
-/// Neighbours that a page leads to.
+/// The most neighbours that a page links to.
 const NEIGHBOURS_MAX: usize = 6;
 
 pub(super) fn page(
@@ -54,7 +54,7 @@ fn lead(service: &Service<'_>) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Its cost where it has a rank, in the experiment with the most services.
+/// Its cost and rank in the experiment with the most services.
 fn answer(service: &Service<'_>) -> String {
     let ranked = service.places.iter().filter(|(_, row)| row.ranks.is_some() && row.cpu_ratio.is_some());
     let Some((run, row)) = ranked.max_by_key(|(run, _)| run.rows.len()) else { return String::new() };
@@ -90,7 +90,7 @@ fn places(service: &Service<'_>) -> Section {
     )
 }
 
-/// Where its language is, and who it is compared with.
+/// Links to its language, and to comparisons with it.
 fn links(service: &Service<'_>, site: &Catalogue<'_>, frame: &PageFrame<'_>) -> String {
     let mut links: Vec<String> = Vec::new();
     if site.languages().contains_key(service.language) {
@@ -105,7 +105,7 @@ fn links(service: &Service<'_>, site: &Catalogue<'_>, frame: &PageFrame<'_>) -> 
     if links.is_empty() { String::new() } else { format!("<p class=\"go\">{}</p>", links.join(" ")) }
 }
 
-/// The services beside it in the order of the run with the most pairs.
+/// The neighbouring services in the order of the run with the most pairs.
 fn neighbours<'a>(service: &Service<'a>) -> Vec<&'a str> {
     let Some((run, _)) = service.places.iter().max_by_key(|(run, _)| run.pairs.len()) else {
         return Vec::new();
@@ -122,7 +122,7 @@ fn neighbours<'a>(service: &Service<'a>) -> Vec<&'a str> {
     others.into_iter().take(NEIGHBOURS_MAX).map(|(_, name)| name).collect()
 }
 
-/// The picture, and the line that shows it elsewhere.
+/// The badge, and the line that embeds it elsewhere.
 fn badge(service: &Service<'_>, frame: &PageFrame<'_>, settings: &Settings) -> String {
     let with_badge = service.places.iter().filter(|(_, row)| badge::message(row).is_some());
     let Some((run, row)) = with_badge.max_by_key(|(run, _)| run.rows.len()) else { return String::new() };

@@ -1,5 +1,5 @@
-//! Any two services of a run, each pair with an address of its own: `vs/#axum,hyper`. The sentences are written here, so a reader
-//! without a script has them too; the script only shows the pair that was asked for.
+//! Any two services of a run; each pair has an address: `vs/#axum,hyper`. The sentences are part of the page,
+//! so they are there without a script. The script only shows the requested pair.
 
 use std::collections::BTreeMap;
 
@@ -18,20 +18,20 @@ use crate::write::File;
 #[derive(Template)]
 #[template(path = "site/versus.html")]
 struct Versus<'a> {
-    /// All services that are in a pair: their part of an address, and their name.
+    /// All services that occur in a pair, by their part of the address, with their names.
     services: Vec<(String, &'a str)>,
     pairs: Vec<Asked<'a>>,
 }
 
-/// What there is to say of two services.
+/// The comparison of two services.
 struct Asked<'a> {
-    /// The address with the one named first that comes first in the alphabet, and the other way round.
+    /// The anchors in alphabetical order, and in the reverse order.
     ids: [String; 2],
     names: [&'a str; 2],
     found: Vec<PairFound<'a>>,
 }
 
-/// What one run says of them.
+/// The result of one run.
 struct PairFound<'a> {
     run: &'a RunEntry,
     link: String,
@@ -65,7 +65,7 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, Si
     frame::file(&frame, &page.render()?)
 }
 
-/// Those of a pair in the order of the alphabet.
+/// The names of a pair in alphabetical order.
 fn names(pair: &Pair) -> [&str; 2] {
     let mut names = [pair.first.as_str(), pair.second.as_str()];
     names.sort_unstable();

@@ -3,7 +3,7 @@
 use super::{figure::RunFigure, pair::Pair, row::Row};
 use crate::{document::Unit, gather::words::with_interval};
 
-/// What a sentence ends with, and not a decimal point.
+/// The text up to the first full stop that is no decimal point.
 pub(crate) fn first_sentence(text: &str) -> &str {
     text.find(". ").map_or(text, |end| &text[..=end])
 }
@@ -12,7 +12,7 @@ pub(crate) fn shown(figure: RunFigure, unit: Unit) -> String {
     with_interval(&figure.into(), unit)
 }
 
-/// What there is to say of two services: the sentence that `web/src/pair.js` makes of the same row.
+/// The comparison of two services: the same sentence that `web/src/pair.js` makes from this row.
 pub(super) fn sentence(pair: &Pair, first: Option<&Row>, second: Option<&Row>) -> Option<String> {
     let Pair { first: one, second: other, .. } = pair;
     let [cpu, throughput] = [pair.cpu_ratio, pair.throughput_ratio].map(|ratio| ratio.map(ratio_in_words));
@@ -45,7 +45,7 @@ fn ratio_in_words(figure: RunFigure) -> String {
     format!("{}{}", figure.bound.words(), shown(figure, Unit::Times))
 }
 
-/// `p99 827 µs against 940 µs`; absent where one of them has no such figure.
+/// `p99 827 µs against 940 µs`; `None` if one of them lacks the figure.
 fn against(
     what: &str,
     unit: Unit,

@@ -1,20 +1,20 @@
-//! CSV: RFC 4180, UTF-8, a file for each table and one that says what the columns are. Numbers are raw and in base units,
-//! nothing is rounded, and what is not known is an empty field.
+//! CSV: RFC 4180, UTF-8, a file per table and one that describes the columns. Numbers are raw and in base
+//! units, nothing is rounded, and an unknown value is an empty field.
 //!
-//! A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula, wherever it comes from, and names come
-//! from whoever wrote a service (OWASP: "CSV Injection"). So a text that begins with one of them, or with white space that
-//! would hide it, has an apostrophe before it, which a spreadsheet takes for "text"; numbers are never touched. Who reads
-//! the file by a program and wants names as they are takes them from Parquet or JSON.
+//! A spreadsheet interprets a cell that begins with `=`, `+`, `-` or `@` as a formula, and any author of a
+//! service chooses names (OWASP: "CSV Injection"). So a text with such a beginning, even after white space,
+//! gets a leading apostrophe, which a spreadsheet reads as "text". Numbers are not changed. Programs that
+//! need the exact names should read Parquet or JSON.
 
 use csv::{Terminator, WriterBuilder};
 
 use super::{Document, File, Table, tables};
 use crate::document::{Column, Value};
 
-/// The file that says what the columns of the others are.
+/// The file that describes the columns of the others.
 pub const COLUMNS: &str = "columns.csv";
 
-/// A file for each table, and [`COLUMNS`].
+/// A file per table, and [`COLUMNS`].
 #[must_use]
 pub fn csv(document: &Document) -> Vec<File> {
     let file = |name: String, bytes| File { name, bytes };
@@ -24,14 +24,14 @@ pub fn csv(document: &Document) -> Vec<File> {
     [columns].into_iter().chain(tables).collect()
 }
 
-/// One table; the keys of its columns are the head.
+/// One table; its header has the keys of the columns.
 #[must_use]
 pub fn of_table(table: &Table) -> Vec<u8> {
     let head = table.columns.iter().map(|column| text(&column.key)).collect();
     written(head, table.rows.iter().map(|row| row.iter().map(field).collect()))
 }
 
-/// What the columns of all tables mean.
+/// The meaning of the columns of all tables.
 fn columns(document: &Document) -> Vec<u8> {
     let head = ["table", "column", "title", "unit", "low", "high", "help"].map(str::to_owned).to_vec();
     let columns = tables(document)
@@ -55,7 +55,7 @@ fn field(value: &Value) -> String {
     value.text().map_or_else(|| value.raw(), text)
 }
 
-/// Text that no spreadsheet takes for a formula. The wide forms of the signs count as the signs in some of them.
+/// Protects text from being read as a formula. Some spreadsheets accept full-width signs.
 fn text(of: &str) -> String {
     const SIGNS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
     let hidden = |c: char| {
@@ -109,7 +109,7 @@ mod tests {
         #[test]
         fn every_value_reads_back(table in fixture::table()) {
             let lines = read(&of_table(&table));
-            // A record of one empty field is the only one that a reader may pass over: tables have more columns.
+            // A reader may only skip a record that consists of one empty field, and tables have more columns.
             prop_assert_eq!(lines.len(), table.rows.len() + 1);
             for (line, row) in lines[1..].iter().zip(&table.rows) {
                 for (field, value) in line.iter().zip(row) {

@@ -1,4 +1,4 @@
-//! Documents made by hand for the tests of all forms: one with everything that a form can meet, hostile names too, and
+//! Handmade documents for the tests of all formats: one with every feature, one with hostile names, and
 //! arbitrary ones.
 
 use proptest::prelude::*;
@@ -128,7 +128,7 @@ fn slices(count: u64) -> Section {
     Section::new("slices", "Slices", "Each slice.", table).chart(chart)
 }
 
-/// The same with a hostile name in every place that a user or a service fills.
+/// The same with a hostile name wherever a user or a service chooses the text.
 pub(crate) fn hostile() -> Document {
     let mut document = interleaved();
     let all = HOSTILE.join(" ");
@@ -153,7 +153,7 @@ pub(crate) fn hostile() -> Document {
     document
 }
 
-/// Of one service, or of none that has figures: what is left of a run that went wrong.
+/// A run with one service, or without figures: the rest of a failed run.
 pub(crate) fn bare(kind: Kind) -> Document {
     let mut document = interleaved();
     (document.kind, document.status) = (kind, Status::Interrupted);
@@ -163,7 +163,7 @@ pub(crate) fn bare(kind: Kind) -> Document {
     document
 }
 
-/// Any text, often one of the characters that a form takes for its own.
+/// Any text, often with a character that is special in some format.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     let char = prop_oneof![
         any::<char>(),
@@ -177,7 +177,7 @@ pub(crate) fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(char, 0..12).prop_map(|chars| chars.into_iter().collect())
 }
 
-/// A table of a column of each unit, with any values that fit it.
+/// A table with a column of each unit, with any valid values.
 pub(crate) fn table() -> impl Strategy<Value = Table> {
     let number = || prop_oneof![Just(Value::None), any::<f64>().prop_map(Value::from)];
     let count = prop_oneof![Just(Value::None), (0_u64..1 << 53).prop_map(Value::from)];

@@ -1,6 +1,6 @@
-//! Latency percentiles in the text form that HdrHistogram's plotter reads (`.hgrm`): a file for each row of a run, and for
-//! each rate of its open loops, all blocks added up. They come from the histograms in the run folder and not from a
-//! document, which has some percentiles of them and not all.
+//! Latency percentiles in the text format of HdrHistogram's plotter (`.hgrm`): a file for each row of a run,
+//! and for each rate of its open loops, summed over all blocks. They come from the histograms in the run
+//! folder, because a document has only some percentiles.
 
 use std::{
     collections::BTreeMap,
@@ -23,13 +23,13 @@ pub enum HgrmError {
 
 #[derive(Debug)]
 pub struct Latencies {
-    /// `ROW.hgrm` for closed loops, `ROW-at-RATE.hgrm` for open ones.
+    /// The files: `ROW.hgrm` for closed loops, `ROW-at-RATE.hgrm` for open ones.
     pub files: Vec<File>,
-    /// What could not be read and is not in them, a sentence each.
+    /// Histograms that could not be read and are missing, a sentence each.
     pub damage: Vec<String>,
 }
 
-/// All that the folder `run` has.
+/// All latencies in the folder `run`.
 ///
 /// # Errors
 /// If it has none.
@@ -59,7 +59,8 @@ pub fn hgrm(run: &Path) -> Result<Latencies, HgrmError> {
     Ok(Latencies { files, damage })
 }
 
-/// What follows the block in the name of its file: nothing for a closed loop, `-at-RATE` for an open one.
+/// The suffix after the block in a histogram's file name: empty for a closed loop, `-at-RATE` for an open
+/// one.
 fn point(file: &str) -> Option<&str> {
     let name = file.strip_prefix("block-")?.strip_suffix(".hgrm-v2")?;
     let point = name.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -77,7 +78,6 @@ fn text(histogram: &Histogram) -> Vec<u8> {
     bytes
 }
 
-/// The names in a folder, in their order.
 fn names(folder: &Path) -> io::Result<Vec<String>> {
     let entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
     let mut names: Vec<String> =

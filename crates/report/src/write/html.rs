@@ -1,7 +1,8 @@
-//! A document as a page: one file that opens from disk, asks nothing of a network, and is complete without its script.
+//! A document as a page: one file that opens from disk, makes no requests, and is complete without its
+//! script.
 //!
-//! What stands in it as text is written here: the head, the notes, and every table of up to [`TABLE_ROWS_MAX`] rows. The
-//! document itself lies in the page as JSON; of that the script (`web/`) draws charts and longer tables.
+//! This module writes the page's text: the head, the notes, and every table of up to [`TABLE_ROWS_MAX`] rows.
+//! It also contains the document as JSON, from which the script (`web/`) draws charts and longer tables.
 
 mod brief;
 mod policy;
@@ -19,27 +20,27 @@ pub use policy::SERVED;
 use crate::document::{Check, Document, Section};
 use table::TableView;
 
-/// Rows of the longest table that is written into the page. Longer ones are made by the script when they are opened: few
-/// reads them from top to bottom, and a browser lays out what it is given.
+/// The most rows of a table in the HTML. The script makes longer tables when they are opened: few readers
+/// read them whole, and a browser lays out everything it gets.
 pub const TABLE_ROWS_MAX: usize = 300;
 
-/// Rows from which on a table is closed at first, though no chart says more: it is looked up, and not read.
+/// The number of rows from which a table is folded at first, even without a chart: it is for reference.
 const FOLDED_ROWS_MIN: usize = 40;
 
 pub(crate) const CHARTS: &str = include_str!("../../dist/charts.js");
 pub(crate) const SCRIPT: &str = include_str!("../../dist/page.js");
 pub(crate) const STYLE: &str = include_str!("../../dist/page.css");
 
-/// What a page that comes from a server has more than one from disk. All are paths of the same server.
+/// Additions to a page from a server, compared with one from disk. All are paths on the same server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Served {
-    /// Where the list of runs is: a link of the head leads there.
+    /// The path of the list of runs, to which the head links.
     pub list: String,
-    /// Where events come from. At each `document`, the page asks for itself again and shows what is new.
+    /// The path of the events. At each `document` event the page requests itself again and shows the changes.
     pub events: Option<String>,
 }
 
-/// What a page of a site has around its document: HTML that its writer has escaped.
+/// The parts of a site's page around its document, as escaped HTML.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Around {
     pub(crate) head: String,
@@ -56,7 +57,7 @@ struct Page<'a> {
     served: Option<&'a Served>,
     around: Option<&'a Around>,
     sections: Vec<SectionView<'a>>,
-    /// Those that have nothing to show but why: in one list at the end, where each would be a heading over a line.
+    /// Sections with only a reason for their absence: one list at the end, instead of a heading for each.
     silent: Vec<&'a Section>,
     json: String,
 }
@@ -68,15 +69,15 @@ struct Frame<'a> {
     main: &'a str,
 }
 
-/// A section as the template wants it.
+/// A section in the template's form.
 pub(crate) struct SectionView<'a> {
     pub(crate) section: &'a Section,
-    /// The first section has the main table: it is never folded, and stands before the charts.
+    /// Whether it is the first section, with the main table: it is never folded, and precedes the charts.
     pub(crate) main: bool,
     pub(crate) table: Option<TableView<'a>>,
 }
 
-/// A page of its own, with everything in it.
+/// A standalone page that contains everything.
 ///
 /// # Errors
 /// None that a document can cause: the template writes into memory.
@@ -84,7 +85,7 @@ pub fn html(document: &Document) -> Result<String, askama::Error> {
     page(document, None, None)
 }
 
-/// The same page, as a server shows it: it knows the way back to the list, and may be reported to look again.
+/// The same page for a server: it links to the list, and can receive events to update itself.
 ///
 /// # Errors
 /// As [`html`].
@@ -92,7 +93,7 @@ pub fn served(document: &Document, served: &Served) -> Result<String, askama::Er
     page(document, Some(served), None)
 }
 
-/// The same page as one of a site: style and scripts are files that all pages share.
+/// The same page for a site: all pages share the files with style and scripts.
 ///
 /// # Errors
 /// As [`html`].
@@ -100,7 +101,8 @@ pub(crate) fn of_site(document: &Document, around: &Around) -> Result<String, as
     page(document, None, Some(around))
 }
 
-/// A page of the same looks around what the caller wrote, such as a list of runs. `main` is HTML: the caller escapes.
+/// A page of the same style around the caller's content, such as a list of runs. `main` is HTML that the
+/// caller has escaped.
 ///
 /// # Errors
 /// As [`html`].
@@ -122,15 +124,15 @@ fn page(
     Page { document, served, around, sections, silent, json: embeddable(document) }.render()
 }
 
-/// An instant as HTML has it: to the millisecond. What is no time stays as it is.
+/// An instant for HTML, to the millisecond. A text that is no time is unchanged.
 pub(crate) fn datetime(instant: &str) -> String {
     let parsed = instant.parse::<jiff::Timestamp>();
     parsed.map_or_else(|_| instant.to_owned(), |time| time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
 }
 
-/// JSON that cannot end the element that it stands in, whatever a service is called.
+/// JSON that cannot end its surrounding element, whatever the name of a service.
 pub(crate) fn embeddable(value: &impl serde::Serialize) -> String {
-    // Strings and finite numbers only: there is nothing that JSON could not say.
+    // It contains only strings and finite numbers, which JSON can represent.
     let json = serde_json::to_string(value).unwrap_or_default();
     let mut safe = String::with_capacity(json.len() + json.len() / 64);
     for letter in json.chars() {
@@ -161,7 +163,7 @@ impl<'a> SectionView<'a> {
         SectionView { section, main, table }
     }
 
-    /// With links from the cells of its table: `link` knows where the text of a column leads.
+    /// Adds links to the cells of its table: `link` returns the target for the text of a column.
     pub(crate) fn linked(mut self, link: &impl Fn(&str, &str) -> Option<String>) -> SectionView<'a> {
         if let Some(table) = &mut self.table {
             table.link(link);
@@ -179,7 +181,7 @@ impl Page<'_> {
         self.document.kind.text()
     }
 
-    /// When the run began, to the second, as people write it. What is no time stays as it is.
+    /// The start of the run, to the second, for people. A text that is no time is unchanged.
     fn began(&self) -> String {
         let began = self.document.began.parse::<jiff::Timestamp>();
         began.map_or_else(
@@ -192,7 +194,7 @@ impl Page<'_> {
         datetime(&self.document.began)
     }
 
-    /// The day on which it began, if that is a time: two runs of one experiment are two tabs.
+    /// The date of its start, if that is a time: it distinguishes the tabs of two runs of one experiment.
     fn day(&self) -> Option<String> {
         let began = self.document.began.parse::<jiff::Timestamp>().ok()?;
         Some(began.strftime("%Y-%m-%d").to_string())
@@ -206,18 +208,18 @@ impl Page<'_> {
         self.document.checks.iter().any(|check| check.verdict.tone() == Tone::Bad)
     }
 
-    /// What stands before any figure, since it makes all of them doubtful.
+    /// The reasons to distrust all figures, which precede them.
     fn cautions(&self) -> Vec<&str> {
         let cautions = self.document.cautions.iter().map(String::as_str);
         super::status(self.document.status).into_iter().chain(cautions).collect()
     }
 
-    /// A name for the style, and the word that is shown.
+    /// A name for the style, and the displayed word.
     fn verdict(&self, check: &Check) -> (&'static str, &'static str) {
         (check.verdict.tone().name(), check.verdict.word(super::question(self.document.kind)))
     }
 
-    /// A name for the style, and the word that is shown.
+    /// A name for the style, and the displayed word.
     fn status(&self) -> (&'static str, &'static str) {
         (self.document.status.name(), self.document.status.text())
     }

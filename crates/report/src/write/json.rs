@@ -1,4 +1,4 @@
-//! The document as JSON. Its schema is published beside it; a row of a table is a line, so that files can be compared.
+//! The document as JSON, with a published schema. Each row is a line, so that files can be compared.
 
 use std::io::{self, Write};
 
@@ -7,10 +7,10 @@ use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 
 use crate::Document;
 
-/// The schema of what [`json`] gives: JSON Schema, draft 2020-12.
+/// The schema of the output of [`json`]: JSON Schema, draft 2020-12.
 pub const SCHEMA: &str = include_str!("../../schema/document.schema.json");
 
-/// Whatever lies deeper is a line: rows, columns and charts.
+/// Deeper values are on one line: rows, columns and charts.
 const DEPTH_MAX: usize = 5;
 
 #[must_use]
@@ -23,7 +23,7 @@ pub fn json(document: &Document) -> String {
     String::from_utf8(bytes).expect("JSON is UTF-8")
 }
 
-/// Indented down to a depth, and from there on in one line.
+/// Indents down to a depth, and writes deeper values on one line.
 struct LineFormatter {
     pretty: PrettyFormatter<'static>,
     depth: usize,

@@ -1,8 +1,8 @@
-//! JUnit XML, which every CI server shows: a test case for each check of the document.
+//! JUnit XML, which every CI server shows: a test case per check of the document.
 //!
-//! What was measured and not validly, and what the data do not tell, are errors and not skipped tests: the command ends with
-//! a status of its own for them, and a gate that could not be asked must not look like one that was passed. Skipped is what
-//! was left out before anything was measured, such as a service whose toolchain is not there.
+//! Invalid measurements and undecided questions are errors, not skipped tests: the command has exit codes for
+//! them, and a gate that could not be evaluated must not look passed. Skipped are rows that were left out
+//! before the measurement, such as a service without its toolchain.
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
@@ -92,7 +92,7 @@ mod tests {
         root.descendants().filter(|node| node.has_tag_name("testcase"))
     }
 
-    /// A reader of XML makes spaces of the white space in attributes, unless it is written by its number.
+    /// Writes white space by number, because XML readers replace white space in attributes by spaces.
     fn flat(text: &str) -> String {
         text.replace('\n', " ")
     }

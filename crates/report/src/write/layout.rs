@@ -1,23 +1,23 @@
-//! What of a table a reader sees, in whatever form: columns that say something of some row, what all rows have alike, and
-//! sentences, for which a column has no room.
+//! The visible parts of a table in every format: columns with a value in some row, common values of all rows,
+//! and sentences, which do not fit into a column.
 
 use super::visible;
 use crate::document::{Column, Extra, Table, Unit, Value};
 
-/// Letters up to which a text is a word or two, and not a sentence.
+/// The number of letters up to which a text counts as a word instead of a sentence.
 const SHORT_LETTERS_MAX: usize = 32;
 
-/// The columns of a table by what becomes of them: places in the table.
+/// The columns of a table by their presentation, as indices of the table.
 #[derive(Debug)]
 pub(crate) struct Layout<'t> {
     pub(crate) table: &'t Table,
     /// The column that names a row.
     pub(crate) name: Option<usize>,
-    /// Side by side, the name among them.
+    /// The columns side by side, including the name.
     pub(crate) columns: Vec<usize>,
-    /// Said once, since all rows have the same.
+    /// Columns that are shown once, because all rows have the same value.
     pub(crate) alike: Vec<usize>,
-    /// Said apart from the figures of a row.
+    /// Columns whose sentences are shown apart from the figures of a row.
     pub(crate) sentences: Vec<usize>,
 }
 
@@ -37,12 +37,12 @@ impl<'t> Layout<'t> {
         Layout { table, name, columns, alike, sentences }
     }
 
-    /// Its rows are made of figures, and not of words alone.
+    /// Whether its rows contain figures, and not only words.
     pub(crate) fn has_figures(&self) -> bool {
         self.columns.iter().any(|place| self.column(*place).unit.is_numeric())
     }
 
-    /// A row that has sentences in place of figures.
+    /// Whether a row has sentences instead of figures.
     pub(crate) fn is_without_figures(&self, row: &[Value]) -> bool {
         let figures = self.columns.iter().filter(|place| self.column(**place).unit.is_numeric());
         self.has_figures()
@@ -58,7 +58,7 @@ impl<'t> Layout<'t> {
         })
     }
 
-    /// `language: rust, style: framework`; absent if nothing is alike.
+    /// `language: rust, style: framework`; `None` if no column has a common value.
     pub(crate) fn alike(&self) -> Option<String> {
         let shown = |place: usize| {
             let mut values = self.table.rows.iter().filter_map(|row| row.get(place));
@@ -76,13 +76,13 @@ impl<'t> Layout<'t> {
         self.name.map_or_else(String::new, |place| cell(self.table, row, place))
     }
 
-    /// `failed`, `left out`: how a row stands, where there is a column that says so.
+    /// The state of a row, such as `failed` or `left out`, if there is such a column.
     pub(crate) fn state<'a>(&self, row: &'a [Value]) -> Option<&'a Value> {
         let place = self.table.place("state").filter(|place| !self.sentences.contains(place))?;
         row.get(place).filter(|state| state.text().is_some())
     }
 
-    /// A row that the others are related to, in a table that says so.
+    /// Whether a row is the reference, in a table that marks it.
     pub(crate) fn is_reference(&self, row: &[Value]) -> bool {
         self.flag(row, "is_reference")
     }
@@ -91,7 +91,7 @@ impl<'t> Layout<'t> {
         self.table.place(key).and_then(|place| row.get(place)) == Some(&Value::Flag(true))
     }
 
-    /// A bracket around rows of which each is not separated from the next; absent if there is none.
+    /// A bracket around consecutive rows that are not separated; `None` if all are.
     pub(crate) fn ties(&self, ascii: bool) -> Option<Vec<&'static str>> {
         let tied: Vec<bool> = self.table.rows.iter().map(|row| self.flag(row, "is_tied_to_next")).collect();
         let signs = if ascii { [".", "|", "'"] } else { ["┐", "│", "┘"] };
@@ -109,7 +109,8 @@ impl<'t> Layout<'t> {
     }
 }
 
-/// What rows are filtered by is a word, however long it was made, and a warning is a sentence, however short.
+/// Whether a column contains sentences. Filter values are words, however long, and warnings are sentences,
+/// however short.
 pub(crate) fn has_sentences(table: &Table, place: usize) -> bool {
     let column = &table.columns[place];
     let is_text = column.unit == Unit::Text && !column.facet;
@@ -117,24 +118,24 @@ pub(crate) fn has_sentences(table: &Table, place: usize) -> bool {
     is_text && texts.any(|text| column.key == "warnings" || is_long(text))
 }
 
-/// It is more than a word or two.
+/// Whether the text is longer than a word or two.
 pub(crate) fn is_long(text: &str) -> bool {
     text.chars().nth(SHORT_LETTERS_MAX).is_some()
 }
 
-/// A value as people read it, in one line.
+/// A value for people, in one line.
 pub(crate) fn cell(table: &Table, row: &[Value], place: usize) -> String {
     let value = row.get(place).unwrap_or(&Value::None);
     visible(&value.show(table.columns[place].unit)).replace('\n', " ")
 }
 
-/// The interval of a value, where it has one and both ends are known.
+/// The interval of a value, if both bounds are known.
 pub(crate) fn interval(table: &Table, row: &[Value], place: usize) -> Option<String> {
     let (low, high) = ends(table, row, place)?;
     Some(table.columns[place].unit.show_interval(low, high))
 }
 
-/// The ends of the interval of a value, where both are known.
+/// The bounds of the interval of a value, if both are known.
 pub(crate) fn ends(table: &Table, row: &[Value], place: usize) -> Option<(f64, f64)> {
     let [low, high] = table.columns[place].interval.as_ref()?;
     row.get(place)?.number()?;

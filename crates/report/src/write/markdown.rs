@@ -1,6 +1,6 @@
-//! Markdown for a README or a pull request. The brief form is a comment that is read without scrolling sideways: the answer, what must be
-//! known to believe it, a table of few columns, and everything else of the short form folded away. The long form has the whole of
-//! the main table, and the other sections too, folded where they are not too long to be read.
+//! Markdown for a README or a pull request. The brief form is a comment that needs no sideways scrolling: the
+//! answer, the notes needed to interpret it, a table of few columns, and the rest of the short form folded.
+//! The long form has the full main table, and the other sections folded, unless they are too long.
 
 use super::{
     Document, ROWS_MAX, Section,
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::document::{Fact, Table, Value};
 
-/// The answer, a table of few columns, and folded away the sections that are part of the short form, and all findings.
+/// The answer, a table of few columns, and folded the sections of the short form, and all findings.
 #[must_use]
 pub fn brief(document: &Document) -> String {
     let mut out = head(document);
@@ -28,8 +28,8 @@ pub fn brief(document: &Document) -> String {
     ended(out)
 }
 
-/// A table as far as it is read without scrolling: columns that are made for that, where it has some, and rows without figures with
-/// their reason. What else there is to say of a row stands elsewhere.
+/// A table that needs no scrolling: the columns marked for it, if there are any, and the reasons of rows
+/// without figures. Other remarks about a row are elsewhere.
 fn digest(table: &Table) -> String {
     let mut layout = Layout::of(table);
     if layout.columns.iter().any(|place| layout.column(*place).digest) {
@@ -41,7 +41,7 @@ fn digest(table: &Table) -> String {
     lines(&layout, |place| Some(place) == interval) + &list(reasons.into_iter())
 }
 
-/// In a line of HTML nothing of Markdown counts.
+/// A folded part. Markdown is not interpreted within a line of HTML.
 fn folded(title: &str, text: &str) -> String {
     if text.is_empty() {
         return String::new();
@@ -50,7 +50,7 @@ fn folded(title: &str, text: &str) -> String {
     format!("<details><summary>{title}</summary>\n\n{text}</details>\n\n")
 }
 
-/// The document, its first section open and the others folded.
+/// The document, with its first section open and the others folded.
 #[must_use]
 pub fn markdown(document: &Document) -> String {
     let mut out = head(document);
@@ -69,7 +69,7 @@ pub fn markdown(document: &Document) -> String {
     ended(out)
 }
 
-/// One section alone, its whole table.
+/// A single section with its full table.
 #[must_use]
 pub fn section(section: &Section) -> String {
     let title = format!("### {}\n\n", escape(&section.title));
@@ -91,7 +91,7 @@ fn head(document: &Document) -> String {
     out
 }
 
-/// With one line break at its end.
+/// The text with exactly one line break at its end.
 fn ended(mut text: String) -> String {
     text.truncate(text.trim_end().len());
     text + "\n"
@@ -113,7 +113,7 @@ fn too_long(section: &Section, table: &Table) -> String {
     )
 }
 
-/// The table, and below it what all rows have alike and, of a table of figures, what there is to say of a row.
+/// The table, followed by the common values of all rows and, for a table of figures, remarks about rows.
 fn of_table(table: &Table) -> String {
     let mut layout = Layout::of(table);
     if !layout.has_figures() {
@@ -126,7 +126,7 @@ fn of_table(table: &Table) -> String {
     out + &list(said)
 }
 
-/// A table of lines of as many cells each, the head first.
+/// A table from lines with equal numbers of cells; the first line is the header.
 #[must_use]
 pub fn rows(lines: &[Vec<String>]) -> String {
     let line = |cells: &Vec<String>| {
@@ -140,7 +140,7 @@ pub fn rows(lines: &[Vec<String>]) -> String {
     out.concat()
 }
 
-/// The head and a line for each row that has figures. References stand out by their names.
+/// The header, and a line per row with figures. The names of references are emphasised.
 fn lines(layout: &Layout, has_interval: impl Fn(usize) -> bool) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let columns = || layout.columns.iter().map(|place| layout.column(*place));
@@ -157,7 +157,7 @@ fn lines(layout: &Layout, has_interval: impl Fn(usize) -> bool) -> String {
     if rows.is_empty() { rows } else { out + &rows + "\n" }
 }
 
-/// What there is no column for, of one row.
+/// The remarks about one row that have no column.
 fn said(layout: &Layout, row: &[Value]) -> Vec<String> {
     let name = escape(&layout.name(row));
     if layout.is_without_figures(row) {
@@ -171,7 +171,7 @@ fn said(layout: &Layout, row: &[Value]) -> Vec<String> {
     layout.said(row).map(|(title, text)| format!("{name}: {}: {}", escape(title), escape(text))).collect()
 }
 
-/// A value as people read it, with its interval where it has one and that is wanted.
+/// A value for people, with its interval if it has one and `has_interval` is true.
 fn cell(table: &Table, row: &[Value], place: usize, has_interval: bool) -> String {
     let shown = escape(&layout::cell(table, row, place));
     match layout::interval(table, row, place).filter(|_| has_interval) {
@@ -190,7 +190,7 @@ fn fact(fact: &Fact) -> String {
     format!("{}: {text}", escape(&fact.label))
 }
 
-/// Inside a code span nothing can be escaped: the fence is longer than any that is in the text.
+/// Nothing can be escaped inside a code span, so its fence is longer than any fence in the text.
 fn code(text: &str) -> String {
     let text = visible(text).replace('\n', " ");
     if text.is_empty() {
@@ -201,7 +201,7 @@ fn code(text: &str) -> String {
     format!("{fence}{space}{text}{space}{fence}")
 }
 
-/// What Markdown and HTML would take for their own.
+/// Escapes the special characters of Markdown and HTML.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -217,7 +217,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// A text by itself, if there is one: at the beginning of a line it could be taken for a heading, a quotation or a list.
+/// A text as a paragraph, if there is one; else it could become a heading, a quotation or a list.
 fn paragraph(text: &str) -> String {
     let text = escape(text);
     let digits = text.chars().take_while(char::is_ascii_digit).count();

@@ -1,5 +1,5 @@
-//! A document in the forms that people and programs read. None of them knows what a document tells of, and none writes a file:
-//! they give text or bytes, and names where they are several.
+//! A document in formats for people and programs. The writers know nothing about the content, and write no
+//! files: they return text or bytes, with names if there are several.
 
 pub mod csv;
 pub mod exports;
@@ -14,7 +14,7 @@ pub mod markdown;
 pub mod parquet;
 pub mod text;
 
-/// Longer tables are no reading: the forms for programs have them.
+/// The most rows of a table for people; formats for programs have longer ones.
 const ROWS_MAX: usize = 50;
 
 use tare_analysis::verdict::Question;
@@ -22,27 +22,26 @@ use tare_host::spelling::suggestion;
 
 use crate::document::{Document, Fact, Kind, Section, Status, Table, Verdict};
 
-/// One of the files that a form consists of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Its name in the folder of the form.
+    /// Its name in the folder of the format.
     pub name: String,
     pub bytes: Vec<u8>,
 }
 
-/// Why a document cannot be written in a form.
+/// Why a document cannot be written in a format.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     #[error("the report has no section \"{id}\"{nearest}")]
     Section {
         id: String,
-        /// The nearest one that there is, in words.
+        /// The nearest existing id, in words.
         nearest: String,
     },
-    /// A section says only why it has no table.
+    /// The section has no table, for this reason.
     #[error("the section \"{id}\" has no table{why}")]
     NoTable { id: String, why: String },
-    /// The library of the form said no.
+    /// The library of the format reported an error.
     #[error("cannot write the section \"{section}\" as {form}: {reason}")]
     Form { section: String, form: &'static str, reason: String },
 }
@@ -68,12 +67,11 @@ pub fn table<'d>(document: &'d Document, id: &str) -> Result<&'d Table, WriteErr
     section.table.as_ref().ok_or_else(|| WriteError::NoTable { id: id.to_owned(), why: why() })
 }
 
-/// The sections that have a table, with it.
 fn tables(document: &Document) -> impl Iterator<Item = (&Section, &Table)> {
     document.sections.iter().filter_map(|section| Some((section, section.table.as_ref()?)))
 }
 
-/// What the checks of a document ask.
+/// The question behind the checks of a document.
 fn question(kind: Kind) -> Question {
     match kind {
         Kind::Comparison | Kind::Capacity | Kind::Machines => Question::Gate,
@@ -81,19 +79,19 @@ fn question(kind: Kind) -> Question {
     }
 }
 
-/// The facts of a document as a reader of text has them: what became of the checks first.
+/// The facts of a document for readers of text, with the results of the checks first.
 fn facts(document: &Document) -> Vec<Fact> {
     let checks = checks(document);
     let checks = (!checks.is_empty()).then(|| Fact::new("Checks", checks).brief());
     checks.into_iter().chain(document.facts.iter().cloned()).collect()
 }
 
-/// `11 measured, 1 failed`; empty where nothing was asked.
+/// `11 measured, 1 failed`; empty without checks.
 fn checks(document: &Document) -> String {
     Verdict::tally(document.checks.iter().map(|check| check.verdict), question(document.kind))
 }
 
-/// What must be said of a run that did not come to its end.
+/// A note for a run that is not complete.
 fn status(status: Status) -> Option<&'static str> {
     match status {
         Status::Complete => None,
@@ -104,7 +102,7 @@ fn status(status: Status) -> Option<&'static str> {
     }
 }
 
-/// Text in which nothing is hidden. What comes of a run folder is so already; names of files and folders are not.
+/// Text without hidden characters. Contents of run folders are clean; names of files are not.
 fn visible(text: &str) -> String {
     tare_host::foreign::visible(text).into_owned()
 }

@@ -1,11 +1,12 @@
-//! Parquet for a notebook: a file for each table, compressed by Snappy, every column nullable.
+//! Parquet for notebooks: a file per table, compressed by Snappy, every column nullable.
 //!
-//! The type of a column follows from its unit, so that the files of many runs have one schema: text is UTF-8, a flag is a
-//! boolean, a count is an INT64, and all else is a DOUBLE. Times and sizes too: those of one request are parts of a
-//! nanosecond or of a byte, and a double holds whole ones exactly up to 2^53. Names are as they are, unlike in CSV.
+//! The type of a column follows from its unit, so that the files of many runs have one schema: text is UTF-8,
+//! a flag is a boolean, a count is an INT64, and all else is a DOUBLE. Times and sizes are DOUBLEs too:
+//! values per request are fractions, and a double represents integers exactly up to 2^53. Unlike in CSV,
+//! names are unchanged.
 //!
-//! What a column means stands in the metadata of the file: `tare.format`, `tare.kind`, `tare.title`, `tare.began`,
-//! `tare.section`, and `tare.columns`, which is the array of columns of the JSON form.
+//! The metadata of the file describe the columns: `tare.format`, `tare.kind`, `tare.title`, `tare.began`,
+//! `tare.section`, and `tare.columns`, which is the array of columns of the JSON format.
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use crate::document::{Unit, Value};
 /// A file for each table.
 ///
 /// # Errors
-/// If the library refuses a table.
+/// If the library rejects a table.
 pub fn parquet(document: &Document) -> std::result::Result<Vec<File>, WriteError> {
     let file = |(section, table): (&Section, &Table)| {
         let bytes = of_table(document, &section.id, table)?;
@@ -36,7 +37,7 @@ pub fn parquet(document: &Document) -> std::result::Result<Vec<File>, WriteError
 /// The table of the section `id`.
 ///
 /// # Errors
-/// If the library refuses it.
+/// If the library rejects it.
 pub fn of_table(document: &Document, id: &str, table: &Table) -> std::result::Result<Vec<u8>, WriteError> {
     write(document, id, table).map_err(|error| WriteError::Form {
         section: id.to_owned(),
@@ -87,8 +88,8 @@ fn field(key: &str, kind: Physical) -> Result<Arc<Type>> {
     Ok(Arc::new(field.with_logical_type(logical).build()?))
 }
 
-/// The type that the unit asks for. Where a value does not fit it, which is a mistake of whoever made the table, nothing is
-/// lost: the column is a wider one.
+/// The column type for the unit. If a value does not fit, which is a bug of the code that made the table, a
+/// wider type is used, so that nothing is lost.
 fn kind(table: &Table, place: usize, unit: Unit) -> Physical {
     let values = || table.rows.iter().filter_map(|row| row.get(place));
     let all = |fits: fn(&Value) -> bool| {
@@ -121,7 +122,7 @@ fn write_column(column: &mut ColumnWriter, table: &Table, place: usize) -> Resul
     }
 }
 
-/// The values that are there, and for each row whether it has one: 1 or 0.
+/// The existing values, and for each row whether it has one: 1 or 0.
 fn write_values<T: DataType>(
     writer: &mut ColumnWriterImpl<T>,
     table: &Table,

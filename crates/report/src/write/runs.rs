@@ -1,4 +1,4 @@
-//! The list of runs as a page, in the looks of the report. Which runs there are, and where their pages are, its caller knows.
+//! The list of runs as a page, in the style of the report. The caller provides the runs and their addresses.
 
 use askama::Template;
 use jiff::Timestamp;
@@ -9,29 +9,27 @@ use super::html;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Listed {
-    /// What its folder is called.
     pub name: String,
-    /// Where its page is; absent if it can have none.
+    /// The address of its page; `None` if it has none.
     pub link: Option<String>,
     pub title: String,
-    /// When it began, RFC 3339, UTC; empty where that cannot be read.
+    /// When it began, RFC 3339, UTC; empty if that cannot be read.
     pub began: String,
-    /// What it is a run of.
     pub kind: String,
     pub state: State,
-    /// What came out, or why nothing can be reported.
+    /// The result, or why the run cannot be reported.
     pub text: String,
-    /// All that is in its folder; none while it grows.
+    /// The total size of its folder; `None` while it grows.
     pub bytes: Option<u64>,
 }
 
-/// How far a run came, as the list knows it.
+/// The progress of a run in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
     Known(Status),
-    /// Nothing was read but its head.
+    /// Only its head was read.
     Unread,
-    /// It cannot be read, or is none.
+    /// It cannot be read, or is no run.
     Broken,
 }
 
@@ -43,7 +41,7 @@ struct Runs<'a> {
     now: &'a str,
 }
 
-/// The page. `events` is the path of the events that tell of a change of the list.
+/// The page. `events` is the path of the events about changes of the list.
 ///
 /// # Errors
 /// None that a name can cause: the template writes into memory.
@@ -53,7 +51,7 @@ pub fn page(runs: &[Listed], events: &str, now: Timestamp) -> Result<String, ask
 }
 
 impl Listed {
-    /// What the list says of a run that was read. One of which nothing can be shown has its damage for an answer.
+    /// The list entry of a run that was read. If nothing can be shown, its damage is the answer.
     #[must_use]
     pub fn of(name: &str, link: String, document: &Document) -> Listed {
         let is_broken = document.sections.is_empty() && !document.damage.is_empty();
@@ -69,7 +67,7 @@ impl Listed {
         }
     }
 
-    /// For the style, and for a reader.
+    /// A class for the style, and a text.
     fn state(&self) -> (&'static str, &'static str) {
         match self.state {
             State::Known(Status::Running) => (Status::Running.name(), "live"),
@@ -87,7 +85,7 @@ impl Listed {
         html::datetime(&self.began)
     }
 
-    /// To the minute; what is no time stands as it is.
+    /// The start, to the minute; a text that is no time is unchanged.
     fn when(&self) -> String {
         match self.began.parse::<Timestamp>() {
             Ok(began) => began.strftime("%Y-%m-%d %H:%M").to_string(),

@@ -1,8 +1,8 @@
-//! Text for a terminal. The short form is what a command prints when it ends: the answer, the main tables, and what must be
-//! known to believe them. The long form has every section.
+//! Text for a terminal. A command prints the short form at its end: the answer, the main tables, and the
+//! notes needed to interpret them. The long form has every section.
 //!
-//! A table takes no more than the width it is given: it does without the columns that its declaration calls least important,
-//! and names them. Sentences are wrapped. Colours are ANSI sequences; whoever prints strips them where there is no terminal.
+//! A table does not exceed the given width: it drops the columns with the lowest declared priority, and names
+//! them. Sentences are wrapped. Colours are ANSI sequences; the caller strips them if there is no terminal.
 
 mod table;
 mod track;
@@ -15,17 +15,17 @@ use crate::document::{Fact, Table, Tone, Value};
 pub use table::aligned;
 use table::{Drawn, Missing, draw, draw_all};
 
-/// Sentences are not read across a screen of any width.
+/// The longest line of a sentence, however wide the screen is.
 const SENTENCE_MAX: usize = 140;
 const INDENT: usize = 4;
 
-/// What a text is written for.
+/// The properties of the output.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Look {
-    /// Columns of the terminal; tables of a file are as wide as they are.
+    /// The width of the terminal in columns; tables in a file have their natural width.
     pub width: Option<usize>,
     pub colours: bool,
-    /// Of signs that draw: those that every terminal has.
+    /// Whether to draw with ASCII characters only.
     pub ascii: bool,
 }
 
@@ -42,11 +42,11 @@ impl Look {
         self.paint(tone.ansi(), text)
     }
 
-    /// Lines no longer than there is room, those after the first one under the text of the first.
+    /// Wraps text to the width; later lines are aligned with the text of the first.
     fn wrapped(self, head: &str, text: &str) -> String {
-        // In a file a sentence is a line, so that it can be searched for.
+        // In a file a sentence is one line, so that it can be searched for.
         let width = self.width.map_or(usize::MAX, |width| width.clamp(20, SENTENCE_MAX));
-        // Below a long beginning a text would be a narrow column.
+        // After a long head, an aligned text would be a narrow column.
         let indent = if width_of(head) <= width / 3 { width_of(head) } else { INDENT };
         let (mut out, mut used) = (String::new(), width_of(head));
         let text = visible(text);
@@ -66,7 +66,7 @@ impl Look {
     }
 }
 
-/// The words of a text. Both ends of an interval are one: `0.852 .. 1.137`.
+/// The words of a text. An interval counts as one word: `0.852 .. 1.137`.
 fn words(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -78,12 +78,12 @@ fn words(text: &str) -> Vec<String> {
     out
 }
 
-/// Columns that a text takes on a terminal.
+/// The width of a text on a terminal, in columns.
 pub fn width_of(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)
 }
 
-/// The answer, the sections that are part of the short form, and all findings.
+/// The answer, the sections of the short form, and all findings.
 #[must_use]
 pub fn brief(document: &Document, look: Look) -> String {
     let mut out = head(document, look, |fact| fact.brief);
@@ -93,7 +93,8 @@ pub fn brief(document: &Document, look: Look) -> String {
     out + &findings(document, look)
 }
 
-/// The answer once more, for a terminal, on which tables have moved the first one out of sight. A file has it at its beginning.
+/// Repeats the answer on a terminal, where tables have moved the first one out of sight. A file begins with
+/// it.
 #[must_use]
 pub fn closing(document: &Document, look: Look) -> String {
     match look.width {
@@ -102,7 +103,7 @@ pub fn closing(document: &Document, look: Look) -> String {
     }
 }
 
-/// All of it; tables of many rows are for the other forms.
+/// The whole document, except for tables with many rows, which the other formats have.
 #[must_use]
 pub fn whole(document: &Document, look: Look) -> String {
     let mut out = head(document, look, |_| true);
@@ -113,7 +114,7 @@ pub fn whole(document: &Document, look: Look) -> String {
     out
 }
 
-/// One section: its heading, what it shows, its table and its notes.
+/// One section: its heading, its lead, its table and its notes.
 #[must_use]
 pub fn section(section: &Section, look: Look) -> String {
     let mut out = format!("{}\n", look.paint("1", &visible(&section.title)));
@@ -134,7 +135,7 @@ pub fn section(section: &Section, look: Look) -> String {
     out + &notes(&section.notes, look)
 }
 
-/// A section of the short form: its heading only where it is not the first.
+/// A section of the short form, with its heading unless it is the first.
 fn part_of(section: &Section, look: Look, titled: bool) -> String {
     let title = if titled { look.paint("1", &visible(&section.title)) + "\n" } else { String::new() };
     let table = section.table.as_ref().map(|rows| table(rows, look));
@@ -166,7 +167,7 @@ fn head(document: &Document, look: Look, is_shown: fn(&Fact) -> bool) -> String 
     if facts.is_empty() { out } else { format!("{out}\n{facts}") }
 }
 
-/// What holds of the whole run.
+/// The findings about the whole run.
 fn findings(document: &Document, look: Look) -> String {
     let damage = document.damage.iter().map(|text| ("31", "damaged: ", text));
     let notes = document.notes.iter().map(|text| ("33", "note: ", text));
@@ -181,7 +182,7 @@ fn notes(notes: &[String], look: Look) -> String {
     notes.iter().map(|note| look.wrapped("", note)).collect()
 }
 
-/// A table, and below it what there is no column for. Of a table of words alone the sentences stand below their rows.
+/// A table, followed by values without a column. In a table of words, sentences are below their rows.
 #[must_use]
 pub fn table(table: &Table, look: Look) -> String {
     let layout = Layout::of(table);
@@ -197,7 +198,7 @@ pub fn table(table: &Table, look: Look) -> String {
     out + &said_once(&layout, &parts, look) + gap + &below
 }
 
-/// The head and the rows of one table; below a row of words its sentences, the first time that it stands there.
+/// The header and rows of one part of a table. In a table of words, the first part has the sentences.
 fn part_of_table(layout: &Layout, part: &Drawn, is_first: bool, look: Look) -> String {
     let mut out = look.paint("2", &part.head) + "\n";
     let rows = || layout.table.rows.iter().enumerate().filter(|(_, row)| !layout.is_without_figures(row));
@@ -220,7 +221,7 @@ fn part_of_table(layout: &Layout, part: &Drawn, is_first: bool, look: Look) -> S
     out
 }
 
-/// Rows that have no figures, and what else there is to say of one that has.
+/// Rows without figures, and remarks about rows with figures.
 fn below(layout: &Layout, look: Look) -> String {
     let of = |(place, row): (usize, &Vec<Value>)| match layout.is_without_figures(row) {
         true => without_figures(layout, place, look),
@@ -232,8 +233,8 @@ fn below(layout: &Layout, look: Look) -> String {
     layout.table.rows.iter().enumerate().map(of).collect()
 }
 
-/// A table for a view that is drawn again and again: its head, and a line for each row. A row without figures has its reason in
-/// its line; the other sentences are left out.
+/// A table for a view that is redrawn: its header, and a line per row. The line of a row without figures has
+/// its reason; other sentences are left out.
 #[must_use]
 pub fn lines(table: &Table, look: Look) -> (String, Vec<String>) {
     let layout = Layout::of(table);
@@ -245,7 +246,7 @@ pub fn lines(table: &Table, look: Look) -> (String, Vec<String>) {
     (drawn.head, drawn.rows.into_iter().enumerate().map(line).collect())
 }
 
-/// What all rows have alike, and what there was no room for.
+/// The common values of all rows, and the names of dropped columns.
 fn said_once(layout: &Layout, parts: &[Drawn], look: Look) -> String {
     let alike = layout.alike().map(|alike| format!("in all rows: {alike}"));
     let missing = || parts.iter().flat_map(|part| &part.without);

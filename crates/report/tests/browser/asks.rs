@@ -1,5 +1,5 @@
-//! What a reader asks of the main table: two services in a sentence, one service in a panel, groups that are not separated, and
-//! what goes on paper.
+//! Interactions with the main table: two services in a sentence, one service in a panel, groups that are not
+//! separated, and printing.
 
 use std::{fs, path::Path};
 
@@ -20,7 +20,7 @@ fn table<'a>(page: &'a Page, section: &str) -> &'a Table {
     found.and_then(|section| section.table.as_ref()).expect("the page has this table")
 }
 
-/// Texts of the services of the main table, references first, as they stand in the page.
+/// The names of the services in the main table, references first, as in the page.
 const NAMES: &str = "return [...document.querySelectorAll('#ranks tbody tr[data-row] th a.name')].map(name => name.textContent)";
 
 fn names(browser: &Browser) -> Vec<String> {
@@ -87,7 +87,7 @@ fn what_is_pinned_stays_first_whatever_is_chosen_and_the_address_says_so() {
     let address = address.as_str().unwrap();
     assert!(address.contains("pin=") && address.contains("sort="), "{address}");
 
-    // Who gets the link sees the same.
+    // A reader who opens the link sees the same.
     browser.visit(Path::new(&format!("{}{address}", page.file.display())));
     browser.until("return document.querySelectorAll('#ranks tbody tr[data-row]').length === 1", &[]);
     assert_eq!(names(&browser), [last]);
@@ -126,7 +126,7 @@ fn the_sentence_follows_the_values_and_the_address() {
         number.parse::<f64>().unwrap()
     };
     let [before, after] = [page.file.as_path(), &file].map(of);
-    // Vertx stands second in the pair: the inverse of a ratio that is twice as great is half.
+    // Vertx is second in the pair: if a ratio is twice as great, its inverse is half.
     let times = ratio(&after) / ratio(&before);
     assert!((times - 0.5).abs() < 0.02, "{before} became {after}");
 }
@@ -178,7 +178,7 @@ fn references_stay_first_without_a_rank_however_the_others_are_sorted() {
     }
 }
 
-/// Services that a bracket holds together, as far as it can be seen.
+/// Services that are joined by a visible bracket.
 const BRACKETS: &str = "
     const groups = [];
     for (const cell of document.querySelectorAll('#ranks td.tied')) {
@@ -242,7 +242,6 @@ fn two_pages_of_paper_are_enough_unless_all_is_asked_for() {
     assert!(all > 4, "{all} pages");
 }
 
-/// Of base64.
 fn decoded(text: &str) -> Vec<u8> {
     let value = |letter: u8| match letter {
         b'A'..=b'Z' => letter - b'A',
@@ -291,7 +290,7 @@ fn a_filter_of_services_does_not_look_into_warnings() {
         field.dispatchEvent(new Event('input'));";
     browser.run(find, &[json!("sigterm")]);
     assert_eq!(names(&browser), Vec::<String>::new());
-    // A chart of nothing says so.
+    // An empty chart says that it is empty.
     browser.until(
         "const figure = document.querySelector('#ranks figure.chart');
          figure.scrollIntoView();

@@ -1,4 +1,4 @@
-//! What axe-core finds that keeps people out: nothing, in light and dark. And it must be able to find something.
+//! Accessibility by axe-core: no violations, in light and dark, and a test that axe-core finds one.
 
 use std::{fs, path::Path};
 
@@ -8,7 +8,7 @@ use tare_host::fixture::skip;
 
 use crate::{browser::Browser, pages};
 
-/// Absent if it is not installed: skipped by name.
+/// `None` if it is not installed: the test is skipped by name.
 pub fn axe() -> Option<String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/node_modules/axe-core/axe.min.js");
     let found = fs::read_to_string(&file).ok();
@@ -18,7 +18,7 @@ pub fn axe() -> Option<String> {
     found
 }
 
-/// Violations of any impact: the rule, and where.
+/// Violations of any impact: the rule, and the elements.
 pub fn violations(browser: &Browser, axe: &str) -> Vec<String> {
     found(browser, axe, &json!({}))
 }
@@ -35,8 +35,8 @@ fn found(browser: &Browser, axe: &str, options: &Value) -> Vec<String> {
     found.as_array().unwrap().iter().map(Value::to_string).collect()
 }
 
-/// In light, and then in dark, as the system of a reader changes in the evening. All that a scheme changes is colours: the rules that
-/// do not look at them are not asked again.
+/// Violations in the light and then the dark scheme, as the system may switch in the evening. A scheme
+/// changes only colours, so the other rules are checked once.
 pub fn violations_in_both_schemes(browser: &Browser, axe: &str, page: &Path) -> Vec<String> {
     let prefer = |scheme| {
         browser.prefer("screen", &[("prefers-color-scheme", scheme), ("prefers-reduced-motion", "reduce")]);
@@ -47,7 +47,7 @@ pub fn violations_in_both_schemes(browser: &Browser, axe: &str, page: &Path) -> 
     let (light, found_in_light) = (paper(), violations(browser, axe));
     prefer("dark");
     browser.until("return getComputedStyle(document.body).backgroundColor !== args[0]", &[light]);
-    // A tag asks for what axe leaves out by default, too.
+    // A tag also enables rules that axe disables by default.
     let colours = json!({
         "runOnly": { "type": "tag", "values": ["cat.color"] },
         "rules": { "color-contrast-enhanced": { "enabled": false } },
@@ -71,7 +71,7 @@ fn nobody_is_kept_out_in_light_or_dark() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// With two services compared, and with a service's panel open over the page.
+/// With a comparison of two services, and with a service panel open over the page.
 #[test]
 fn nobody_is_kept_out_of_what_is_asked_for() {
     let Some(axe) = axe() else { return };

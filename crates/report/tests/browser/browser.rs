@@ -1,5 +1,5 @@
-//! Browsers that are driven: as many as tests run at once, and each is asked by one test after the other.
-//! Without a promise to await, since a test does one thing after the other.
+//! Driven browsers: as many as concurrent tests, reused by one test after the other. The interface is
+//! synchronous, because a test is sequential.
 
 use std::{
     fs::{self, Permissions},
@@ -19,10 +19,10 @@ use thirtyfour::{
     ChromiumLikeCapabilities, DesiredCapabilities, LoggingPrefsLogLevel, WebDriver, action_chain::ActionChain,
 };
 
-/// Far more than a page of any size takes, on a machine whose CPUs others want: it ends what hangs, and judges nothing.
+/// Far longer than any page takes, even on a busy machine: it only ends a hung test.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// No network beyond what a test asks for, and no sandbox, which root cannot have.
+/// No network access beyond the test's requests, and no sandbox, which does not work for root.
 const FLAGS: [&str; 10] = [
     "--headless",
     "--no-sandbox",
@@ -36,23 +36,21 @@ const FLAGS: [&str; 10] = [
     "--hide-scrollbars",
 ];
 
-/// Who is killed together with us cannot end anybody: the kernel does it, for the driver and for its browser.
+/// The kernel kills the driver and its browser when this process dies, even by SIGKILL.
 const WITH_ITS_PARENT: [&str; 3] = ["--pdeathsig", "KILL", "--"];
 
-/// The window of a test that asks for no other.
+/// The default window of a test.
 const WINDOW: Size = (1400, 900);
 
-/// Those that no test uses at the moment: to start one takes longer than most tests.
+/// Browsers that no test uses at the moment: starting one takes longer than most tests.
 static IDLE: Mutex<Vec<Browser>> = Mutex::new(Vec::new());
 
-/// A browser with one page.
 pub struct Browser {
     session: Option<WebDriver>,
     runtime: tokio::runtime::Runtime,
     driver: Driver,
 }
 
-/// A browser, for one test alone.
 pub struct OpenBrowser(Option<Browser>);
 
 impl Deref for OpenBrowser {
@@ -65,7 +63,7 @@ impl Deref for OpenBrowser {
 
 impl Drop for OpenBrowser {
     fn drop(&mut self) {
-        // What a test that failed has left of it is not known: it ends.
+        // A failed test may have left the browser in any state, so it is ended.
         if !thread::panicking() {
             idle().extend(self.0.take());
         }
@@ -76,12 +74,12 @@ fn idle() -> MutexGuard<'static, Vec<Browser>> {
     IDLE.lock().expect("nothing fails while it is held")
 }
 
-/// A width of a window, in CSS pixels, and its height.
+/// The width and height of a window, in CSS pixels.
 pub type Size = (u32, u32);
 
 impl Browser {
-    /// With an empty page, and nothing left of the test before. Absent if there is no browser on this machine: it is skipped by
-    /// name, and a failure where nothing may be skipped.
+    /// A browser with an empty page and no state of earlier tests. `None` if this machine has no browser: the
+    /// test is skipped by name, or fails if tests may not be skipped.
     pub fn open() -> Option<OpenBrowser> {
         if !["chromium", "chromedriver", "setpriv"]
             .into_iter()
@@ -89,7 +87,7 @@ impl Browser {
         {
             return None;
         }
-        // Not held while one is started.
+        // Release the lock while a browser starts.
         let waiting = idle().pop();
         let browser = waiting.unwrap_or_else(Browser::start);
         browser.clear();
@@ -114,7 +112,7 @@ impl Browser {
         Browser { session: Some(session), runtime, driver }
     }
 
-    /// What a test may leave: a page, what pages have stored, a medium, and a size.
+    /// Removes a test's traces: its page, stored data, the emulated medium, and the size.
     fn clear(&self) {
         self.devtools("Storage.clearDataForOrigin", &json!({ "origin": "file://", "storageTypes": "all" }));
         self.runtime.block_on(self.session().goto("about:blank")).unwrap();
@@ -126,14 +124,14 @@ impl Browser {
         self.session.as_ref().expect("it is taken on drop alone")
     }
 
-    /// Opens a file as a user does who clicks it in a folder, and forgets what was logged before.
+    /// Opens a file like a user who clicks it, and clears the logs.
     pub fn visit(&self, page: &Path) {
         let _before = (self.logged("browser"), self.logged("performance"));
         let url = format!("file://{}", page.display());
         self.runtime.block_on(self.session().goto(&url)).unwrap();
     }
 
-    /// What the body of a function gives for these arguments. A promise is awaited.
+    /// The result of a function body for these arguments. A promise is awaited.
     pub fn run(&self, body: &str, arguments: &[Value]) -> Value {
         let script = format!(
             "const done = arguments[arguments.length - 1];\n\
@@ -147,7 +145,7 @@ impl Browser {
         ended["value"].clone()
     }
 
-    /// Waits until the body of a function gives something true, and gives that.
+    /// Waits until a function body returns a true value, and returns it.
     pub fn until(&self, body: &str, arguments: &[Value]) -> Value {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -160,7 +158,7 @@ impl Browser {
         }
     }
 
-    /// What the page or the browser complained of since the page was opened.
+    /// The errors and warnings of the page or the browser since the page was opened.
     pub fn complaints(&self) -> Vec<String> {
         self.logged("browser")
             .into_iter()
@@ -169,7 +167,7 @@ impl Browser {
             .collect()
     }
 
-    /// What was asked of the network or of the disk since the page was opened, the page itself among it.
+    /// The requests to the network or the disk since the page was opened, including the page itself.
     pub fn requests(&self) -> Vec<String> {
         let events = self.logged("performance").into_iter();
         let url = |(_, text): (String, String)| {
@@ -185,43 +183,43 @@ impl Browser {
         entries.into_iter().map(|entry| (entry.level, entry.message)).collect()
     }
 
-    /// A command of the DevTools protocol.
+    /// Runs a command of the DevTools protocol.
     pub fn devtools(&self, command: &str, parameters: &Value) -> Value {
         self.runtime.block_on(self.session().cdp().send_raw(command, parameters)).unwrap()
     }
 
-    /// A window of this size. By the protocol, since a window of a desktop cannot be as narrow as a phone.
+    /// Sets the size of the window by the protocol, because a desktop window cannot be as narrow as a phone.
     pub fn resize(&self, (width, height): Size) {
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
         self.until("return innerWidth === args[0]", &[width.into()]);
     }
 
-    /// As on paper, or as the user has asked of the system: `("prefers-color-scheme", "dark")`.
+    /// Emulates print, or a setting of the user's system: `("prefers-color-scheme", "dark")`.
     pub fn prefer(&self, media: &str, features: &[(&str, &str)]) {
         let features: Vec<Value> =
             features.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
         self.devtools("Emulation.setEmulatedMedia", &json!({ "media": media, "features": features }));
     }
 
-    /// The mouse, in pixels of the window.
+    /// Moves the mouse to a point of the window, in pixels.
     pub fn point_at(&self, x: f64, y: f64) {
         self.act(|mouse| mouse.move_to(x as i64, y as i64));
     }
 
-    /// The mouse, pressed and released there.
+    /// Clicks at a point of the window.
     pub fn click_at(&self, x: f64, y: f64) {
         self.act(|mouse| mouse.move_to(x as i64, y as i64).click());
     }
 
-    /// Clicks the element that an expression of JavaScript names, with the mouse, where a user would see and hit it.
+    /// Clicks the element of a JavaScript expression with the mouse, where a user would see and hit it.
     pub fn click(&self, element: &str) {
         let at = self.run(
             &format!(
                 "const element = {element};
                  if (!element) return 'is not there';
                  let box, still = 0;
-                 // Charts that come into sight make room for themselves.
+                 // Charts that become visible change the layout.
                  for (let i = 0; still < 4 && i < 600; i++) {{
                      element.scrollIntoView({{ block: 'center', inline: 'center', behavior: 'instant' }});
                      await new Promise(requestAnimationFrame);
@@ -239,7 +237,7 @@ impl Browser {
         self.click_at(x, y);
     }
 
-    /// Keys of the keyboard, to whatever has the focus.
+    /// Presses keys, which go to the focused element.
     pub fn press(&self, keys: impl Into<thirtyfour::TypingData>) {
         let keys = keys.into();
         self.act(|keyboard| keyboard.send_keys(keys));
@@ -250,13 +248,13 @@ impl Browser {
         self.runtime.block_on(what(chain).perform()).unwrap();
     }
 
-    /// A picture of what is in the window.
+    /// Takes a picture of the window.
     pub fn picture(&self, file: &Path) {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         self.runtime.block_on(self.session().screenshot(file)).unwrap();
     }
 
-    /// A picture of the whole page, up to `height_max`.
+    /// Takes a picture of the whole page, up to `height_max`.
     pub fn picture_of_all(&self, (width, height): Size, height_max: u32, file: &Path) {
         let tall = self.run("return document.documentElement.scrollHeight", &[]).as_u64().unwrap_or(0);
         self.resize((width, (tall as u32).clamp(height, height_max)));
@@ -269,21 +267,20 @@ impl Browser {
 impl Drop for Browser {
     fn drop(&mut self) {
         if let Some(session) = self.session.take() {
-            // The driver ends the browser; whatever it does not is ended below.
+            // The driver ends the browser; remaining processes are ended below.
             let _ended = self.runtime.block_on(session.quit());
         }
         self.driver.end();
     }
 }
 
-/// The program between us and the browser, and a folder that has all they write.
+/// The driver program, and a folder for all files that it and the browser write.
 struct Driver {
     process: Child,
     port: u16,
-    /// What it starts the browser by.
     browser: PathBuf,
     folder: PathBuf,
-    /// Removes the folder once its input is closed, which the end of this process does too.
+    /// Removes the folder once its input is closed, which also happens when this process ends.
     cleaner: Child,
 }
 
@@ -304,7 +301,7 @@ impl Driver {
         let mut process = spawned_for_good(driver(&folder));
         let (tell, told) = mpsc::channel();
         let stdout = process.stdout.take().expect("it is piped");
-        // Until its end, so that it never waits for a reader.
+        // Reads until the end, so that the driver never blocks on its output.
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 let _nobody_waits = tell.send(line);
@@ -318,7 +315,8 @@ impl Driver {
         Driver { process, port, browser, folder, cleaner }
     }
 
-    /// By their ids: the driver is our child, and the browser's processes name our folder on their command lines.
+    /// Ends processes by PID: the driver is our child, and the browser's processes have our folder in their
+    /// command lines.
     fn end(&mut self) {
         let _ended = (self.process.kill(), self.process.wait());
         let ours = format!("--user-data-dir={}", self.folder.display());
@@ -339,7 +337,8 @@ fn driver(folder: &Path) -> Command {
     command
 }
 
-/// By a thread that never ends: for the kernel that is the parent, and a test's thread ends with its test.
+/// Starts the process in a thread that never ends. For the kernel that thread is the parent, and a test's
+/// thread ends with its test.
 fn spawned_for_good(mut command: Command) -> Child {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
@@ -356,7 +355,7 @@ fn is_of(process: &Path, argument: &str) -> bool {
     String::from_utf8_lossy(&line).contains(argument)
 }
 
-/// `ChromeDriver was started successfully on port 41234.`
+/// The port in `ChromeDriver was started successfully on port 41234.`
 fn port_of(line: &str) -> Option<u16> {
     line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
 }

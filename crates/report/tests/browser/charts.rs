@@ -1,4 +1,4 @@
-//! Every chart has its table, and tells who points at it what it shows.
+//! Every chart has its table, and shows the values of a point when the user points at it.
 
 use serde_json::{Value as Json, json};
 use tare_report::document::{Chart, Column, Table, Unit, Value};
@@ -20,7 +20,7 @@ fn every_chart_has_its_table_and_a_text_for_who_cannot_see_it() {
     }
 }
 
-/// Where points may be: the middles of symbols, and a sequential experiment for lines that have none.
+/// Possible points: the centres of symbols, and for a sequential experiment also lines without symbols.
 const CANDIDATES: &str = "
     const plot = document.querySelectorAll('figure.chart')[args[0]].querySelector('.plot');
     plot.scrollIntoView({ block: 'center', behavior: 'instant' });
@@ -33,7 +33,7 @@ const CANDIDATES: &str = "
     const inSight = ([x, y]) => x > 0 && y > 0 && x < innerWidth && y < innerHeight;
     return [...symbols.slice(0, 3), ...symbols.slice(-3), ...grid].filter(inSight)";
 
-/// What is said of a point: its name, and for each title a text and the small print after it.
+/// The tooltip of a point: its name, and for each title a text and a detail.
 const TOLD: &str = "
     const tip = document.querySelectorAll('figure.chart')[args[0]].querySelector('.tip');
     if (!tip || !tip.checkVisibility()) return null;
@@ -76,7 +76,7 @@ fn who_points_at_a_chart_is_told_the_value_its_interval_and_n() {
     }
 }
 
-/// Some row of the table has all that was shown.
+/// Checks that a row of the table has all values shown.
 fn is_true(table: &Table, chart: &Chart, told: &Json) -> Result<(), String> {
     let entries = told[1].as_array().ok_or("nothing is shown")?;
     let says = |row: &[Value], entry: &Json| {
@@ -108,7 +108,7 @@ fn is_true(table: &Table, chart: &Chart, told: &Json) -> Result<(), String> {
     Ok(())
 }
 
-/// Both ends, as text.
+/// Both bounds, as text.
 fn interval(table: &Table, column: &Column, row: &[Value]) -> Option<[String; 2]> {
     let [low, high] = column.interval.as_ref()?;
     let end = |key: &String| row[table.place(key)?].number().map(|number| column.unit.show(number));
@@ -133,7 +133,7 @@ fn dark_is_dark_and_light_is_light_in_charts_too() {
     }
 }
 
-/// How light the paper is and how light the letters of the first chart are, from 0 to 1.
+/// The lightness of the paper and of the letters of the first chart, from 0 to 1.
 fn shades(browser: &Browser) -> (f64, f64) {
     let found = browser.run(
         "document.querySelector('figure.chart').scrollIntoView({ behavior: 'instant' });
@@ -152,7 +152,7 @@ fn shades(browser: &Browser) -> (f64, f64) {
     (found[0].as_f64().unwrap(), found[1].as_f64().unwrap())
 }
 
-/// What each chart is saved as, and whether that has all that is drawn.
+/// The saved file of each chart, and whether it contains everything drawn.
 const SAVED: &str = "
     const saved = [];
     const make = URL.createObjectURL;
@@ -201,7 +201,7 @@ fn a_chart_is_saved_as_a_file_that_needs_no_page() {
     }
 }
 
-/// Of each chart that has any: the names of its rows, cut or not, what its legend explains, and how many symbols are hollow.
+/// For each chart with rows: their names, cut or not, its legend, and the number of hollow symbols.
 const ROWS: &str = "
     const told = {};
     for (const figure of document.querySelectorAll('figure.chart')) {
@@ -240,7 +240,7 @@ fn what_was_published_and_what_is_weak_is_hollow_and_the_legend_says_so() {
     assert!(published["hollow"].as_u64().unwrap() > 1, "{published}");
 }
 
-/// A claim may be called like a service, and the first table of such a page has the claims.
+/// A claim may have the name of a service, and the first table of such a page has the claims.
 #[test]
 fn services_of_a_published_page_have_colours_of_their_own() {
     let Some(browser) = Browser::open() else { return };

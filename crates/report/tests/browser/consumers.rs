@@ -1,6 +1,6 @@
-//! The exports of a report, read by the programs that they are made for. One that is not on this machine is skipped by name, or
-//! is an error with TARE_TEST_ALL=1: `make setup` installs benchstat and, in an environment of Python, Otava and a parser of
-//! OpenMetrics.
+//! Reads the exports of a report with the programs that they are made for. A missing program is skipped by
+//! name, or is an error with TARE_TEST_ALL=1. `make setup` installs benchstat and, in a Python environment,
+//! Otava and a parser of OpenMetrics.
 
 use std::{
     env, fs,
@@ -34,7 +34,7 @@ fn what_no_other_tool_can_take_is_an_error() {
     assert!(error("sequential").contains("a published experiment has no figures for other tools"));
 }
 
-/// What a program printed that ended well.
+/// The output of a program that succeeded.
 fn printed(command: &mut Command) -> String {
     let Output { status, stdout, stderr } = command.output().expect("it starts");
     let [stdout, stderr] = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
@@ -48,7 +48,7 @@ fn program(name: &str) -> Option<PathBuf> {
     env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-/// A figure that benchstat prints, such as `7.050µ`, in base units.
+/// A figure of benchstat, such as `7.050µ`, in base units.
 fn base(figure: &str) -> f64 {
     let number = figure.trim_end_matches(|c: char| !c.is_ascii_digit());
     let factor = match figure[number.len()..].as_ref() {
@@ -84,7 +84,7 @@ fn benchstat_has_a_sample_for_each_block() {
     let line =
         table.lines().skip_while(|line| !line.contains("CPU-sec/op")).find(|line| line.starts_with("Tare"));
     let found: Vec<&str> = line.unwrap().split_whitespace().collect();
-    // benchstat prints the median of the blocks, which is near their geometric mean.
+    // benchstat prints the median of the blocks, which is close to their geometric mean.
     for (subject, figure) in run.subjects.iter().zip([found[1], found[4]]) {
         let level = subject.levels.iter().find(|level| level.measure.name == "cpu-per-request").unwrap();
         let ratio = base(figure) / (level.estimate.value / 1e9);
@@ -92,7 +92,7 @@ fn benchstat_has_a_sample_for_each_block() {
     }
 }
 
-/// The Python in which Otava was installed; a parser of OpenMetrics is beside it.
+/// The Python environment of Otava and of a parser of OpenMetrics.
 fn python(test: &str) -> Option<PathBuf> {
     has_program(test, "otava").then(|| {
         let otava = program("otava").unwrap().canonicalize().unwrap();

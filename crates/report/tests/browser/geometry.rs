@@ -1,4 +1,4 @@
-//! Nothing lies over anything else, at any width; and, if `TARE_PICTURES` is set, pictures of it, to be looked at, in
+//! No elements overlap, at any width. If `TARE_PICTURES` is set, pictures for inspection are written to
 //! `target/tmp/browser/pictures`.
 
 use serde_json::json;
@@ -9,12 +9,12 @@ use crate::{
 };
 
 const PROBLEMS: &str = include_str!("geometry.js");
-/// A desk, a wide one, a tablet, a phone.
+/// A desktop, a wide one, a tablet, a phone.
 const SIZES: [Size; 4] = [(1400, 900), (1920, 1080), (768, 1000), (360, 780)];
-/// A larger picture is of no use.
+/// The largest useful height of a picture.
 const PICTURE_HEIGHT_MAX: u32 = 12_000;
 
-/// Charts are drawn when they come into sight: each of them does.
+/// Charts are drawn when they become visible, so each is scrolled into view.
 const SEE_ALL: &str = "
     for (const figure of document.querySelectorAll('figure.chart')) {
         figure.scrollIntoView({ block: 'center', behavior: 'instant' });
@@ -33,7 +33,7 @@ fn nothing_overlaps_and_nothing_is_cut_off_at_any_width() {
         browser.visit(&page.file);
         for size in SIZES {
             browser.resize(size);
-            // Colours move nothing: one scheme is enough.
+            // Colours do not change the layout: one scheme is enough.
             draw_all(&browser, "light");
             let found = browser.run(PROBLEMS, &[]);
             let found = found.as_array().unwrap().iter();
@@ -44,17 +44,17 @@ fn nothing_overlaps_and_nothing_is_cut_off_at_any_width() {
 }
 
 fn draw_all(browser: &Browser, scheme: &str) {
-    // An animation would be caught half way.
+    // Without animations, which would be captured halfway.
     browser.prefer("screen", &[("prefers-color-scheme", scheme), ("prefers-reduced-motion", "reduce")]);
     browser.until(SEE_ALL, &[]);
 }
 
-/// Nothing is tested by a picture, and all of them take minutes: they are made on request.
+/// No test uses the pictures, and making them takes minutes, so they are made on request.
 pub fn wants_pictures() -> bool {
     std::env::var_os("TARE_PICTURES").is_some()
 }
 
-/// With two services compared, and with a service's panel open.
+/// With a comparison of two services, and with a service panel open.
 #[test]
 fn what_is_asked_for_overlaps_nothing_either() {
     let Some(browser) = Browser::open() else { return };
@@ -70,7 +70,7 @@ fn what_is_asked_for_overlaps_nothing_either() {
         for size in SIZES {
             browser.resize(size);
             browser.run("for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame)", &[]);
-            // Behind a panel lies the page.
+            // The page is behind a panel.
             let panel = "const panel = document.querySelector('dialog.panel[open]');
                 if (panel) for (const one of document.querySelectorAll('body > :not(dialog)')) one.style.visibility = 'hidden';
                 return true";
@@ -100,7 +100,7 @@ fn pictures_of_all_pages_if_they_are_wanted() {
     }
 }
 
-/// Tables that are wider than their frame, folded ones too.
+/// Tables that are wider than their frame, including folded ones.
 const WIDE: &str = "
     for (const fold of document.querySelectorAll('main details')) fold.open = true;
     await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
@@ -108,14 +108,14 @@ const WIDE: &str = "
         .map(box => [box.id, box.querySelector('table').offsetWidth, box.clientWidth])
         .filter(([, wide, room]) => wide > room)";
 
-/// Columns beyond an edge are not found, and a printer cuts them off.
+/// A reader does not find columns beyond an edge, and a printer cuts them off.
 #[test]
 fn on_a_desk_and_on_paper_tables_are_as_wide_as_their_frames() {
     let Some(browser) = Browser::open() else { return };
     for page in pages::all() {
         browser.visit(&page.file);
         browser.run("document.documentElement.classList.add('print-all')", &[]);
-        // A4 between its margins.
+        // A4 without its margins.
         for (media, size) in [("screen", SIZES[0]), ("print", (703, 1032))] {
             browser.prefer(media, &[]);
             browser.resize(size);
@@ -124,7 +124,7 @@ fn on_a_desk_and_on_paper_tables_are_as_wide_as_their_frames() {
     }
 }
 
-/// What finds overlaps must find one.
+/// The search for overlaps must be able to find one.
 #[test]
 fn a_page_that_was_broken_on_purpose_is_found_broken() {
     let Some(browser) = Browser::open() else { return };
@@ -145,7 +145,7 @@ fn a_page_that_was_broken_on_purpose_is_found_broken() {
     }
 }
 
-/// On paper there are no buttons, all tables that a page has are open, and legends name what is drawn.
+/// On paper there are no buttons, all tables of the page are open, and legends name what is drawn.
 #[test]
 fn on_paper_everything_is_there() {
     let Some(browser) = Browser::open() else { return };

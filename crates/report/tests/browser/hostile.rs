@@ -1,4 +1,4 @@
-//! Names that want to be more than names.
+//! Names that try to inject code.
 
 use tare_host::foreign;
 
@@ -18,20 +18,20 @@ fn hostile_names_are_text_and_nothing_runs() {
     let scripts = page.html.matches("<script").count() - embedded_mentions(&page.html);
     assert_eq!(state, serde_json::json!(["undefined", scripts, 0, 0]));
     let text = browser.run("return document.body.textContent", &[]);
-    // Marks that turn the direction of writing are shown by their numbers, and all else as it is.
+    // Characters that change the writing direction are shown by their numbers, and all others unchanged.
     for name in HOSTILE.map(foreign::visible) {
         assert!(text.as_str().unwrap().contains(&*name), "{name:?} is not shown");
     }
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
-/// Elements of a script that the page itself has: those before its end, and not what its text speaks of.
+/// Script elements of the page itself: those before its end, without mentions in its text.
 fn embedded_mentions(html: &str) -> usize {
     let pieces = html.split("<script").skip(1);
     pieces.filter(|piece| !piece.starts_with('>') && !piece.starts_with(" type=\"application/json\"")).count()
 }
 
-/// Whatever a name that is shown has become: its page runs no script and obeys no style but those that it was written with.
+/// Whatever a displayed name contains, its page runs only the scripts and styles it was written with.
 #[test]
 fn what_a_page_was_not_written_with_does_nothing() {
     let Some(browser) = Browser::open() else { return };
@@ -47,7 +47,7 @@ fn what_a_page_was_not_written_with_does_nothing() {
     assert_eq!(browser.run(added, &[]), serde_json::json!(["block", "block", null]));
 }
 
-/// A name of right-to-left letters turns neither its neighbours nor the whole line around.
+/// A name of right-to-left letters does not reverse its neighbours or its line.
 #[test]
 fn right_to_left_names_are_kept_apart() {
     let Some(browser) = Browser::open() else { return };

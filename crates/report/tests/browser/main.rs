@@ -1,7 +1,7 @@
-//! Reports in the programs that read them. A real browser: a page opens from a disk, is what the document says, can be used by mouse
-//! and keyboard, and can be read at every width, in light and dark. And those that exports are made for. It needs Debian's `chromium`
-//! and `chromium-driver`, and axe-core in `web/node_modules`; what is not on this machine is skipped by name, or an error with
-//! TARE_TEST_ALL=1.
+//! Reports in the programs that read them. In a real browser, a page opens from disk, shows what the document
+//! says, works by mouse and keyboard, and is readable at every width, in light and dark. Exports are read by
+//! their target programs. The tests need Debian's `chromium` and `chromium-driver`, and axe-core in
+//! `web/node_modules`. A missing program is skipped by name, or is an error with TARE_TEST_ALL=1.
 
 mod asks;
 mod axe;

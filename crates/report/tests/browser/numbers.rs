@@ -1,11 +1,11 @@
-//! What a page says is what the document says, to the digit.
+//! A page shows the numbers of the document, digit by digit.
 
 use serde_json::{Value as Json, json};
 use tare_report::document::{Column, Table, Value};
 
 use crate::{browser::Browser, opens, pages};
 
-/// 6 MB, with the data and the library for charts in it.
+/// 6 MB, including the data and the chart library.
 const BYTES_MAX: usize = 6_000_000;
 
 #[test]
@@ -22,7 +22,7 @@ fn the_json_in_a_page_is_the_document() {
     }
 }
 
-/// A browser writes `1` where we write `1.0`.
+/// Equality of JSON values: a browser writes `1` for `1.0`.
 fn same(left: &Json, right: &Json) -> bool {
     match (left, right) {
         (Json::Number(left), Json::Number(right)) => left.as_f64() == right.as_f64(),
@@ -37,8 +37,8 @@ fn same(left: &Json, right: &Json) -> bool {
     }
 }
 
-/// All cells that are in the page: section, row and column by their places in the document, the raw value, the text, and the
-/// interval beside it. Tables that are made by the script are opened before.
+/// All cells in the page: section, row and column by their indices in the document, the raw value, the text,
+/// and the interval beside it. Tables made by the script are opened first.
 pub const CELLS: &str = "
     for (const fold of document.querySelectorAll('main details')) fold.open = true;
     const isEmpty = () => [...document.querySelectorAll('main details[open] table[data-long] tbody')].some(body => !body.rows.length);
@@ -113,7 +113,7 @@ fn compare(table: &Table, cell: &Json) -> Result<(), String> {
     }
 }
 
-/// Both ends, whose unit stands behind the second one alone if it is the same.
+/// Both bounds; a common unit appears only after the second.
 pub fn says(shown: &str, low: &str, high: &str) -> bool {
     let Some((first, second)) = shown.split_once(" .. ") else { return false };
     let first = first.trim_start_matches("95% interval: ");
@@ -122,12 +122,12 @@ pub fn says(shown: &str, low: &str, high: &str) -> bool {
     second == high && (first == low || format!("{first}{}", unit(high)) == low)
 }
 
-/// HTML does not distinguish white space.
+/// The words: HTML collapses white space.
 fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
 
-/// Both ends as text, where there is a value to have an interval.
+/// Both bounds as text, if there is a value.
 fn interval(table: &Table, column: &Column, row: &[Value]) -> Option<[String; 2]> {
     let [low, high] = column.interval.as_ref()?;
     let end = |key: &String| row[table.place(key)?].number().map(|number| column.unit.show(number));

@@ -1,4 +1,5 @@
-//! It opens from a disk, and requests nothing. What can be read of a page as it was opened is read once, for tests of other modules too.
+//! A page opens from disk, and requests nothing. The facts about a freshly opened page are read once, for
+//! tests of other modules too.
 
 use serde_json::Value;
 
@@ -8,13 +9,14 @@ use crate::{
     pages::{self, Page},
 };
 
-/// A page as it was opened, before anything was done with it.
+/// A page as it was opened, before any action.
 pub struct Opened {
     complaints: Vec<String>,
     requests: Vec<String>,
-    /// The data in it, parsed by the browser and written by it: what a double cannot hold would be seen.
+    /// The data in it, parsed and written by the browser, which would expose numbers beyond a double.
     pub data: Value,
-    /// For each chart: its section, its place there, its text, whether there is a table, and whether its links lead anywhere.
+    /// For each chart: its section, its index there, its text, whether there is a table, and whether its
+    /// links have targets.
     pub figures: Value,
 }
 
@@ -25,10 +27,10 @@ const FIGURES: &str = "
         Boolean(figure.closest('section').querySelector('table caption')),
         [...figure.querySelectorAll('a[href^=\"#\"]')].every(a => document.getElementById(a.hash.slice(1)))])";
 
-/// All pages; absent without a browser. One after the other, since each would start a browser.
+/// All pages; `None` without a browser. They are opened in sequence, because each would start a browser.
 pub fn all() -> Option<Vec<(&'static Page, &'static Opened)>> {
     static OPENED: OfEach<Option<Opened>> = OfEach::new(|fixture| opened(pages::named(fixture.name)));
-    // By all CPUs before.
+    // Make the pages first, on all CPUs.
     pages::all();
     let of = |name| Some((pages::named(name), OPENED.named(name).as_ref()?));
     fixtures::ALL.iter().map(|fixture| of(fixture.name)).collect()

@@ -1,4 +1,4 @@
-//! The runs of all fixtures, and their pages: each is made once.
+//! The runs of all fixtures, and their pages; each is made once.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use tare_report::{Document, gather, write::html};
 
 use crate::fixtures::{Fixture, OfEach, own_folder};
 
-/// What a run folder is shown as.
+/// The page of a run folder.
 pub struct Page {
     pub name: &'static str,
     pub document: Document,
@@ -18,7 +18,7 @@ pub struct Page {
     pub file: PathBuf,
 }
 
-/// Run folders. No test changes one.
+/// Run folders, which no test changes.
 pub static RUNS: OfEach<PathBuf> = OfEach::new(|fixture| fixture.write(folder()));
 
 static PAGES: OfEach<Page> = OfEach::new(page);
@@ -31,7 +31,7 @@ pub fn named(name: &str) -> &'static Page {
     PAGES.named(name)
 }
 
-/// `target/tmp/browser`, where the pages can be looked at afterwards.
+/// `target/tmp/browser`, where the pages remain for inspection.
 pub fn folder() -> &'static Path {
     static FOLDER: LazyLock<PathBuf> =
         LazyLock::new(|| own_folder(Path::new(env!("CARGO_TARGET_TMPDIR")), "browser"));
@@ -41,7 +41,7 @@ pub fn folder() -> &'static Path {
 fn page(fixture: &Fixture) -> Page {
     let run = RUNS.named(fixture.name);
     let document = gather::gather(run).unwrap_or_else(|error| panic!("{}: {error}", fixture.name));
-    // The pages are compared with what they are meant to have; what that is of a document, tests of its own say.
+    // The pages are compared with the shortened document; other tests check the shortening.
     let document = html::brief(&document).into_owned();
     let html = html::html(&document).unwrap();
     let file = folder().join(format!("{}.html", fixture.name));

@@ -1,5 +1,5 @@
-//! The site of the stored runs, opened from a disk: it complains of nothing, keeps no reader out, has no page that must be scrolled
-//! sideways, and answers who asks it for two services or for a name.
+//! The site of the stored runs, opened from disk: it logs no errors, has no accessibility violations, needs
+//! no sideways scrolling, and finds pairs of services and names.
 
 use std::{
     fs,
@@ -16,7 +16,6 @@ use crate::{
     geometry, pages,
 };
 
-/// A page of each kind.
 const PAGES: [&str; 9] = [
     "index.html",
     "run/quick/index.html",
@@ -31,7 +30,7 @@ const PAGES: [&str; 9] = [
 
 const SIZES: [Size; 4] = [(1920, 1000), (1400, 900), (768, 1000), (360, 780)];
 
-/// Made once, in `target/tmp/site`: three runs of `quick` on three days, so that there is a series, and a published one.
+/// A site in `target/tmp/site`, made once: a series of three runs of `quick`, and a published one.
 fn root() -> &'static Path {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
     ROOT.get_or_init(|| {
@@ -90,7 +89,7 @@ fn a_site_keeps_no_reader_out_in_light_or_dark() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What makes a page wider than its window: the outermost of what reaches beyond it, and is not scrolled by itself.
+/// The outermost elements that extend beyond the window and do not scroll by themselves.
 const OUTSIDE: &str = "
     const scrolls = one => one.closest('.scroll, .contents ol, details:not([open])');
     return [...document.querySelectorAll('body *')]
@@ -119,7 +118,7 @@ fn no_page_of_a_site_is_wider_than_its_window() {
     assert!(wide.is_empty(), "{}", wide.join("\n"));
 }
 
-/// The sentences of the pairs that are in sight.
+/// The visible sentences about pairs.
 const SHOWN: &str =
     "return [...document.querySelectorAll('.pair')].filter(one => one.checkVisibility()).map(one => one.id)";
 

@@ -1,4 +1,4 @@
-//! Tables are sorted, filtered and turned over, by mouse and by keyboard.
+//! Sorting, filtering and paging of tables, by mouse and by keyboard.
 
 use serde_json::{Value as Json, json};
 use tare_report::document::{Column, Table, Unit, Value};
@@ -9,7 +9,7 @@ use crate::{
     pages::{self, Page},
 };
 
-/// The raw values of a column in the order of the rows that are shown, without references, for `args[0]`, a section, and `args[1]`, a place.
+/// The raw values of a column for the visible rows without references; `args` are a section and an index.
 const COLUMN: &str = "
     const table = document.querySelector(`#${CSS.escape(args[0])} table`);
     const at = [...table.querySelectorAll('thead th')].findIndex(head => Number(head.dataset.place) === args[1]);
@@ -21,30 +21,30 @@ fn column(browser: &Browser, section: &str, place: usize) -> Vec<String> {
     found.as_array().unwrap().iter().map(|value| value.as_str().unwrap().to_owned()).collect()
 }
 
-/// The button in the head of a column, as an expression.
+/// A JavaScript expression for the button in the header of a column.
 fn head(section: &str, place: usize) -> String {
     format!("document.querySelector('#{section} thead th[data-place=\"{place}\"] button')")
 }
 
-/// How the column is said to be sorted.
+/// The displayed sort direction of the column.
 fn direction(browser: &Browser, section: &str, place: usize) -> String {
     let script = format!("return {}.closest('th').getAttribute('aria-sort') || 'none'", head(section, place));
     browser.run(&script, &[]).as_str().unwrap().to_owned()
 }
 
-/// The main table of a page, and the id of its section.
+/// The main table of a page, with the id of its section.
 fn main_table(page: &Page) -> Option<(&str, &Table)> {
     let section = page.document.sections.first()?;
     Some((&section.id, section.table.as_ref()?))
 }
 
-/// Places of the columns that have a head. What a table is filtered by may stand below the name instead.
+/// Indices of the columns with a header. Filter columns may be below the name instead.
 fn shown(browser: &Browser, section: &str) -> Vec<usize> {
     let script = "return [...document.querySelectorAll(`#${CSS.escape(args[0])} thead th`)].map(head => Number(head.dataset.place))";
     serde_json::from_value(browser.run(script, &[section.into()])).unwrap()
 }
 
-/// Whether raw values stand in this order; those that are not known come last, either way.
+/// Whether raw values are in this order; unknown ones come last in either direction.
 fn is_sorted(values: &[String], unit: Unit, descending: bool) -> bool {
     let known = values.iter().take_while(|value| !value.is_empty()).count();
     if values[known..].iter().any(|value| !value.is_empty()) {
@@ -57,7 +57,7 @@ fn is_sorted(values: &[String], unit: Unit, descending: bool) -> bool {
         || numbers.windows(2).all(|pair| if descending { pair[0] >= pair[1] } else { pair[0] <= pair[1] })
 }
 
-/// Where a table is its own chart, some columns are shown to who asks for them.
+/// Shows the columns that are visible only on request, if a table is its own chart.
 fn ask_for_all_columns(browser: &Browser, section: &str) {
     let more = format!("document.querySelector('#{section}-table .more input')");
     if browser.run(&format!("return {more} !== null"), &[]) == Json::Bool(true) {
@@ -65,8 +65,8 @@ fn ask_for_all_columns(browser: &Browser, section: &str) {
     }
 }
 
-/// One page for each declaration of a main table, one with a row of every kind, and one with names that mean harm. A click is
-/// a quarter of a second, and the other pages have the columns of these.
+/// A page for each declaration of a main table, one with a row of every kind, and one with hostile names. A
+/// click takes a quarter of a second, and the other pages have the same columns.
 const KINDS_OF_TABLES: [&str; 6] = ["many", "failures", "hostile", "comparison", "capacity", "sequential"];
 
 #[test]
@@ -100,7 +100,7 @@ fn a_click_on_a_head_sorts_by_the_raw_value() {
     }
 }
 
-/// Each row that says more on a line below itself, with the title of the column and what it says there.
+/// For each row with a line of remarks: the titles and the texts.
 const SAID: &str = "
     return [...document.querySelectorAll('main .part.main tr.said')].flatMap(line =>
         [...line.querySelectorAll('p')].map(said => [
@@ -133,7 +133,7 @@ fn what_is_said_below_a_row_goes_where_the_row_goes() {
     }
 }
 
-/// As people order names, which the browser knows: with the digits in them as numbers.
+/// Names are sorted as people do it, by the browser: digits in them count as numbers.
 #[test]
 fn names_are_sorted_as_people_do_it() {
     let Some(browser) = Browser::open() else { return };
@@ -150,7 +150,7 @@ fn names_are_sorted_as_people_do_it() {
     assert_eq!(sorted, true);
 }
 
-/// The box of check marks of a facet, and the mark of a value in it.
+/// The check boxes of a facet, and the box of a value.
 fn facet(section: &str, title: &str) -> String {
     format!(
         "[...document.querySelectorAll('#{section} details.facet')]
@@ -167,13 +167,13 @@ fn mark(section: &str, title: &str, value: &str) -> String {
     format!("[...({}){find}", facet(section, title))
 }
 
-/// The column that names rows: the first one of text that is shown.
+/// The column that names rows: the first visible text column.
 fn names(table: &Table) -> usize {
     let is_name = |column: &Column| column.unit == Unit::Text && !column.hidden;
     table.columns.iter().position(is_name).expect("rows have names")
 }
 
-/// Names of the rows that have this value of a facet, in the order of the table.
+/// Names of the rows with this value of a facet, in the order of the table.
 fn having(table: &Table, key: &str, value: &str) -> Vec<String> {
     let (at, names) = (table.place(key).unwrap(), names(table));
     let reference = table.place("is_reference");
@@ -200,8 +200,8 @@ fn a_language_leaves_its_rows_alone_and_in_the_charts_too() {
     assert_eq!(column(&browser, section, names(table)), all);
 }
 
-/// Of `all` names, charts come to show only `left`: in legends, at axes, beside points. They are drawn one after another once
-/// they are in sight, so that the page stays quick, and so it is waited for.
+/// Waits until charts show only the names `left` out of `all`: in legends, at axes, beside points. Charts are
+/// redrawn one after another when visible, so that the page stays responsive.
 fn only_these_are_drawn(browser: &Browser, left: &[String], all: &[String]) {
     let script = "
         const texts = new Set();
@@ -244,7 +244,7 @@ fn a_table_of_thousands_of_rows_opens_and_is_turned_over() {
     }
 }
 
-/// The largest of all rows is the first one, and not the largest of the hundred that are shown.
+/// The first row is the largest of all rows, not of the hundred that are shown.
 fn sorts_long(browser: &Browser, section: &str, table: &Table) {
     let is_number = |place: &usize| !matches!(table.columns[*place].unit, Unit::Text | Unit::Flag);
     let place = shown(browser, section).into_iter().rfind(is_number).unwrap();
@@ -267,8 +267,8 @@ fn rows(browser: &Browser, section: &str) -> Vec<u64> {
     serde_json::from_value(browser.run(script, &[section.into()])).unwrap()
 }
 
-/// Presses the tabulator until the focus is on what an expression names; all that has the focus on the way is visible,
-/// says what it is, and shows that it has the focus.
+/// Presses Tab until the element of an expression has the focus. Every focused element on the way is visible,
+/// has a label, and shows its focus.
 fn tab_to(browser: &Browser, element: &str) {
     for _ in 0..200 {
         browser.press(Key::Tab);
@@ -345,7 +345,7 @@ fn a_link_shows_what_its_sender_saw() {
     assert!(browser.complaints().is_empty());
 }
 
-/// What a page says of a value that is not known is not sorted among numbers.
+/// The text for an unknown value is not sorted among numbers.
 #[test]
 fn what_is_not_known_has_no_raw_value() {
     let Some(browser) = Browser::open() else { return };

@@ -1,5 +1,5 @@
-//! Decides from the evidence of an action whether the fault was noticed. Pure: a stored run or transcript always gives the
-//! same evaluation. The figures of a run come from its analysis, the code that makes every table.
+//! Decides from the evidence of an action whether the fault was detected. Pure: the same stored run or
+//! transcript gives the same evaluation. Figures come from the analysis that makes every table.
 
 mod proofs;
 mod runs;
@@ -24,7 +24,7 @@ pub(super) use runs::{
 pub enum Evidence {
     /// A transcript for each fault, or why there is none.
     Proofs(Vec<Result<Transcript, String>>),
-    /// A run, read back from its folder and analysed as any other.
+    /// A run, read from its folder and analysed like any other.
     Run(Box<Analysed>),
 }
 
@@ -37,17 +37,17 @@ pub struct Analysed {
     made: Made,
 }
 
-/// What is known of a trial beside the records of its run.
+/// Facts about a trial that the records of its run lack.
 #[derive(Debug, Default)]
 pub(crate) struct Made {
-    /// How the disturbance was made, for the certificate.
+    /// How the disturbance was implemented, for the certificate.
     pub(crate) how: Option<String>,
-    /// What was added to the requests of rows that are slower, by their own count.
+    /// Work that slower rows added to their requests, as they report it.
     pub(crate) added: BTreeMap<&'static str, io::Result<Added>>,
 }
 
 impl Analysed {
-    /// Analyses a run that was read back.
+    /// Analyses a run read from its folder.
     pub(crate) fn new(kept: StoredRun, made: Made) -> Analysed {
         let is_comparison = matches!(kept.header.plan.until, Until::Gate(_));
         Analysed {
@@ -73,22 +73,22 @@ impl Analysed {
 pub enum Outcome {
     Seen,
     NotSeen,
-    /// It was tried, and too little came of it to tell.
+    /// It ran, but the evidence is insufficient.
     NotDecided,
-    /// It could not be tried on this machine, or not now.
+    /// It could not run on this machine, or not now.
     NotTried,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     pub outcome: Outcome,
-    /// What was found, in a sentence.
+    /// The result in a sentence.
     pub found: String,
-    /// The same as numbers, units in their names.
+    /// The result as numbers, with units in their names.
     pub figures: BTreeMap<String, f64>,
 }
 
-/// The evaluation of a trial; as an error, that of one whose evidence lacks what was asked of it.
+/// The evaluation of a trial; the error is the evaluation of insufficient evidence.
 pub(super) type Found = Result<Evaluation, Evaluation>;
 
 const NO_FIGURES: [(&str, f64); 0] = [];

@@ -1,10 +1,10 @@
-//! Trials that need no load: what `tare verify` finds in a server with a fault.
+//! Trials without load: what `tare verify` finds in a server with a fault.
 
 use tare_service::verify::{CheckId, CheckResult, Outcome as Checked};
 
 use super::{Evaluation, Evidence, Found, NO_FIGURES};
 
-/// The checks that the proof of this number failed; an evaluation if there is no transcript.
+/// The failed checks of the proof with this index; an evaluation if there is no transcript.
 fn failures(evidence: &Evidence, index: usize) -> Result<Vec<(CheckId, String)>, Evaluation> {
     let Evidence::Proofs(proofs) = evidence else {
         return Err(Evaluation::not_decided("there was no proof"));

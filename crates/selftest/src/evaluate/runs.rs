@@ -17,12 +17,12 @@ use tare_bench::plan::until::Metric;
 use super::{Analysed, Evaluation, Evidence, Found};
 use crate::action::{Disturbance, RAW_SOCKET, SUBJECT, TWIN, WEIGHTS};
 
-/// Half a CPU, as a short measurement with the edges of the quota's periods shows it.
+/// Measured shares that count as half a CPU; a short measurement includes edges of the quota's periods.
 const HALF: std::ops::RangeInclusive<f64> = 0.3..=0.65;
-/// If other programs take more than this share of the CPUs, one more is not noticeable.
+/// With a larger share of CPUs for other programs, one more is undetectable.
 const TOO_BUSY: f64 = 0.3;
 const ONE_CPU: &str = "services and generator share one CPU, so each limits the other";
-/// A failure that quotes a whole answer is longer than a line.
+/// Shortens failures that quote a whole answer.
 const QUOTE_CHARS: usize = 120;
 
 /// The run of a trial; every trial in this file has one.
@@ -39,15 +39,14 @@ fn measured<'a>(run: &'a Analysed, name: &str) -> Result<&'a RowReport, Evaluati
     row.ok_or_else(|| Evaluation::not_decided(run.missing(name)))
 }
 
-/// A ratio to the reference and the interval that a trial asks of it.
+/// A ratio to the reference, with the interval that a trial needs.
 fn decided<'a>(what: &str, ratio: Option<&'a Estimate>) -> Result<(&'a Estimate, f64, f64), Evaluation> {
     let found = ratio.and_then(|ratio| ratio.interval().map(|(low, high)| (ratio, low, high)));
     let blocks = ratio.map_or(0, |ratio| ratio.n);
     found.ok_or_else(|| Evaluation::not_decided(format!("{what} has no interval after {blocks} blocks")))
 }
 
-/// What was added to a request of a row, as a share of what one costs the reference: by the count of the server itself, and not as
-/// it was asked for.
+/// Work added per request, as a share of the reference's cost: as the server counted it, not as requested.
 fn weight(run: &Analysed, label: &str) -> Result<f64, Evaluation> {
     let missing = |why: &dyn Display| {
         Evaluation::not_decided(format!(
@@ -67,7 +66,7 @@ fn weight(run: &Analysed, label: &str) -> Result<f64, Evaluation> {
     Ok(added_ns / cost.value)
 }
 
-/// On a noisy host, other programs may be why a fault was not noticed.
+/// On a noisy host other programs may explain an undetected fault.
 fn unless_noisy(run: &Analysed, evaluation: Evaluation) -> Evaluation {
     let others = run.report.interference_share.filter(|share| *share > TOO_BUSY);
     match others {
@@ -104,8 +103,9 @@ fn holds_1(ratio: &Estimate) -> bool {
     ratio.interval().is_some_and(|(low, high)| low <= 1.0 && high >= 1.0)
 }
 
-/// The comparison must show that CPU per request is worse, the table must separate the slower program and rank it below, and the interval
-/// must reach into the third around what was added: an estimate at the look that finds something is biased upwards.
+/// The comparison must detect higher CPU per request, and the table must separate and rank the slower
+/// program. The interval must overlap the third around the added work: an estimate at the deciding look is
+/// biased upwards.
 pub(crate) fn slower(evidence: &Evidence) -> Found {
     let run = run(evidence)?;
     measured(run, SUBJECT)?;
@@ -131,10 +131,10 @@ pub(crate) fn slower(evidence: &Evidence) -> Found {
     Ok(Evaluation::of(is_found && is_behind && is_about, found, figures))
 }
 
-/// A weight may be read as this part of it too much or too little, beside what its interval allows.
+/// Allowed relative error of a weight, in addition to its interval.
 const WEIGHT_ERROR: f64 = 0.05;
 
-/// A scale is linear if every weight is read as itself, and not only the one that was tried.
+/// Linearity: every weight must be measured correctly, not only one.
 pub(crate) fn linear(evidence: &Evidence) -> Found {
     let run = run(evidence)?;
     let (mut is_seen, mut found, mut figures) = (true, Vec::new(), Vec::new());
@@ -180,8 +180,8 @@ fn figures_of(name: &str, ratio: &Estimate) -> Vec<(String, f64)> {
     [(name.to_owned(), ratio.value), ("blocks".to_owned(), ratio.n as f64)].into_iter().chain(ends).collect()
 }
 
-/// A request that is due s ms into a stop waits 200 - s ms, and one in five is due in a stop: 1% of all wait longer than
-/// 95% of 200 ms, 10% longer than half of it.
+/// A request that is due s ms into a stop waits 200 - s ms, and one in five is due in a stop. So 1% of all
+/// wait longer than 95% of 200 ms, and 10% longer than half of it.
 pub(crate) fn stall(evidence: &Evidence) -> Found {
     let run = run(evidence)?;
     let row = measured(run, SUBJECT)?;
@@ -201,7 +201,7 @@ pub(crate) fn dropper(evidence: &Evidence) -> Found {
     failing(run(evidence)?, 0.007, 0.013)
 }
 
-/// The byte too much may spoil the next answer on that connection as well.
+/// The additional byte may also spoil the next answer on the connection.
 pub(crate) fn some_wrong_lengths(evidence: &Evidence) -> Found {
     failing(run(evidence)?, 0.007, 0.025)
 }
@@ -214,7 +214,7 @@ pub(crate) fn wrong_stream(evidence: &Evidence) -> Found {
     failing(run(evidence)?, 0.0005, 0.002)
 }
 
-/// A frame on a stream that is over ends its connection, and with it what was on its way there: more than the streams themselves.
+/// A frame on a closed stream ends its connection and all requests on it, more than the faulty streams alone.
 pub(crate) fn mixed_up_streams(evidence: &Evidence) -> Found {
     let run = run(evidence)?;
     let is_named = slices(&run.kept).iter().any(|slice| {
@@ -228,8 +228,8 @@ pub(crate) fn mixed_up_streams(evidence: &Evidence) -> Found {
     }
 }
 
-/// Of the streams about one in a thousand has no answer. It waits as long as an answer may take, while others are answered. On a
-/// fast machine that is a small share of the requests, but each of several slices ends with some that are still waited for.
+/// About one in a thousand streams has no answer. It waits for the time-out while others are answered. On a
+/// fast machine this is a small share of requests, but several slices end with pending requests.
 pub(crate) fn stalled_stream(evidence: &Evidence) -> Found {
     let run = run(evidence)?;
     let (sent, unanswered) = requests(run);
@@ -245,7 +245,7 @@ pub(crate) fn stalled_stream(evidence: &Evidence) -> Found {
     Ok(Evaluation::of(is_seen, found, [("unanswered_share", share)]))
 }
 
-/// The handshake is part of the time to connect, and not of the time of a request.
+/// The handshake belongs to the connect time, not to request times.
 pub(crate) fn slow_handshake(evidence: &Evidence) -> Found {
     let run = run(evidence)?;
     measured(run, SUBJECT)?;
@@ -269,8 +269,8 @@ pub(crate) fn slow_handshake(evidence: &Evidence) -> Found {
     Ok(unless_noisy(run, Evaluation::of(is_seen, found, figures)))
 }
 
-/// Such a share of the requests must have failed, and the analysis must refuse the row its figures. The share is of all
-/// requests: a row that failed has no slice that counts.
+/// A share of requests within the bounds must fail, and the analysis must reject the row's figures. The share
+/// is of all requests, because no slice of a failed row counts.
 fn failing(run: &Analysed, least: f64, most: f64) -> Found {
     let (sent, failed) = requests(run);
     let row = run.row(SUBJECT).filter(|_| sent > 0);
@@ -298,7 +298,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Half a CPU, and the analysis must report that the throughput may not be the server's capacity.
+/// The server gets half a CPU, and the analysis must report that throughput may not be its capacity.
 pub(crate) fn throttled(evidence: &Evidence) -> Found {
     let run = run(evidence)?;
     let row = measured(run, SUBJECT)?;

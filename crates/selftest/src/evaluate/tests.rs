@@ -27,7 +27,7 @@ fn evidence(name: &str, records: Vec<Record>) -> Evidence {
     let kept = StoredRun { header, records, damage: Vec::new(), in_progress: false };
     let cost_ns = load.rows.iter().filter_map(|(label, fault)| {
         let share = fault.strip_prefix("slower=")?.strip_suffix('%')?.parse::<f64>().unwrap() / 100.0;
-        // As much as it should, of a request of the reference in these tests.
+        // Exactly the requested work, relative to a request of the reference in these tests.
         let each_ns = (share * reference_ns(name) * 1000.0) as u64;
         Some((*label, Ok(Added { requests: 1000, ns: each_ns })))
     });
@@ -44,7 +44,7 @@ fn evaluated_with(name: &str, evidence: Evidence) -> Evaluation {
     trial.evaluate(&evidence)
 }
 
-/// What a request costs the reference: 10,000 of them in the CPU time of [`slice`] and of [`weights`].
+/// Cost of a request of the reference: 10,000 of them in the CPU time of [`slice`] and of [`weights`].
 fn reference_ns(trial: &str) -> f64 {
     if trial == "linear" { 5_000.0 } else { 9_900.0 }
 }
@@ -79,7 +79,7 @@ fn costing(server_cpu_ns: u64, generator_cpu_ns: u64, foreign_cpu_ns: Option<i64
     Sample { load, host, ..Sample::default() }
 }
 
-/// Twelve blocks, which the first look asks for, in which the subject costs `percent` more, give or take one in a thousand.
+/// Twelve blocks, enough for the first look, in which the subject costs `percent` more, plus or minus 0.1%.
 fn scales(percent: f64, wrong: u64) -> Vec<Record> {
     let scaled = |times: f64| {
         let mut slice = costing((99e6 * times) as u64, 80_000_000, Some(0));
@@ -113,7 +113,7 @@ fn the_scales_show_what_was_added_and_nothing_else() {
     }
 }
 
-/// Twelve blocks in which each weight is read as this function of it, give or take one in a thousand.
+/// Twelve blocks in which each weight is measured as this function of it, plus or minus 0.1%.
 fn weights(read: impl Fn(f64) -> f64) -> Vec<Record> {
     let blocks = (0..12).map(|index| {
         let wobble = 1.0 + 0.001 * (index % 3) as f64 - 0.001;
@@ -137,7 +137,7 @@ fn a_scale_that_is_not_linear_is_noticed() {
     assert!(found.contains("100.0% as 2.00"), "{found}");
 }
 
-/// Evidence in which the servers say that they added something else than they were asked for.
+/// Evidence in which the servers report other added work than requested.
 fn having_added(name: &str, records: Vec<Record>, added: impl Fn() -> io::Result<Added>) -> Evidence {
     let Evidence::Run(mut run) = evidence(name, records) else { panic!("{name} loads nothing") };
     run.made.added.values_mut().for_each(|of_row| *of_row = added());
@@ -146,7 +146,7 @@ fn having_added(name: &str, records: Vec<Record>, added: impl Fn() -> io::Result
 
 #[test]
 fn a_weight_is_what_the_server_spent_and_not_what_it_was_asked_for() {
-    // It was to add 3% of 9,900 ns, and added 7% of it.
+    // The server should add 3% of 9,900 ns, and added 7%.
     let spent = || Ok(Added { requests: 2, ns: 1_386 });
     let of = |percent| evaluated_with("slower", having_added("slower", scales(percent, 0), spent));
     assert_eq!(of(7.0).outcome, Outcome::Seen);
@@ -225,7 +225,7 @@ fn failures_are_seen_by_their_share_and_by_the_row_that_has_no_figures() {
     assert_eq!((of("late-cache", 9_990), of("late-cache", 100)), (Outcome::Seen, Outcome::NotSeen));
 }
 
-/// One block of a server that was busy for so long of 100 ms.
+/// One block of a server that used this CPU time of 100 ms.
 fn busy(server_cpu_ns: u64, generator_cpu_ns: u64, foreign_ns: i64) -> Vec<Record> {
     block(0, &[costing(server_cpu_ns, generator_cpu_ns, Some(foreign_ns))])
 }
@@ -262,7 +262,7 @@ fn rounds_with_a_spinner_are_left_out_and_no_others() {
     assert_eq!(of(None, Some(60_000_000)), Outcome::NotTried);
 }
 
-/// The certificate turns red where the code that makes the table is broken: each part by a trial of its own.
+/// The certificate fails if a part of the table's code is broken: each part has its own trial.
 #[test]
 fn a_broken_analysis_is_noticed() {
     let cases: [(Fault, &str, Vec<Record>); 5] = [
@@ -304,7 +304,7 @@ fn a_proof_must_fail_at_what_is_wrong() {
     assert_eq!((closes(true, true), closes(false, false)), (Outcome::NotSeen, Outcome::NotSeen));
 }
 
-/// What is not there cannot have been seen, whichever trial looks for it.
+/// No trial detects anything in empty evidence.
 #[test]
 fn no_trial_sees_anything_in_nothing() {
     for trial in [trials(true), trials(false)].concat() {

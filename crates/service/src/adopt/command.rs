@@ -1,19 +1,19 @@
-//! What becomes of one command of a `RUN` line: kept, taken for packages, left out, or a reason why the image cannot be built without
-//! a container engine.
+//! Classifies one command of a `RUN` line: kept, replaced by system packages, left out, or a reason why the
+//! image cannot be built without a container engine.
 
 use super::shell;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// A step of the build.
+    /// It becomes a step of the build.
     Keep,
-    /// Packages of the image's system.
+    /// It installs these packages of the image's system.
     Packages(Vec<String>),
-    /// Nothing is lost without it.
+    /// It can be dropped without loss.
     Needless,
     /// It is left out, for this reason.
     LeftOut(&'static str),
-    /// Without it nothing can be built.
+    /// It is essential but impossible here, for this reason.
     Blocks(&'static str),
 }
 
@@ -22,7 +22,7 @@ const OF_USER: &str = "it changes the settings of the user who builds";
 const OTHER_PACKAGES: &str =
     "packages of another system than Debian: install what they bring, if it is missing";
 
-/// Programs that change an image's system and have no use in a folder.
+/// Programs that change an image's system and have no use in a build folder.
 const SYSTEM: [&str; 24] = [
     "ldconfig",
     "useradd",
@@ -49,23 +49,23 @@ const SYSTEM: [&str; 24] = [
     "corepack",
     "docker-php-ext-install",
 ];
-/// Programs that write where their arguments say.
+/// Programs that write to paths in their arguments.
 const WRITERS: [&str; 16] = [
     "mkdir", "ln", "cp", "mv", "install", "touch", "chmod", "tee", "sed", "rmdir", "curl", "wget", "tar",
     "unzip", "git", "rsync",
 ];
-/// Arguments after which a program is given what it writes.
+/// Options whose value is an output path.
 const OUTPUTS: [&str; 9] =
     ["-o", "-O", "-C", "-d", "--output", "--target", "--prefix", "--directory", "--root"];
-/// Words of commands that fetch something.
+/// Words of commands that fetch from the network.
 const FETCHES: [&str; 25] = [
     "pip", "pip3", "uv", "poetry", "npm", "yarn", "pnpm", "bun", "deno", "cargo", "go", "mvn", "mvnw",
     "gradle", "gradlew", "lein", "dotnet", "bundle", "gem", "composer", "curl", "wget", "git", "mix",
     "swift",
 ];
 
-/// What becomes of a command: of one that a shell has to read as a whole, whatever the gravest of its parts asks for. `system` finds the
-/// paths in a text that are the system's, and no paths of the image here.
+/// Classifies a command; of a compound command, the gravest fate of its parts counts. `system` returns the
+/// paths in a text that belong to this machine's system rather than to the image.
 pub(super) fn fate(command: &str, system: impl Fn(&str) -> Vec<String>) -> Fate {
     let parts = shell::parts(command);
     let pipes = shell::pipeline(command);
@@ -80,7 +80,7 @@ pub(super) fn fate(command: &str, system: impl Fn(&str) -> Vec<String>) -> Fate 
         Fate::Keep => 1,
         Fate::Needless => 0,
     };
-    // The first of the gravest.
+    // The first of the parts with the gravest fate.
     fates.into_iter().rev().max_by_key(gravity).unwrap_or(Fate::Keep)
 }
 
@@ -113,12 +113,12 @@ fn of_part(command: &str, system: &[String]) -> Fate {
     }
 }
 
-/// Whether a command fetches something from the network.
+/// Whether a command may fetch from the network.
 pub(super) fn fetches(command: &str) -> bool {
     command.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(|word| FETCHES.contains(&word))
 }
 
-/// Of an installation that names a folder of the image, that folder is one here.
+/// An installation is kept only if it names a target folder and no path of this machine's system.
 fn installs(arguments: &[String], system: &[String]) -> Fate {
     let names_folder = arguments.iter().any(|word| {
         ["DESTDIR=", "PREFIX=", "prefix=", "--prefix"].iter().any(|begin| word.starts_with(begin))
@@ -129,7 +129,7 @@ fn installs(arguments: &[String], system: &[String]) -> Fate {
     }
 }
 
-/// The program of a command, without what stands before it, and its arguments.
+/// The program of a command and its arguments, without prefixes such as `sudo` and assignments.
 fn program(words: &[String]) -> Option<(&str, &[String])> {
     let is_before =
         |word: &&String| ["sudo", "time", "exec", "env"].contains(&word.as_str()) || is_assignment(word);
@@ -161,7 +161,7 @@ fn packages(arguments: &[String]) -> Vec<String> {
     names.map(|name| name.split('=').next().unwrap_or_default()).filter(is_name).map(str::to_owned).collect()
 }
 
-/// Whether its output, or what an argument names, goes to a path of the system.
+/// Whether its output, or the value of an output option, goes to a path of the system.
 fn writes_to(command: &str, words: &[String], system: &[String]) -> bool {
     let is_redirected =
         |path: &str| command.match_indices(path).any(|(at, _)| command[..at].trim_end().ends_with('>'));
@@ -174,7 +174,7 @@ fn writes_to(command: &str, words: &[String], system: &[String]) -> bool {
     system.iter().filter(|path| !is_device(path)).any(|path| is_redirected(path) || is_output(path))
 }
 
-/// What takes everything and keeps nothing.
+/// Whether a path is a device such as `/dev/null`.
 fn is_device(path: &str) -> bool {
     path.starts_with("/dev/")
 }

@@ -1,4 +1,4 @@
-//! The entry in a container, where podman is: its image is built, and runs in the network of the machine.
+//! Adopts an entry as a container, if podman is installed: it builds the image and runs it.
 
 use std::{env, path::Path};
 
@@ -7,7 +7,7 @@ use crate::catalogue::{Requirement, Step};
 
 const PODMAN: &str = "podman";
 
-/// Where podman is not, the error names the package that brings it.
+/// Without podman the error names the package that provides it.
 pub(super) fn adopted(entry: &SuiteEntry, wish: &AdoptWish) -> Result<Adopted, AdoptError> {
     let is_there = |folder: &Path| folder.join(PODMAN).is_file();
     let there =
@@ -18,7 +18,7 @@ pub(super) fn adopted(entry: &SuiteEntry, wish: &AdoptWish) -> Result<Adopted, A
     }
 }
 
-/// It is the entry's own image with its own command.
+/// Uses the entry's own image with its own command.
 pub(super) fn with_podman(entry: &SuiteEntry, wish: &AdoptWish) -> Adopted {
     let mut adopted = base(entry, wish);
     let words = |text: &str| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
@@ -37,7 +37,7 @@ pub(super) fn with_podman(entry: &SuiteEntry, wish: &AdoptWish) -> Adopted {
     let build =
         words("podman build --network=host --tag").into_iter().chain([image.clone()]).chain(arguments);
     let of_file = ["--file".to_owned(), format!("{ENTRY}/{file}"), ENTRY.to_owned()];
-    // Registries of images may not be reachable: podman says so, and the log of the build has it.
+    // If a registry is unreachable, the build's log has podman's message.
     adopted.build = vec![Step { command: build.chain(of_file).collect(), network: true }];
     adopted.version =
         ["podman", "image", "inspect", "--format", "{{.Id}}", &image].map(str::to_owned).to_vec();

@@ -1,4 +1,4 @@
-//! What `COPY` copies from: the entry's own folder, or the repository that it lies in where its build begins there.
+//! The source of `COPY`: the entry's own folder, or the repository around it if its build starts there.
 
 use std::{
     collections::BTreeSet,
@@ -8,26 +8,26 @@ use std::{
 
 use ignore::gitignore::Gitignore;
 
-/// Where the entry's files lie in the service, and those of its repository.
+/// Folders of the service for the entry's files and for files of its repository.
 pub(super) const ENTRY: &str = "entry";
 const REPOSITORY: &str = "repository";
-/// An entry lies at most so deep in its repository.
+/// Depth of an entry in its repository.
 const LEVELS: usize = 3;
 
 #[derive(Debug)]
 pub(super) struct Context {
     folder: PathBuf,
-    /// Files of the repository that the service needs too: from where, and to where in it.
+    /// Further files of the repository: the path there, and the path in the service.
     pub beyond: BTreeSet<(PathBuf, String)>,
 }
 
 /// A file or a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CopiedPlace {
-    /// In the service.
+    /// The path in the service.
     pub here: String,
     pub is_folder: bool,
-    /// What a folder has.
+    /// The names of a folder's entries.
     pub names: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ impl Context {
         Context { folder: folder.to_owned(), beyond: BTreeSet::new() }
     }
 
-    /// The files that a source of `COPY` names.
+    /// The files that a source of `COPY` matches.
     pub(super) fn find(&mut self, source: &str) -> Vec<CopiedPlace> {
         let path = super::paths::absolute("/", source);
         let path = path.trim_start_matches('/');
@@ -70,7 +70,7 @@ fn place(folder: &Path, here: &str, path: &str) -> Option<CopiedPlace> {
     Some(CopiedPlace { here, is_folder: metadata.is_dir(), names })
 }
 
-/// The paths below `folder` that a pattern names, whose last part may have `*`, `?` and `[]`.
+/// The paths below `folder` that match a pattern; its last part may contain `*`, `?` and `[]`.
 fn matching(folder: &Path, pattern: &str) -> Vec<String> {
     if !pattern.contains(['*', '?', '[']) {
         return if folder.join(pattern).exists() { vec![pattern.to_owned()] } else { Vec::new() };

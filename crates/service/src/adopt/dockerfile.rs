@@ -1,14 +1,14 @@
-//! A Dockerfile as far as it is interpreted: stages, each with what is done in it. The crate parse-dockerfile reads the syntax; this
-//! replaces variables and takes its own copy of what counts.
+//! Interprets a Dockerfile as stages with instructions. The crate parse-dockerfile reads the syntax; this
+//! module replaces variables and copies the relevant parts.
 
 use parse_dockerfile::{Command, Flag, HereDoc, Instruction, Source};
 
 use super::{AdoptError, shell};
 
-/// A variable may repeat another one, which may repeat another: no Dockerfile that a person wrote has one of this length.
+/// Limit of an expanded value: nested variables could grow without end.
 const VALUE_BYTES_MAX: usize = 64 << 10;
 
-/// A stage: what it begins with, and what is done.
+/// A stage: its base image and its instructions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct DockerStage {
     pub name: Option<String>,
@@ -16,11 +16,11 @@ pub(super) struct DockerStage {
     pub acts: Vec<Act>,
 }
 
-/// One instruction, its variables replaced where Docker does so and their values are known.
+/// One instruction. Known variables are replaced where Docker replaces them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Act {
     Copy(Copy),
-    /// For a shell, and whether it has a mount that is no cache.
+    /// For a shell; with a flag for a mount that is not a cache.
     Run {
         script: String,
         has_mount: bool,
@@ -29,7 +29,7 @@ pub(super) enum Act {
     Exec(Vec<String>),
     Workdir(String),
     Env(String, String),
-    /// A variable of the build alone.
+    /// A variable of the build only.
     Arg(String, String),
     Expose(u16),
     User(String),
@@ -41,14 +41,14 @@ pub(super) enum Act {
 /// `COPY` or `ADD`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Copy {
-    /// The stage or the image that it copies from; the entry's own files if there is none.
+    /// The stage or image to copy from; absent for the entry's own files.
     pub from: Option<String>,
     pub sources: Vec<String>,
-    /// Files that stand in the Dockerfile itself.
+    /// Files whose text is part of the Dockerfile.
     pub texts: Vec<String>,
     pub to: String,
     pub mode: Option<String>,
-    /// It is `ADD`, which fetches URLs and unpacks archives.
+    /// Whether it is `ADD`, which fetches URLs and unpacks archives.
     pub adds: bool,
 }
 
@@ -59,11 +59,11 @@ pub(super) enum Start {
     Shell(String),
 }
 
-/// Variables of a build, and their values.
+/// Build variables and their values.
 type Variables = Vec<(String, String)>;
 
 /// # Errors
-/// It is no Dockerfile, has no stage, or a variable that grows beyond all use.
+/// The text is no Dockerfile, has no stage, or a variable grows too long.
 pub(super) fn read(text: &str, arguments: &[(String, String)]) -> Result<Vec<DockerStage>, AdoptError> {
     let invalid = |reason: String| AdoptError::Dockerfile { reason };
     let parsed = parse_dockerfile::parse(text).map_err(|error| invalid(error.to_string()))?;
@@ -78,11 +78,11 @@ pub(super) fn read(text: &str, arguments: &[(String, String)]) -> Result<Vec<Doc
 }
 
 struct Reader<'a> {
-    /// What the suite that builds the image gives to `ARG`.
+    /// Values that the suite gives to `ARG`.
     arguments: &'a [(String, String)],
     /// `ARG` before the first `FROM`.
     globals: Variables,
-    /// Those of the stage.
+    /// Variables of the current stage.
     variables: Variables,
     stages: Vec<DockerStage>,
 }
@@ -93,7 +93,7 @@ impl Reader<'_> {
             Instruction::From(from) => {
                 let image = expand(unquoted(&from.image.value), &self.globals)?;
                 let name = from.as_.as_ref().map(|(_, name)| name.value.to_lowercase());
-                // A stage that begins with another one has its variables.
+                // A stage based on another stage inherits its variables.
                 let inherited = self
                     .stages
                     .iter()
@@ -141,7 +141,7 @@ impl Reader<'_> {
             }
             Instruction::Entrypoint(entrypoint) => self.act(Act::Entrypoint(start(&entrypoint.arguments))),
             Instruction::Cmd(cmd) => self.act(Act::Cmd(start(&cmd.arguments))),
-            // Labels, volumes, health checks and signals change nothing that is built here.
+            // Labels, volumes, health checks and signals do not affect the build.
             _ => {}
         }
         Ok(())
@@ -224,19 +224,19 @@ fn start(command: &Command) -> Start {
 fn exec(command: &Command) -> Vec<String> {
     match command {
         Command::Exec(words) => words.value.iter().map(|word| word.value.to_string()).collect(),
-        // There is no third form.
+        // Other forms do not exist.
         _ => Vec::new(),
     }
 }
 
-/// The script of a `RUN`: its line, or its here-documents, which stand alone.
+/// The script of a `RUN`: its line, or its here-documents without that line.
 fn script(text: &str, documents: &[HereDoc]) -> String {
     let scripts: Vec<&str> =
         documents.iter().map(|document| document.value.trim_start_matches('\n')).collect();
     if scripts.is_empty() { shell::joined(text) } else { scripts.concat() }
 }
 
-/// `NAME=VALUE ...`, or the old form `NAME VALUE`.
+/// Parses `NAME=VALUE ...`, or the old form `NAME VALUE`.
 fn assignments(text: &str) -> Vec<(String, String)> {
     let first = text.split_whitespace().next().unwrap_or_default();
     if !first.contains('=') {
@@ -258,7 +258,7 @@ fn set(variables: &mut Variables, name: &str, value: &str) {
     variables.push((name.to_owned(), value.to_owned()));
 }
 
-/// The text with the variables that are known; others stay for the shell that runs it.
+/// Replaces known variables; unknown ones are left to the shell.
 fn expand(text: &str, variables: &Variables) -> Result<String, AdoptError> {
     let mut done = String::new();
     let mut rest = text;

@@ -1,5 +1,5 @@
-//! An entry of HttpArena (`meta.json` beside a `Dockerfile`) or of TechEmpower's Framework Benchmarks (`benchmark_config.json` or
-//! `config.toml` beside one Dockerfile for each of its tests): what its metadata say.
+//! Reads the metadata of an entry: HttpArena's (`meta.json` beside a `Dockerfile`), or TechEmpower's
+//! (`benchmark_config.json` or `config.toml` beside one Dockerfile for each test).
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::AdoptError;
 use crate::catalogue::Style;
 use crate::document::decoded;
 
-/// A file of metadata, or a Dockerfile, has some kilobytes.
+/// Limit of a metadata file or Dockerfile, which usually has some kilobytes.
 const BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Suite {
         }
     }
 
-    /// What follows the name of an entry, so that it is no name of the catalogue.
+    /// Suffix of an adopted name, so that it differs from names of the catalogue.
     pub(super) fn ending(self) -> &'static str {
         match self {
             Suite::HttpArena => "httparena",
@@ -35,7 +35,7 @@ impl Suite {
         }
     }
 
-    /// What the suite's own program gives to an entry, and nothing gives here.
+    /// Things that the suite's runner provides to an entry and Tare does not.
     pub(super) fn given(self) -> &'static str {
         match self {
             Suite::HttpArena => {
@@ -50,34 +50,34 @@ impl Suite {
     }
 }
 
-/// What is known of an entry.
+/// The metadata of an entry.
 #[derive(Debug, Clone)]
 pub(super) struct SuiteEntry {
     pub suite: Suite,
     pub folder: PathBuf,
-    /// Its name in its suite, with the test's if that is not the default.
+    /// Its name in its suite, with the test's name unless that is the default.
     pub name: String,
     pub framework: String,
-    /// As folders of languages are called here.
+    /// The name of the language's folder.
     pub language: String,
     pub url: Option<String>,
     pub style: Style,
     pub dockerfile: PathBuf,
-    /// What it listens on in its suite.
+    /// The port that it listens on in its suite.
     pub port: Option<u16>,
-    /// In place of the image's command.
+    /// Replaces the image's command.
     pub command: Option<String>,
-    /// The contract that asks what it answers, if it answers all of that.
+    /// The contract that covers its answers; absent if it lacks some of them.
     pub contract: Option<&'static str>,
-    /// What it offers beside that.
+    /// Endpoints that the contract does not cover.
     pub not_asked: Vec<String>,
-    /// Other tests of the entry, which are services of their own.
+    /// Other tests of the entry, which would be separate services.
     pub other_tests: Vec<String>,
-    /// What `ARG` is given by the suite's program.
+    /// Values that the suite's runner gives to `ARG`.
     pub arguments: Vec<(String, String)>,
 }
 
-/// Reads the entry in `folder`; `test` is one of TechEmpower's, its default if there is none.
+/// Reads the entry in `folder`. `test` selects one of TechEmpower's tests; default: its default test.
 pub(super) fn read(folder: &Path, test: Option<&str>) -> Result<SuiteEntry, AdoptError> {
     let folder =
         folder.canonicalize().map_err(|source| AdoptError::Read { path: folder.to_owned(), source })?;
@@ -146,7 +146,7 @@ fn http_arena(folder: &Path) -> Result<SuiteEntry, AdoptError> {
     })
 }
 
-/// A test of an entry of TechEmpower, as either of its files has it.
+/// A test of a TechEmpower entry, from either metadata file.
 #[derive(Debug, Default)]
 struct Test {
     name: String,
@@ -155,7 +155,7 @@ struct Test {
     dockerfile: Option<String>,
     command: Option<String>,
     port: Option<u16>,
-    /// `json`, `plaintext`, `db` ..., and the path of each.
+    /// Kinds such as `json`, `plaintext` and `db`, and the path of each.
     urls: Vec<(String, String)>,
     is_platform: bool,
     is_stripped: bool,
@@ -210,7 +210,7 @@ fn of_toml(path: &Path, text: &str) -> Result<Vec<Test>, AdoptError> {
     Ok(config.iter().filter(|(name, _)| *name != "framework").map(of).collect())
 }
 
-/// One of its tests, or why there is none.
+/// Selects one of an entry's tests.
 fn tech_empower(folder: &Path, mut tests: Vec<Test>, wanted: Option<&str>) -> Result<SuiteEntry, String> {
     let names: Vec<String> = tests.iter().map(|test| test.name.clone()).collect();
     let wanted = wanted.unwrap_or(DEFAULT);
@@ -219,7 +219,7 @@ fn tech_empower(folder: &Path, mut tests: Vec<Test>, wanted: Option<&str>) -> Re
         return Err(format!("it has no test \"{wanted}\", but {}", names.join(", ")));
     };
     let test = tests.swap_remove(at);
-    // The suite's program calls a test so, and its Dockerfile too.
+    // The name that the suite's runner uses for a test and for its Dockerfile.
     let own = test.framework.clone().unwrap_or_else(|| folder_name(folder));
     let name = if test.name == DEFAULT { own.clone() } else { format!("{own}-{}", test.name) };
     let path_of = |kind: &str| test.urls.iter().find(|(name, _)| name == kind).map(|(_, url)| url.as_str());
@@ -261,7 +261,7 @@ fn folder_name(folder: &Path) -> String {
     folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The folder of a language.
+/// The folder name of a language.
 fn language(name: &str) -> String {
     match name.to_lowercase().as_str() {
         "js" | "ts" | "javascript" | "typescript" => "node".to_owned(),
@@ -272,7 +272,7 @@ fn language(name: &str) -> String {
     }
 }
 
-/// As names of folders are: letters, digits and hyphens.
+/// Converts a name to letters, digits and hyphens, as in folder names.
 pub(super) fn plain(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = name.chars().map(plain).collect();

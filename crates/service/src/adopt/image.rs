@@ -1,24 +1,24 @@
-//! What a base image brings, and the toolchain that brings it here.
+//! The contents of known base images, and the toolchains that replace them.
 
-/// What is needed in place of an image.
+/// A toolchain that replaces an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Toolchain {
-    /// For a reader.
+    /// The name that messages show.
     pub name: &'static str,
-    /// Prove that it is there.
+    /// Commands that succeed if it is installed.
     pub commands: &'static [&'static [&'static str]],
-    /// The packages of Debian 12 that bring it.
+    /// The packages of Debian 12 that provide it.
     pub debian: &'static [&'static str],
 }
 
-/// An image and what is known of it.
+/// The known contents of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Image {
-    /// A system and a toolchain.
+    /// A system with these toolchains.
     Toolchains(&'static [Toolchain]),
-    /// A system, or nothing.
+    /// A plain system, or nothing.
     System,
-    /// Programs that only the image has.
+    /// Unknown programs, available only in the image.
     Unknown,
 }
 
@@ -71,7 +71,7 @@ const HASKELL: Toolchain =
     Toolchain { name: "Haskell", commands: &[&["ghc", "--version"]], debian: &["ghc", "cabal-install"] };
 const PHP: Toolchain = Toolchain { name: "PHP", commands: &[&["php", "--version"]], debian: &["php-cli"] };
 
-/// The image's name without registry, and what there is in its place.
+/// Image names without registry, and the toolchains that replace them.
 const KNOWN: [(&str, &[Toolchain]); 37] = [
     ("rust", &[RUST, GCC]),
     ("golang", &[GO]),
@@ -112,7 +112,7 @@ const KNOWN: [(&str, &[Toolchain]); 37] = [
     ("busybox", &[]),
 ];
 
-/// Registries that hold images of these names.
+/// Registries that serve images under these names.
 const REGISTRIES: [&str; 8] = [
     "docker.io/",
     "index.docker.io/",
@@ -124,7 +124,7 @@ const REGISTRIES: [&str; 8] = [
     "quay.io/",
 ];
 
-/// The image of a `FROM`, without its tag.
+/// The image name of a `FROM`, without registry and tag.
 fn name_of(image: &str) -> &str {
     let mut name = image.split('@').next().unwrap_or(image);
     if let Some((before, tag)) = name.rsplit_once(':')
@@ -138,7 +138,7 @@ fn name_of(image: &str) -> &str {
     name
 }
 
-/// What is known of the image of a `FROM`.
+/// The known contents of the image of a `FROM`.
 pub(super) fn image(image: &str) -> Image {
     let name = name_of(image);
     if name == "scratch" || name.starts_with("distroless/") && !name.contains("java") {
@@ -151,7 +151,7 @@ pub(super) fn image(image: &str) -> Image {
     }
 }
 
-/// Whether the image has another C library than the systems that Tare knows.
+/// Whether the image uses another C library (musl) than the systems that Tare supports.
 pub(super) fn has_musl(image: &str) -> bool {
     image.contains("alpine") || image.contains("musl")
 }

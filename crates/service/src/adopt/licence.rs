@@ -1,4 +1,4 @@
-//! The licence of the repository that an entry is from: the text that lies in the entry's folder or above it.
+//! The licence of an entry's repository: the text in the entry's folder or above it.
 
 use std::path::{Path, PathBuf};
 
@@ -6,14 +6,14 @@ use tare_host::foreign;
 
 const NAMES: [&str; 6] = ["LICENSE", "LICENSE.md", "LICENSE.txt", "LICENCE", "COPYING", "UNLICENSE"];
 const BYTES_MAX: u64 = 1 << 20;
-/// Entries lie at most so deep in their repositories.
+/// Greatest depth of an entry in its repository.
 const LEVELS: usize = 5;
 
-/// A text of a licence, and what it is.
+/// A licence text and its identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FoundLicence {
     pub path: PathBuf,
-    /// As SPDX calls it, if it is known.
+    /// SPDX identifier, if the text was recognised.
     pub spdx: Option<&'static str>,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn find(folder: &Path) -> Option<FoundLicence> {
                 return Some(FoundLicence { path, spdx });
             }
         }
-        // What lies above the repository is not of it.
+        // Folders above the repository do not belong to it.
         if above.join(".git").exists() {
             break;
         }
@@ -33,7 +33,7 @@ pub(super) fn find(folder: &Path) -> Option<FoundLicence> {
     None
 }
 
-/// Which licence a text is, by what only it says.
+/// Recognises a licence by a phrase that only this licence contains.
 fn spdx(text: &str) -> Option<&'static str> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let says = |words: &str| text.contains(words);

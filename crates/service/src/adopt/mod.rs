@@ -1,5 +1,5 @@
-//! `tare adopt`: an entry of another benchmark becomes a service that is built without a container engine. Its Dockerfile is read, its
-//! stages become folders, and its commands become steps of a build. Starts nothing and builds nothing.
+//! `tare adopt`: turns an entry of another benchmark into a service that needs no container engine. The
+//! stages of its Dockerfile become folders, its commands become build steps. It starts and builds nothing.
 
 mod command;
 mod container;
@@ -37,41 +37,41 @@ use image::{Image, Toolchain};
 use port::{Port, PortSource};
 use stage::BuildStage;
 
-/// What is asked for.
+/// The options of an adoption.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AdoptWish<'a> {
-    /// The service's name, in place of the entry's with its suite.
+    /// The service's name. Default: the entry's name with a suffix for its suite.
     pub name: Option<&'a str>,
-    /// Of TechEmpower's entries, which have several tests.
+    /// The test to adopt from a TechEmpower entry, which may have several.
     pub test: Option<&'a str>,
-    /// Build the image and run it in a container, in place of building without one.
+    /// Builds the image and runs it in a container, instead of building without one.
     pub container: bool,
 }
 
-/// A service that was made of an entry, and is not written yet.
+/// A service made from an entry; not written yet.
 #[derive(Debug, Clone)]
 pub struct Adopted {
     pub name: String,
     pub language: String,
     pub suite: Suite,
-    /// The entry's folder.
+    /// The folder of the entry.
     pub from: PathBuf,
     pub entry: String,
     pub framework: String,
     pub url: Option<String>,
     pub style: Style,
     pub contract: Option<&'static str>,
-    /// The licence of the repository that the entry is from, in words.
+    /// A sentence on the licence of the entry's repository.
     pub licence: String,
     pub requires: Vec<Requirement>,
     pub build: Vec<Step>,
     pub version: Vec<String>,
     pub command: Vec<String>,
     pub variables: Vec<(String, String)>,
-    /// The only port that the program listens on.
+    /// The only port that the program can listen on.
     pub port: Option<u16>,
     pub notes: Vec<Note>,
-    /// Files of the entry's repository that are built from too: from where, and to where in the service.
+    /// Further files of the repository for the build: the path there, and the path in the service.
     beyond: BTreeSet<(PathBuf, String)>,
 }
 
@@ -103,10 +103,10 @@ pub enum AdoptError {
     Write { path: PathBuf, source: io::Error },
 }
 
-/// Reads an entry. Nothing is written, and nothing is run.
+/// Reads and interprets an entry. It writes and runs nothing.
 ///
 /// # Errors
-/// It is no entry, cannot be read, or cannot be built without a container engine.
+/// The folder holds no entry, cannot be read, or needs a container engine to be built.
 pub fn adopt(folder: &Path, wish: &AdoptWish) -> Result<Adopted, AdoptError> {
     let entry = entry::read(folder, wish.test)?;
     match wish.container {
@@ -146,7 +146,7 @@ fn without_container(entry: &SuiteEntry, wish: &AdoptWish) -> Result<Adopted, Ad
     Ok(adopted)
 }
 
-/// What is known without the Dockerfile.
+/// The fields that do not depend on the Dockerfile.
 fn base(entry: &SuiteEntry, wish: &AdoptWish) -> Adopted {
     let name = wish.name.map_or_else(|| format!("{}-{}", entry.name, entry.suite.ending()), str::to_owned);
     let mut notes = vec![Note::lost(entry.suite.given(), "nothing here gives it to a service")];
@@ -196,7 +196,7 @@ fn base(entry: &SuiteEntry, wish: &AdoptWish) -> Adopted {
     }
 }
 
-/// What a Dockerfile becomes.
+/// The result of interpreting a Dockerfile.
 #[derive(Debug, Default)]
 struct BuiltBy {
     requires: Vec<Requirement>,
@@ -205,12 +205,12 @@ struct BuiltBy {
     variables: Vec<(String, String)>,
     port: Option<u16>,
     notes: Vec<Note>,
-    /// Folders of the service in which commands ran, and that of the program.
+    /// Folders of the service in which commands ran, and the program's folder.
     ran_in: Vec<String>,
     beyond: BTreeSet<(PathBuf, String)>,
 }
 
-/// The Dockerfile of any text, with no files beside it: what must hold of its interpretation whatever it says.
+/// Interprets any text as a Dockerfile without files beside it. For fuzzing.
 pub fn interpreted(text: &str) -> Option<(Vec<Step>, Vec<String>)> {
     let entry = SuiteEntry {
         suite: Suite::HttpArena,
@@ -261,7 +261,7 @@ fn interpret(entry: &SuiteEntry, text: &str, sources: &[PortSource]) -> Result<B
     Ok(built)
 }
 
-/// The stages that the last one is made of, and itself.
+/// The last stage and all stages that it is built from.
 fn needed(stages: &[dockerfile::DockerStage]) -> BTreeSet<usize> {
     let mut needed = BTreeSet::from([stages.len().saturating_sub(1)]);
     for index in (0..stages.len()).rev() {
@@ -279,14 +279,14 @@ fn needed(stages: &[dockerfile::DockerStage]) -> BTreeSet<usize> {
     needed
 }
 
-/// A stage is called by its name or by its number.
+/// A stage is referred to by its name or its number.
 fn number_of(stages: &[dockerfile::DockerStage], name: &str) -> Option<usize> {
     let name = name.to_lowercase();
     let named = stages.iter().rposition(|stage| stage.name.as_deref() == Some(name.as_str()));
     named.or_else(|| name.parse().ok().filter(|number| *number < stages.len()))
 }
 
-/// A stage before its first instruction.
+/// The state of a stage before its first instruction.
 fn begin(index: usize, parsed: &[dockerfile::DockerStage], other: Option<&BuildStage>) -> BuildStage {
     let from = &parsed[index];
     let name = match &from.name {
@@ -317,7 +317,7 @@ fn begin(index: usize, parsed: &[dockerfile::DockerStage], other: Option<&BuildS
     stage
 }
 
-/// Packages that bring a toolchain, whatever the system calls them.
+/// The toolchain that a package provides, whatever the system's name for it.
 fn brought_by(package: &str) -> Option<&'static Toolchain> {
     match package {
         "nodejs" | "npm" => Some(&image::NODE),
@@ -331,7 +331,7 @@ fn brought_by(package: &str) -> Option<&'static Toolchain> {
     }
 }
 
-/// What an image has for building, and a machine that builds has anyway.
+/// Build helpers that every machine with a toolchain has.
 const EVERYWHERE: [&str; 8] = [
     "curl",
     "wget",
@@ -344,7 +344,7 @@ const EVERYWHERE: [&str; 8] = [
 ];
 
 impl BuiltBy {
-    /// The command and what listens where.
+    /// Determines the command and the port.
     fn start(&mut self, entry: &SuiteEntry, last: &BuildStage, sources: &[PortSource]) -> Result<(), String> {
         let words = command_of(entry, last)?;
         let exposed = last.exposed.first().copied();
@@ -463,9 +463,9 @@ fn required(toolchain: &Toolchain) -> Vec<Requirement> {
     toolchain.commands.iter().map(of).collect()
 }
 
-/// The words that start the program; a single one with blanks is a shell's text.
+/// The words that start the program. A single word with blanks is a shell script.
 fn command_of(entry: &SuiteEntry, last: &BuildStage) -> Result<Vec<String>, String> {
-    // The suite gives its own command in place of the image's, not of its entry point.
+    // The suite's command replaces the image's `CMD`, not its entry point.
     let given = entry.command.as_deref().map(|command| Start::Exec(shell::words(command)));
     let words = match (&last.entrypoint, given.as_ref().or(last.cmd.as_ref())) {
         (Some(Start::Shell(text)), _) | (None, Some(Start::Shell(text))) => vec![text.clone()],
@@ -488,7 +488,7 @@ fn listens_on_loopback(words: &[String]) -> bool {
     words.iter().any(|word| word.contains("127.0.0.1"))
 }
 
-/// What a shell does before the program takes its place.
+/// The command of the service: a shell sets it up, then replaces itself by the program.
 fn run_command(last: &BuildStage, words: &[String], set_by_shell: &[(String, String)]) -> Vec<String> {
     let is_shell = is_text(last, words);
     let line = if is_shell { last.script(&words[0]) } else { last.line(words) };
@@ -505,7 +505,7 @@ fn begins_with_assignment(line: &str) -> bool {
     line.split_whitespace().next().is_some_and(|word| word.contains('='))
 }
 
-/// Whether the command is a shell's text: it is one word, and the instruction said so.
+/// Whether the command is a shell script: a single word, in the shell form or with blanks.
 fn is_text(last: &BuildStage, words: &[String]) -> bool {
     let is_exec =
         matches!((&last.entrypoint, &last.cmd), (Some(Start::Exec(_)), _) | (None, Some(Start::Exec(_))));

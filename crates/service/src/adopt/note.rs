@@ -1,12 +1,12 @@
-//! What a reader has to know of a service that was made of a foreign entry.
+//! Notes for readers of a service that was adopted from another benchmark.
 
-/// One thing, and why it is so.
+/// One fact and its reason.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Note {
     pub what: String,
     pub why: String,
-    /// It is missing, or another one than in the entry's image. Else it was carried over and is only worth knowing.
+    /// Whether something is missing or differs from the entry's image; otherwise for information.
     pub is_lost: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Paths as a Dockerfile means them.
+//! Paths in the sense of a Dockerfile.
 
-/// A path of the image without `.` and `..`, from its root.
+/// Makes a path of the image absolute, without `.` and `..`.
 pub(super) fn absolute(workdir: &str, path: &str) -> String {
     let whole = if path.starts_with('/') { path.to_owned() } else { format!("{workdir}/{path}") };
     let mut parts: Vec<&str> = Vec::new();

@@ -1,13 +1,13 @@
-//! The port of an entry: where the program takes it from, if that is anything but its source. Nothing in a source is changed.
+//! Finds out how the port of an entry can be set without a change of its source.
 
 use std::{fs, path::Path};
 
 use super::shell;
 use crate::document::decoded;
 
-/// The port as it is in the command of a manifest.
+/// The placeholder for the port in a manifest's command.
 const PLACE: &str = "{port}";
-/// A source is looked through up to this size, and these at most.
+/// Largest source that is searched, and the largest number of sources.
 const SOURCE_BYTES_MAX: u64 = 1 << 20;
 const SOURCES_MAX: usize = 2000;
 const FOREIGN: [&str; 5] = ["node_modules", "vendor", "target", ".git", "__pycache__"];
@@ -35,28 +35,28 @@ const ENDINGS: [&str; 21] = [
     "json",
 ];
 
-/// How it is done.
+/// How the port is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Port {
-    /// In the command.
+    /// By the command.
     Command { words: Vec<String>, how: String },
-    /// By a variable that is given the port.
+    /// By a variable that holds the port.
     Variable(String),
-    /// It reads `PORT` by itself.
+    /// The program reads `PORT` itself.
     Read { file: String },
-    /// It is in the source, where one is found.
+    /// Fixed in the source, at this place if it was found.
     Fixed { port: u16, place: Option<String> },
 }
 
 /// A text file of an entry.
 #[derive(Debug, Clone)]
 pub(super) struct PortSource {
-    /// Relative to the entry.
+    /// Path relative to the entry.
     pub name: String,
     pub text: String,
 }
 
-/// The sources of an entry, by name.
+/// The source files of an entry, ordered by name.
 pub(super) fn sources(folder: &Path) -> Vec<PortSource> {
     let mut found = Vec::new();
     let mut folders = vec![String::new()];
@@ -87,7 +87,7 @@ fn is_source(name: &str) -> bool {
     ending.is_some_and(|ending| ENDINGS.contains(&ending)) && !name.ends_with("-lock.json")
 }
 
-/// `words` are those of the command, `variables` what the image sets, `port` what the entry listens on in its suite.
+/// `words` are the command, `variables` those of the image, `port` is the entry's port in its suite.
 pub(super) fn find(
     words: &[String],
     variables: &[(String, String)],
@@ -110,7 +110,7 @@ pub(super) fn find(
     Port::Fixed { port, place: place(port, sources) }
 }
 
-/// The command with `{port}` where it has the port: `8080`, `:8080`, `0.0.0.0:8080`, `--port=8080`, also inside of a shell's text.
+/// The command with `{port}` for the port, as in `8080`, `:8080` or `--port=8080`, also in a shell script.
 fn in_words(words: &[String], port: u16) -> Option<Vec<String>> {
     let mut found = false;
     let replaced: Vec<String> = words
@@ -124,7 +124,7 @@ fn in_words(words: &[String], port: u16) -> Option<Vec<String>> {
     found.then(|| replaced.iter().map(|word| on_loopback(word)).collect())
 }
 
-/// A number that stands by itself.
+/// Replaces a number that is not part of a longer word by `{port}`.
 fn replace(word: &str, number: &str) -> String {
     let mut done = String::new();
     let mut rest = word;
@@ -133,7 +133,7 @@ fn replace(word: &str, number: &str) -> String {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_' || c == '-';
         let stands_alone =
             !before.chars().next_back().is_some_and(is_part) && !after.chars().next().is_some_and(is_part);
-        // What comes first of the word, or after what has been replaced, has the end of `done` before it.
+        // At the beginning of `rest` the preceding character is the end of `done`.
         let stands_alone =
             stands_alone && (!before.is_empty() || !done.chars().next_back().is_some_and(is_part));
         done += before;
@@ -143,7 +143,7 @@ fn replace(word: &str, number: &str) -> String {
     done + rest
 }
 
-/// A service listens on 127.0.0.1 only.
+/// Services listen on 127.0.0.1 only.
 fn on_loopback(word: &str) -> String {
     word.replace("0.0.0.0", "127.0.0.1")
 }
@@ -174,8 +174,8 @@ fn reads_port(text: &str) -> bool {
     ways.iter().any(|way| text.contains(way))
 }
 
-/// The source that reads `PORT`, if it is the one that is started, or if no other names the port. Where that is not clear the port is
-/// taken for fixed, which is right for both: the service is given it in `PORT` too.
+/// The source that reads `PORT`, if it is the started one or if no other source names the port. In case of
+/// doubt the port counts as fixed, which is safe: the service gets `PORT` anyway.
 fn reader<'s>(words: &[String], port: u16, sources: &'s [PortSource]) -> Option<&'s PortSource> {
     let started = sources.iter().find(|source| is_named(source, words));
     let names = |source: &PortSource| {
@@ -195,12 +195,12 @@ fn is_named(source: &PortSource, words: &[String]) -> bool {
     words.iter().flat_map(|word| shell::words(word)).any(|word| word.rsplit('/').next() == Some(name))
 }
 
-/// Programs come before their configuration, which may be another program's.
+/// Programs take precedence over configuration, which may belong to another program.
 fn is_program(source: &PortSource) -> bool {
     ![".json", ".yaml", ".yml", ".properties"].iter().any(|end| source.name.ends_with(end))
 }
 
-/// Servers whose command line says more than their file, and frameworks that read an argument.
+/// Handles servers whose options override their file, and frameworks that read an argument.
 fn by_server(words: &[String], sources: &[PortSource]) -> Option<(Vec<String>, String)> {
     let all = words.join(" ");
     let names = |name: &str| shell::words(&all).iter().any(|word| word.rsplit('/').next() == Some(name));
@@ -244,7 +244,7 @@ fn is_helidon_configuration(source: &PortSource) -> bool {
     ["application.yaml", "application.yml", "application.properties"].contains(&name)
 }
 
-/// Of a shell's text the end is the end of the text.
+/// Appends to the last word, if the command is a shell script, otherwise as words.
 fn append(words: &[String], more: &str) -> Vec<String> {
     match words {
         [text] if text.contains(char::is_whitespace) => vec![format!("{text} {more}")],
@@ -266,7 +266,7 @@ fn before(words: &[String], word: &str, more: &str) -> Option<Vec<String>> {
     }
 }
 
-/// A flag that the program itself declares, with the port as its default.
+/// Sets a flag that the program declares with the port as its default.
 fn by_flag(words: &[String], port: u16, sources: &[PortSource]) -> Option<(Vec<String>, String)> {
     let line_of = |source: &PortSource| {
         let find = |line: &str| {
@@ -275,13 +275,13 @@ fn by_flag(words: &[String], port: u16, sources: &[PortSource]) -> Option<(Vec<S
         };
         source.text.lines().find_map(find)
     };
-    // A helper of another program in the entry may have flags too.
+    // A helper program in the entry may declare flags too.
     let is_started = |source: &&PortSource| source.name.ends_with(".go") || is_named(source, words);
     let (flag, how) = sources.iter().filter(is_started).find_map(line_of)?;
     Some((append(words, &flag), how))
 }
 
-/// `flag.String("bind", ":8080", ...)`, `flag.Int("port", 8080, ...)`.
+/// Recognises `flag.String("bind", ":8080", ...)` and `flag.Int("port", 8080, ...)`.
 fn go_flag(line: &str, port: u16) -> Option<String> {
     let (_, call) = line.split_once("flag.")?;
     let (kind, arguments) = call.split_once('(')?;
@@ -296,7 +296,7 @@ fn go_flag(line: &str, port: u16) -> Option<String> {
     }
 }
 
-/// `add_argument("--port", default=8080)` of argparse, and the same of optparse.
+/// Recognises `add_argument("--port", default=8080)` of argparse, and the form of optparse.
 fn python_option(line: &str, port: u16) -> Option<String> {
     let arguments = line.split_once("add_argument(").or_else(|| line.split_once("add_option("))?.1;
     let has_default = arguments.replace(' ', "").contains(&format!("default={port}"));
@@ -309,7 +309,7 @@ fn is_word(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
 }
 
-/// Where a source names the port.
+/// The place at which a source names the port.
 fn place(port: u16, sources: &[PortSource]) -> Option<String> {
     let number = port.to_string();
     let named = |source: &PortSource| {
@@ -320,7 +320,7 @@ fn place(port: u16, sources: &[PortSource]) -> Option<String> {
     programs.or_else(|| sources.iter().find_map(named))
 }
 
-/// Where a program names a path, such as `/data/`.
+/// The place at which a program names a path such as `/data/`.
 pub(super) fn naming(path: &str, sources: &[PortSource]) -> Option<String> {
     let named = |source: &PortSource| {
         let at = source.text.lines().position(|line| line.contains(path))?;

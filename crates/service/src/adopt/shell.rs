@@ -1,21 +1,21 @@
-//! What a `RUN` line does, read as a POSIX shell would split it: its commands, and the absolute paths in it, which are those of an
+//! Splits a `RUN` line into commands as a POSIX shell does, and finds its absolute paths, which refer to the
 //! image's file system.
 
 use std::fmt::Write as _;
 
-/// Words that begin a compound command: a text with one of them is left whole.
+/// Words that begin a compound command; a text that contains one is not split.
 const COMPOUND: [&str; 8] = ["for", "while", "until", "if", "case", "function", "{", "select"];
-/// What may stand before a command.
+/// Keywords that may precede a command.
 const BEFORE: [&str; 7] = ["if ", "then ", "else ", "elif ", "do ", "while ", "! "];
-/// Variables of a script: the folder of the stage, and that of the tools which all stages share.
+/// Variables of a script: the folder of the stage, and the folder of the shared tools.
 pub(super) const ROOT: &str = "R";
 pub(super) const TOOLS: &str = "T";
 
-/// A statement: commands that run one after the other, each if the one before it succeeded. One with `||`, or one that a shell has to
-/// read as a whole, is a single command.
+/// Commands joined by `&&`. A command with `||`, or one that a shell must read as a whole, stays a single
+/// command.
 pub(super) type Statement = Vec<String>;
 
-/// The lines of a Dockerfile's instruction as one line of a shell: a line that is continued is joined, a comment between is left out.
+/// Joins the lines of an instruction into one shell line: continued lines are joined, comments are left out.
 pub(super) fn joined(text: &str) -> String {
     let mut whole = String::new();
     for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {
@@ -38,7 +38,7 @@ pub(super) fn statements(script: &str) -> Vec<Statement> {
         return vec![vec![script.trim().to_owned()]];
     }
     let parts = split(script, |rest| match rest {
-        // `;;` is of a case, which is left whole.
+        // `;;` belongs to a case, which is not split.
         rest if rest.starts_with(';') || rest.starts_with('\n') => Some(1),
         _ => None,
     });
@@ -52,13 +52,13 @@ pub(super) fn statements(script: &str) -> Vec<Statement> {
     parts.iter().map(|part| of(part)).filter(|statement| !statement.is_empty()).collect()
 }
 
-/// The commands between the pipes of a command.
+/// The commands of a pipeline.
 pub(super) fn pipeline(command: &str) -> Vec<String> {
     let is_second = |rest: &str| command[..command.len() - rest.len()].ends_with('|');
     split(command, |rest| (rest.starts_with('|') && !rest.starts_with("||") && !is_second(rest)).then_some(1))
 }
 
-/// Every command in a text, of its conditions and loops too, without the words that stand before one.
+/// Every command in a text, including those in conditions and loops, without preceding keywords.
 pub(super) fn parts(command: &str) -> Vec<String> {
     let separator = |rest: &str| match rest {
         rest if rest.starts_with("&&") || rest.starts_with("||") => Some(2),
@@ -80,8 +80,8 @@ pub(super) fn parts(command: &str) -> Vec<String> {
     parts
 }
 
-/// The parts of a text between separators, where a shell would see one: outside of quotes and parentheses. `separator` is given the
-/// rest of the text and says how long a separator at its beginning is. Parts of blanks alone are left out.
+/// Splits a text at separators outside quotes and parentheses. `separator` gets the rest of the text and
+/// returns the length of a separator at its beginning. Blank parts are left out.
 fn split(text: &str, separator: impl Fn(&str) -> Option<usize>) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut state = Quotes::default();
@@ -97,7 +97,7 @@ fn split(text: &str, separator: impl Fn(&str) -> Option<usize>) -> Vec<String> {
             && depth == 0
             && let Some(length) = separator(&text[at..])
         {
-            // Separators are of ASCII.
+            // Separators are ASCII.
             skip = length - 1;
             parts.push(String::new());
             continue;
@@ -115,7 +115,7 @@ fn split(text: &str, separator: impl Fn(&str) -> Option<usize>) -> Vec<String> {
     parts.iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// Where in quotes a place is.
+/// The quotes that are open at a place.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Quotes {
     single: bool,
@@ -144,36 +144,36 @@ impl Quotes {
     }
 }
 
-/// The words of a command as a shell would see them; none if it has no end.
+/// The words of a command as a shell sees them; none if a quote is not closed.
 pub(super) fn words(command: &str) -> Vec<String> {
     shlex::split(command).unwrap_or_default()
 }
 
-/// A word as a shell takes it for itself.
+/// A word quoted so that a shell takes it literally.
 pub(super) fn quoted(word: &str) -> String {
     shlex::try_quote(word).map_or_else(|_| String::from("''"), std::borrow::Cow::into_owned)
 }
 
-/// Where an absolute path of an image lies here.
+/// The location of an image's absolute path on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whereabouts {
-    /// In the folder of the stage.
+    /// In the folder of its stage.
     Stage,
-    /// Among the tools that all stages share: this much of the path is left out.
+    /// In the folder of the shared tools; this number of bytes is cut from the path.
     Tools(usize),
-    /// It is a path of the system, and stays one.
+    /// A path of this machine's system, unchanged.
     System,
 }
 
-/// A script in which the paths of the image are those of a folder, and the paths of the system that stayed.
+/// A rewritten script, and the paths of this machine's system that it still contains.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Rewritten {
     pub text: String,
     pub system: Vec<String>,
 }
 
-/// Replaces the absolute paths of a shell script by paths below `$R` and `$T`. `lies` says where one lies, and whether it stands
-/// in single quotes, in which more things begin with a slash than paths.
+/// Replaces absolute paths of a shell script by paths below `$R` and `$T`. `lies` locates a path; its second
+/// argument is true inside single quotes, where other things begin with a slash too.
 pub(super) fn rewrite(script: &str, lies: impl Fn(&str, bool) -> Whereabouts) -> Rewritten {
     let mut done = Rewritten::default();
     let mut state = Quotes::default();
@@ -188,7 +188,7 @@ pub(super) fn rewrite(script: &str, lies: impl Fn(&str, bool) -> Whereabouts) ->
                     put(&mut done.text, state, TOOLS, path.get(left_out..).unwrap_or(""))
                 }
                 Whereabouts::System => {
-                    // What stands in single quotes is an argument of its own, or part of another program's text.
+                    // In single quotes only a whole argument counts: a part may be another program's text.
                     if !state.single || before == Some('\'') && rest[path.len()..].starts_with('\'') {
                         done.system.push(path.to_owned());
                     }
@@ -207,7 +207,7 @@ pub(super) fn rewrite(script: &str, lies: impl Fn(&str, bool) -> Whereabouts) ->
     done
 }
 
-/// In plain text the variable is quoted by itself; in single quotes these end before it.
+/// Outside quotes the variable needs its own; single quotes are closed before it.
 fn put(text: &mut String, state: Quotes, variable: &str, path: &str) {
     let _a_string_takes_it = match (state.single, state.double) {
         (true, _) => write!(text, "'\"${variable}\"'{path}"),
@@ -216,7 +216,7 @@ fn put(text: &mut String, state: Quotes, variable: &str, path: &str) {
     };
 }
 
-/// Whether a slash after this may begin an absolute path: at the beginning of a word, of a value, or after a compiler's flag.
+/// Whether a slash may begin a path here: at the beginning of a word or value, or after `-I` or `-L`.
 fn begins_path(text: &str, before: Option<char>) -> bool {
     match before {
         None => true,
@@ -226,7 +226,7 @@ fn begins_path(text: &str, before: Option<char>) -> bool {
     }
 }
 
-/// A path as they are written in scripts, without what follows it: `//` begins none.
+/// The path at the beginning of a text; `//` begins none.
 fn path_of(text: &str) -> &str {
     let is_of_path = |c: char| c.is_ascii_alphanumeric() || "/._-+@%~".contains(c);
     let end = text.find(|c| !is_of_path(c)).unwrap_or(text.len());
@@ -293,7 +293,7 @@ mod tests {
     }
 
     proptest! {
-        /// What has no path of the image stays as it is, and nothing is lost of the rest.
+        /// Any script can be split, and a script without paths of the image is not changed.
         #[test]
         fn no_script_is_too_much(script in "([a-z|&;()'\"\\\\$/ \n<#é]|&&|\\|\\||/app/x|/usr/y){0,40}") {
             let _ = (statements(&script), pipeline(&script), parts(&script), words(&script), joined(&script));

@@ -1,4 +1,4 @@
-//! One stage of a Dockerfile, interpreted: a folder in place of its file system, and steps that fill it.
+//! Interprets one stage of a Dockerfile: a folder replaces its file system, and steps fill that folder.
 
 use std::fmt::Write as _;
 
@@ -13,18 +13,18 @@ use super::{
 };
 use crate::catalogue::Step;
 
-/// The folder of all stages, and that of the tools that they share: what `pip`, `go install`, `cargo install` and `npm -g` install.
+/// Folders of all stages, and of the shared tools (from `pip`, `go install`, `cargo install`, `npm -g`).
 pub(super) const ROOTS: &str = "stages";
 pub(super) const TOOLS: &str = "stages/.tools";
 
-/// First parts of paths that are the system's, unless the entry puts something there. The last two are given by HttpArena.
+/// Top-level folders of this machine's system, unless the entry makes them; HttpArena mounts the last two.
 const SYSTEM: [&str; 16] = [
     "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "usr",
     "var", "data", "certs",
 ];
-/// Below those, what images have for themselves.
+/// Folders below those that belong to the image.
 const OWN: [&str; 2] = ["/usr/src", "/var/www"];
-/// Folders of images that tools install into.
+/// Folders of images into which tools are installed.
 const TOOL_FOLDERS: [&str; 6] = [
     "/go/bin",
     concat!("/", "root/go/bin"),
@@ -34,18 +34,18 @@ const TOOL_FOLDERS: [&str; 6] = [
     "/usr/local/go/bin",
 ];
 
-/// Copies a file or what a folder has, as `COPY` does.
+/// A shell function that copies a file or a folder's content like `COPY`.
 const PUT: &str = "put() { if [ -d \"$1\" ]; then mkdir -p \"$2\" && cp -RP \"$1\"/. \"$2\"; else case \"$2\" in */) mkdir -p \"$2\" ;; \
                    *) mkdir -p \"${2%/*}\" ;; esac && cp \"$1\" \"$2\"; fi; }";
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct BuildStage {
-    /// Relative to the service.
+    /// Relative to the service's folder.
     pub folder: String,
     pub workdir: String,
-    /// Paths that the entry puts into the image, and all below them.
+    /// Paths that the entry puts into the image, including everything below them.
     made: Vec<String>,
-    /// Of these it is known that they are folders.
+    /// The paths that are known to be folders.
     folders: Vec<String>,
     pub variables: Vec<(String, String)>,
     arguments: Vec<(String, String)>,
@@ -57,16 +57,16 @@ pub(super) struct BuildStage {
     pub packages: Vec<String>,
     pub steps: Vec<Step>,
     pub notes: Vec<Note>,
-    /// Why it cannot be built without a container engine.
+    /// Reasons why it cannot be built without a container engine.
     pub blocks: Vec<String>,
-    /// Folders in which commands ran, for what they leave there.
+    /// Folders in which commands ran and may have left files.
     pub ran_in: Vec<String>,
-    /// All that its commands say, for what is tuned in it.
+    /// The text of all its commands, in which tuning options are searched.
     pub said: String,
     copies: Vec<String>,
 }
 
-/// Another stage that is copied from.
+/// Finds an earlier stage to copy from.
 pub(super) type Earlier<'a> = dyn Fn(&str) -> Option<BuildStage> + 'a;
 
 impl BuildStage {
@@ -74,7 +74,7 @@ impl BuildStage {
         BuildStage { folder: format!("{ROOTS}/{name}"), workdir: "/".to_owned(), ..BuildStage::default() }
     }
 
-    /// One that begins with what another has.
+    /// A stage that begins with the content of another.
     pub(super) fn after(name: &str, other: &BuildStage) -> BuildStage {
         let (folder, from) = (format!("{ROOTS}/{name}"), &other.folder);
         let copies = vec![format!("mkdir -p {from} {folder} && cp -RP {from}/. {folder}")];
@@ -122,19 +122,19 @@ impl BuildStage {
             Act::Shell(words) => self.shell.clone_from(words),
             Act::Entrypoint(start) => {
                 self.entrypoint = Some(start.clone());
-                // Docker forgets the command of the stage before.
+                // Docker resets the command when the entry point is set.
                 self.cmd = None;
             }
             Act::Cmd(start) => self.cmd = Some(start.clone()),
         }
     }
 
-    /// After the last instruction.
+    /// Completes the stage after its last instruction.
     pub(super) fn finish(&mut self) {
         self.flush();
     }
 
-    /// The same with these variables alone: others are set elsewhere.
+    /// A copy with these variables only; others are set elsewhere.
     pub(super) fn with_variables(&self, variables: &[(String, String)]) -> BuildStage {
         BuildStage { variables: variables.to_vec(), arguments: Vec::new(), ..self.clone() }
     }
@@ -154,7 +154,7 @@ impl BuildStage {
         self.made.iter().any(|made| is_below(path, made))
     }
 
-    /// Where a path of the image lies here.
+    /// The location of an image's path on this machine.
     pub(super) fn lies(&self, path: &str, in_quotes: bool) -> Whereabouts {
         let path = path.trim_end_matches('/');
         if self.has_made(path) || OWN.iter().any(|own| is_below(path, own)) {
@@ -171,7 +171,7 @@ impl BuildStage {
         shell::rewrite(script, |path, in_quotes| self.lies(path, in_quotes))
     }
 
-    /// Relative to the service, as a word for a shell.
+    /// The path relative to the service, quoted for a shell.
     fn here(&self, path: &str) -> Option<String> {
         match self.lies(path, false) {
             Whereabouts::Stage => Some(format!("{}{path}", self.folder)),
@@ -208,7 +208,7 @@ impl BuildStage {
             }
             let places = context.find(source);
             if places.is_empty() {
-                // A pattern may match nothing, as long as something else is copied.
+                // A pattern may match nothing if another source is copied.
                 if !source.contains(['*', '?', '[']) {
                     self.blocks.push(format!("it copies {source}, which is not in the entry"));
                 }
@@ -236,7 +236,7 @@ impl BuildStage {
         }
         let into = format!("{}/{name}", to.trim_end_matches('/'));
         match (place.is_folder, is_folder || place.is_folder) {
-            // What the folder has comes into the root of the image: each of it by its own name.
+            // A folder copied to the root of the image: each of its entries gets a path there.
             (true, _) if to == "/" => {
                 place.names.iter().for_each(|name| self.make(&format!("/{name}"), false))
             }
@@ -291,7 +291,7 @@ impl BuildStage {
         }
     }
 
-    /// Programs that another image brings.
+    /// Copies programs that another image provides.
     fn copy_from_image(&mut self, image: &str, copy: &Copy) {
         let sources = copy.sources.join(", ");
         match super::image::image(image) {
@@ -318,7 +318,7 @@ impl BuildStage {
         }
     }
 
-    /// Files that stand in the Dockerfile: each goes where the instruction says.
+    /// Copies files whose text is in the Dockerfile.
     fn texts(&mut self, copy: &Copy) {
         let to = absolute(&self.workdir, &copy.to);
         self.make(&to, false);
@@ -331,7 +331,7 @@ impl BuildStage {
         }
     }
 
-    /// `ADD URL`.
+    /// Handles `ADD URL`.
     fn fetch(&mut self, url: &str, to: &str, is_folder: bool) {
         let name = url.rsplit('/').next().unwrap_or_default();
         let to = if is_folder { format!("{}/{name}", to.trim_end_matches('/')) } else { to.to_owned() };
@@ -346,7 +346,7 @@ impl BuildStage {
         self.copies.push(format!("put {from} {}", shell::quoted(&format!("{}{to}", self.folder))));
     }
 
-    /// Of a path in another stage: a pattern of it is the shell's.
+    /// Copies a path of another stage; a shell expands its pattern.
     fn put_pattern(&mut self, from: &str, to: &str) {
         if !from.contains(['*', '?', '[']) {
             return self.put(&shell::quoted(from), to);
@@ -413,7 +413,7 @@ impl BuildStage {
         }
     }
 
-    /// The shell of the stage: a program of the system by its name alone, and its options.
+    /// The shell of the stage, by its name without a folder, and its options.
     fn by_shell(&self, script: String) -> Vec<String> {
         let known = ["sh", "bash", "dash"];
         let mut words = self.shell.iter().map(|word| word.rsplit('/').next().unwrap_or(word).to_owned());
@@ -423,7 +423,7 @@ impl BuildStage {
         }
     }
 
-    /// Where a script of this stage runs, and with which variables.
+    /// Sets the working folder and the variables for a script of this stage.
     pub(super) fn prelude(&self) -> String {
         let mut text = format!("R=\"$PWD/{}\" T=\"$PWD/{TOOLS}\"\n", self.folder);
         text += &self.paths();
@@ -440,7 +440,7 @@ impl BuildStage {
         if !is_name {
             return String::new();
         }
-        // Variables that were not known when the Dockerfile was read are the shell's.
+        // A shell expands variables that were unknown when the Dockerfile was read.
         let escaped: String = value
             .chars()
             .flat_map(|c| ['\\', c].into_iter().skip(usize::from(!"\"\\`".contains(c))))
@@ -449,13 +449,13 @@ impl BuildStage {
         format!("export {name}={}\n", self.rewrite(&format!("\"{plain}\"")).text)
     }
 
-    /// Whether a variable has to be set by a shell.
+    /// Whether only a shell can set this value.
     pub(super) fn needs_shell(&self, value: &str) -> bool {
         let quoted = format!("\"{value}\"");
         value.contains('$') || self.rewrite(&quoted).text != quoted
     }
 
-    /// Where programs and libraries are found, and where tools install to.
+    /// Sets the search paths of programs and libraries, and the folders that tools install into.
     pub(super) fn paths(&self) -> String {
         let folders = |is_one: fn(&str) -> bool| {
             let mut all: Vec<&str> = self
@@ -491,7 +491,7 @@ impl BuildStage {
         text
     }
 
-    /// Words of the command as a shell takes them, with the image's paths here.
+    /// The command's words quoted for a shell, with paths of the image rewritten.
     pub(super) fn line(&self, words: &[String]) -> String {
         let quoted: Vec<String> = words.iter().map(|word| shell::quoted(word)).collect();
         self.rewrite(&quoted.join(" ")).text

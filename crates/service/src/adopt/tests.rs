@@ -66,7 +66,7 @@ fn in_a_container_the_image_is_the_entrys_own() {
     assert_eq!(AdoptError::NoPodman.to_string().matches("apt-get install podman").count(), 1);
 }
 
-/// A manifest that Tare itself writes is one that it reads, and the copy is the entry.
+/// Tare can read the manifest that it writes, and the copied files equal the entry.
 #[test]
 fn what_is_written_is_a_service() {
     let contracts = ["httparena", "techempower"];
@@ -98,7 +98,7 @@ fn what_is_written_is_a_service() {
     assert!(folder.join("repository/data/static/a.css").is_file());
 }
 
-/// Steps of fixtures run by a real shell, with programs in place of the toolchains that say what they were asked for.
+/// A real shell runs the steps of fixtures; fake toolchains print their arguments.
 #[test]
 fn the_steps_of_a_build_fill_the_folders_of_its_stages() {
     use std::os::unix::fs::PermissionsExt;

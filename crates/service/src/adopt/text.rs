@@ -1,11 +1,11 @@
-//! The files of an adopted service: its manifest and its README, as a person would write them.
+//! Writes the manifest and the README of an adopted service.
 
 use std::{fmt::Write as _, fs, path::Path};
 
 use super::{Adopted, Note, Suite, port::PortSource, stage::BuildStage};
 use crate::catalogue::{Requirement, Step, Style};
 
-/// Words by which a build or a program is tuned.
+/// Words that indicate a tuned build or program.
 const TUNED: [&str; 14] = [
     "target-cpu=native",
     "march=native",
@@ -28,7 +28,7 @@ pub(super) fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// What an entry is, where nothing says its version: the hash of its sources and of its Dockerfile.
+/// The version of an entry that reports none: a hash of its sources and its Dockerfile.
 pub(super) fn hash(sources: &[PortSource], dockerfile: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in
@@ -39,7 +39,7 @@ pub(super) fn hash(sources: &[PortSource], dockerfile: &str) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The files of an entry that name packages.
+/// The package manifests of an entry.
 pub(super) fn manifests(folder: &Path, sources: &[PortSource]) -> Vec<PortSource> {
     let is_manifest = |name: &str| {
         MANIFESTS
@@ -49,7 +49,7 @@ pub(super) fn manifests(folder: &Path, sources: &[PortSource]) -> Vec<PortSource
     let mut found: Vec<PortSource> =
         sources.iter().filter(|source| is_manifest(&source.name)).cloned().collect();
     let mut folders = vec![String::new()];
-    // In the entry's own folder, and in those below it where Go and Rust have modules.
+    // In the entry's folder, and in folders below it, where Go and Rust keep modules.
     folders.extend(sources.iter().filter_map(|source| Some(source.name.rsplit_once('/')?.0.to_owned())));
     folders.sort();
     folders.dedup();
@@ -72,7 +72,7 @@ pub(super) fn manifests(folder: &Path, sources: &[PortSource]) -> Vec<PortSource
     found
 }
 
-/// What the entry changes of its compiler, its runtime or its framework.
+/// The entry's tuning of its compiler, runtime or framework.
 pub(super) fn tuned(stages: &[BuildStage], command: &[String], variables: &[(String, String)]) -> Vec<Note> {
     let said: String = stages
         .iter()
@@ -109,7 +109,7 @@ pub(super) fn tuned(stages: &[BuildStage], command: &[String], variables: &[(Str
 }
 
 impl Adopted {
-    /// The manifest.
+    /// The text of the manifest.
     pub fn manifest(&self) -> String {
         let mut text = format!(
             "# Made by `tare adopt` of the entry {entry} of {suite}. README.md says what was not carried over.\nformat    = \"1.0\"\n\
@@ -148,7 +148,7 @@ impl Adopted {
         text
     }
 
-    /// The README.
+    /// The text of the README.
     pub fn readme(&self) -> String {
         let mut text = format!(
             "# {name}\n\nThe entry `{entry}` of {suite}, made into a service by `tare adopt`. \
@@ -177,7 +177,7 @@ impl Adopted {
         text
     }
 
-    /// As manifests call it. A server that a user has is no entry of a suite.
+    /// The style as manifests spell it. An entry of a suite is never a server of the user.
     fn style(&self) -> &'static str {
         match self.style {
             Style::Own | Style::Running => Style::Framework.name(),
@@ -193,7 +193,7 @@ impl Adopted {
     }
 }
 
-/// Of a name that stands in a comment only what ends no line.
+/// Removes control characters, which could end the comment.
 fn comment(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
@@ -207,7 +207,7 @@ fn list(words: impl IntoIterator<Item = String>) -> String {
     format!("[{}]", words.join(", "))
 }
 
-/// A script stands in lines of its own.
+/// A script becomes a multi-line string.
 fn command(words: &[String]) -> String {
     let is_literal = |word: &String| {
         word.contains('\n')

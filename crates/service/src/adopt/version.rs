@@ -1,10 +1,10 @@
-//! Which version of the framework a build has: a command that reads it from what the build resolved, where the entry names a package
-//! that is the framework's.
+//! The version of the framework in a build: a command that reads it from the resolved packages, if the entry
+//! names the framework's package.
 
 use super::{port::PortSource, shell, stage::TOOLS};
 
-/// The command of `[version]`. `framework` is what the metadata call it, `folders` are those (in the service) in which the build ran.
-/// Where nothing says the version, it is `fallback`.
+/// The command of `[version]`. `framework` is the name in the metadata, `folders` are the service's folders
+/// in which the build ran. `fallback` is printed if the version is not found.
 pub(super) fn command(
     language: &str,
     framework: &[String],
@@ -31,8 +31,8 @@ pub(super) fn command(
     }
 }
 
-/// The packages among those of the entry that are called as the framework: a module of Go has one for each major version, of which
-/// one is built.
+/// The entry's packages with the name of the framework. Go has one module for each major version; one of them
+/// is built.
 fn packages(
     manifests: &[PortSource],
     file: &str,
@@ -56,14 +56,14 @@ fn packages(
     let mut exact: Vec<String> =
         all.iter().filter(|name| is_plain(name) && wanted.contains(&last(name))).cloned().collect();
     exact.dedup();
-    // `actix` is the package `actix-web`.
+    // For example, `actix` is the package `actix-web`.
     let is_web =
         |name: &&String| wanted.iter().any(|wanted| last(name).strip_prefix(wanted.as_str()) == Some("web"));
     let web = || all.iter().find(|name| is_plain(name) && is_web(name)).map(|name| vec![name.clone()]);
     if exact.is_empty() { web() } else { Some(exact) }
 }
 
-/// `v5` at the end of a Go module's path.
+/// Whether a part of a Go module's path is a major version such as `v5`.
 fn is_major(part: &str) -> bool {
     part.strip_prefix('v')
         .is_some_and(|number| !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()))
@@ -108,7 +108,7 @@ fn of_cargo_lock(names: &[String], folders: &[String]) -> String {
     )
 }
 
-/// What `go.mod` requires is what the build resolved: Go writes it there.
+/// Go writes the resolved version into `go.mod`.
 fn of_go_module(names: &[String], folders: &[String]) -> String {
     let modules = quoted(folders, "go.mod");
     let of = |name: &String| {

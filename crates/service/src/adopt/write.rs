@@ -9,25 +9,25 @@ use std::{
 use super::{AdoptError, Adopted, context::ENTRY};
 use crate::workspace::link_on_the_way;
 
-/// What no build is made from.
+/// Folders that no build uses.
 const LEFT_OUT: [&str; 4] = [".git", "node_modules", "target", "__pycache__"];
 
 impl Adopted {
-    /// Where it is written below `into`.
+    /// The service's folder below `into`.
     pub fn folder(&self, into: &Path) -> PathBuf {
         into.join(&self.language).join(&self.name)
     }
 
-    /// Writes it to `INTO/LANGUAGE/NAME`, and gives that folder back. What was begun and failed is removed.
+    /// Writes it to `INTO/LANGUAGE/NAME` and returns that folder. A failed attempt is removed.
     ///
     /// # Errors
-    /// The folder is there already, or cannot be written.
+    /// The folder exists, or cannot be written.
     pub fn write(&self, into: &Path) -> Result<PathBuf, AdoptError> {
         let folder = self.folder(into);
         if folder.symlink_metadata().is_ok() {
             return Err(AdoptError::Taken { path: folder });
         }
-        // A folder by its full path was named by the user; on the way of another, a repository may have a link.
+        // An absolute path was named by the user; in a relative one a repository may have placed a link.
         let named = into.is_relative().then(|| link_on_the_way(Path::new(""), into)).flatten();
         if let Some(path) = named {
             return Err(AdoptError::Link { path });
@@ -41,7 +41,7 @@ impl Adopted {
     }
 
     fn put(&self, folder: &Path) -> io::Result<()> {
-        // The copy may lie in what is copied.
+        // The copy may lie inside the copied folder.
         let below = folder.strip_prefix(&self.from).ok().and_then(|path| path.components().next());
         let own = below.map(|first| self.from.join(first));
         let entries = list(&self.from)?.into_iter().filter(|path| Some(path) != own.as_ref());
@@ -51,7 +51,7 @@ impl Adopted {
         }
         for (from, to) in &self.beyond {
             let to = folder.join(to);
-            // A link that was copied with the entry may lead anywhere.
+            // A link copied with the entry may lead anywhere.
             if let Some(link) = link_on_the_way(folder, &to) {
                 return Err(io::Error::other(format!(
                     "{} is a symbolic link, and is not written through",
@@ -76,7 +76,7 @@ fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Links stay links, and what is neither file nor folder is left out.
+/// Links stay links; anything that is neither file nor folder is left out.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let kind = from.symlink_metadata()?.file_type();
     if kind.is_symlink() {

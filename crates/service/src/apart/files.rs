@@ -1,4 +1,4 @@
-//! Whose a file is, by its path.
+//! Classifies a file by its path: whether it belongs to a revision, and if not, to what.
 
 use std::{
     collections::BTreeSet,
@@ -16,11 +16,11 @@ pub enum Whose {
     Elsewhere,
 }
 
-/// Where the system has its files, and whoever administers it.
+/// Folders of the system and its administrator.
 const SYSTEM: [&str; 9] = ["/usr", "/lib", "/lib32", "/lib64", "/opt", "/bin", "/sbin", "/nix", "/snap"];
 /// Folders of packages.
 const PACKAGES: [&str; 4] = ["node_modules", "site-packages", "dist-packages", "gems"];
-/// Parts of the paths of caches in which a file of a version is always the same.
+/// Parts of cache paths in which the file of a version never changes.
 const CACHES: [&str; 8] = [
     "/pkg/mod/",
     "/.cargo/registry/",
@@ -32,7 +32,7 @@ const CACHES: [&str; 8] = [
     "/.yarn/berry/cache/",
 ];
 
-/// Without links and dots, as far as it is there.
+/// The path without links and dots, as far as it exists.
 pub(super) fn resolved(path: &Path) -> PathBuf {
     let there = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
     match there {
@@ -44,23 +44,23 @@ pub(super) fn resolved(path: &Path) -> PathBuf {
     }
 }
 
-/// Where the programs among `files` are installed, with the packages that they bring: the folder around their `bin`.
+/// Installation folders of the programs among `files`, which also hold their packages: the parents of `bin`.
 pub(super) fn homes(files: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let home = |file: &PathBuf| {
         let folder = file.parent().filter(|folder| folder.ends_with("bin"))?.parent()?;
-        // Packages of the user lie beside programs of the user there.
+        // `~/.local` also holds packages of the user, which are not part of a toolchain.
         (!folder.ends_with(".local") && folder != Path::new("/")).then(|| folder.to_owned())
     };
     files.iter().filter_map(home).collect()
 }
 
-/// Whether a file is one of a package that neither the system has, nor a toolchain among `homes`, nor a cache that is addressed by
-/// content.
+/// Whether a file belongs to a package outside the system, the toolchains in `homes`, and content-addressed
+/// caches.
 pub(super) fn packages_elsewhere(file: &Path, homes: &[PathBuf]) -> bool {
     is_of_packages(file) && !is_shared(file) && !homes.iter().any(|home| file.starts_with(home))
 }
 
-/// Where a link among the packages of a tree leads: within the tree, to the system and to caches is allowed.
+/// Rejects a package link that leads out of the tree, unless to the system or a cache.
 pub(super) fn of_packages(link: &Path, to: &Path, tree: &Path) -> Option<Whose> {
     let inner = link.strip_prefix(tree).unwrap_or(link);
     (inner.components().any(|part| part.as_os_str() == "node_modules")

@@ -1,10 +1,10 @@
-//! What keeps a service at a revision apart from the user's work tree and from other revisions: it is started without the
-//! variables that lead there, its words do not lead there, and once it has answered, the files that it works with are looked at.
+//! Separates a service at a revision from the user's work tree and from other revisions. Variables and words
+//! that lead there are removed or refused. After its first answer the files that it uses are checked.
 //!
-//! Sources of Node and Python are read and closed, so nothing shows them afterwards but a tracer: `ptrace` stops a process at each
-//! system call, which changes what is measured, and fanotify takes root and sees the whole machine. So the ways by which an
-//! interpreter comes to a file are closed instead: trees lie where no lookup upwards meets packages, no variable and no word leads
-//! out, no link and no path of a package does.
+//! Node and Python close their sources after reading, so only a tracer could show them. `ptrace` stops a
+//! process at each system call, which changes the figures; fanotify needs root and sees the whole machine. So
+//! all ways to foreign files are closed: no lookup upwards from a tree meets packages, and no variable, word,
+//! link or package path leads out.
 
 mod files;
 mod variables;
@@ -19,19 +19,19 @@ use tare_host::process::InUse;
 use files::Whose;
 use variables::Variables;
 
-/// The names that people give a virtual environment of Python, the usual one first.
+/// Common names of a Python virtual environment, the usual one first.
 pub(crate) const ENVIRONMENTS: [&str; 4] = [".venv", "venv", "env", ".env"];
-/// Beside the files of a repository, what Tare writes about it.
+/// Tare's own folder in a repository.
 const OWN: &str = ".tare";
 
-/// The folders that a service at a revision keeps out of.
+/// The folders that a service at a revision must not use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Apart {
     /// The top of the user's work tree.
     work_tree: PathBuf,
-    /// The folder of all builds, of which each revision has its own.
+    /// The folder of all builds; each revision has its own build.
     builds: PathBuf,
-    /// The folder of all trees that were taken out, if it is one of them.
+    /// The folder of all checked-out trees, if this revision is one of them.
     trees: Option<PathBuf>,
     variables: Variables,
 }
@@ -69,7 +69,7 @@ pub enum ApartError {
 }
 
 impl Apart {
-    /// From the work tree around `folder`, for a process with these variables, that is built in a folder of `builds`.
+    /// Protects the work tree around `folder`. The process has these variables, and builds are in `builds`.
     pub fn new(folder: &Path, builds: &Path, variables: impl IntoIterator<Item = (String, String)>) -> Apart {
         let folder = files::resolved(folder);
         let top = folder.ancestors().find(|above| above.join(".git").exists()).unwrap_or(&folder);
@@ -81,17 +81,17 @@ impl Apart {
         &self.work_tree
     }
 
-    /// Says that this is a revision whose tree lies in `folder`, beside those of others.
+    /// Registers the folder in which the trees of all revisions lie.
     pub fn among(&mut self, folder: &Path) {
         self.trees = Some(files::resolved(folder));
     }
 
-    /// A folder such as a build gets.
+    /// An example of a build's folder.
     pub fn place_of_a_build(&self) -> PathBuf {
         self.builds.join("build")
     }
 
-    /// The variables that are left out, and the entries of lists, as a reader knows them.
+    /// Variables and list entries that are removed, for messages.
     pub fn left_out(&self) -> &[String] {
         &self.variables.left_out
     }
@@ -101,10 +101,10 @@ impl Apart {
         files::resolved(folder).strip_prefix(&self.work_tree).unwrap_or(Path::new("")).to_owned()
     }
 
-    /// Whether the words of a command can be those of a revision whose service lies in the folder `within` of its tree.
+    /// Checks the words of a command for a service in the folder `within` of its tree.
     ///
     /// # Errors
-    /// One leads into the work tree, or out of every tree.
+    /// A word leads into the work tree, or out of the tree.
     pub fn check_words(&self, words: &[String], within: &Path) -> Result<(), ApartError> {
         for word in words {
             if let Some((found, inner)) = variables::leading_into(word, &self.work_tree) {
@@ -119,10 +119,10 @@ impl Apart {
         Ok(())
     }
 
-    /// Whether a lookup upwards from `tree`, as of Node for its packages, meets nothing.
+    /// Checks that a lookup upwards from `tree`, such as Node's for packages, finds nothing.
     ///
     /// # Errors
-    /// It meets a folder of packages, or the file of a workspace.
+    /// It finds a folder of packages, or the file of a workspace.
     pub fn check_above(&self, tree: &Path) -> Result<(), ApartError> {
         const MET: [&str; 5] = ["node_modules", ".pnp.cjs", "pnpm-workspace.yaml", "go.work", "Gemfile"];
         let above = tree.ancestors().skip(1);
@@ -130,8 +130,8 @@ impl Apart {
         met.map_or(Ok(()), |path| Err(ApartError::Above(path)))
     }
 
-    /// What a process of the service in `place` gets of variables, and what it does not inherit. The virtual environment of its own
-    /// tree comes first.
+    /// Variables to set and variables to remove for a process of the service in `place`. The virtual
+    /// environment of its own tree comes first in `PATH`.
     pub(crate) fn environment(&self, place: &Path, tree: &Path) -> (Vec<(String, String)>, Vec<String>) {
         let Variables { set, unset, path, .. } = &self.variables;
         let mut set = set.clone();
@@ -146,7 +146,7 @@ impl Apart {
         (set, unset.clone())
     }
 
-    /// Whether what the processes of a service work with is its own: what lies in `own`. They were started with the variables `given`.
+    /// Checks that the service's processes use only files in `own`. `given` are the variables that Tare set.
     ///
     /// # Errors
     /// A file, a word or a variable leads elsewhere.
@@ -180,10 +180,10 @@ impl Apart {
         foreign.map_or(Ok(()), |variable| Err(ApartError::Variable { variable: variable.clone() }))
     }
 
-    /// Whether the links in a tree that was built, and the paths that its virtual environments add, stay in it.
+    /// Checks that links in a built tree, and paths that its virtual environments add, stay in it.
     ///
     /// # Errors
-    /// One leads into the work tree, into the tree of another revision or to packages elsewhere; or the tree cannot be read.
+    /// A path leads to the work tree, another revision or other packages; or the tree is unreadable.
     pub fn check_links(&self, tree: &Path) -> Result<(), ApartError> {
         let unreadable = |source: ignore::Error| ApartError::Io {
             path: tree.to_owned(),
@@ -208,7 +208,7 @@ impl Apart {
         Ok(())
     }
 
-    /// Whose a file is that is not the service's own, and neither the system's.
+    /// The owner of a file, if it is neither the service nor the system.
     fn whose(&self, file: &Path, own: &[PathBuf], homes: &[PathBuf]) -> Option<Whose> {
         if own.iter().any(|own| file.starts_with(own)) {
             return None;
@@ -223,7 +223,7 @@ impl Apart {
     }
 }
 
-/// Whether a relative path climbs out of a tree from `levels` folders below its top.
+/// Whether a relative path leaves the tree from a folder `levels` below its top.
 fn climbs_above(word: &str, levels: usize) -> bool {
     let mut depth = i64::try_from(levels).unwrap_or(i64::MAX);
     word.starts_with("../")
@@ -237,7 +237,7 @@ fn climbs_above(word: &str, levels: usize) -> bool {
         })
 }
 
-/// The files by which Python finds packages that lie elsewhere.
+/// Whether the file makes Python search packages elsewhere.
 fn is_list_of_paths(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "pth" || extension == "egg-link")
 }

@@ -99,7 +99,7 @@ fn words_that_lead_into_the_work_tree_are_refused_with_those_that_do_not() {
     ] {
         assert!(check(&["x", &word]).unwrap_err().contains("leads into your work tree"), "{word}");
     }
-    // As the program of a virtual environment is.
+    // Such as the Python of a virtual environment.
     symlink("/usr/bin/env", work.join("python")).unwrap();
     let python = work.join("python").display().to_string();
     assert!(check(&[&python, "a.py"]).unwrap_err().contains("leads into your work tree"));

@@ -1,12 +1,12 @@
-//! Which variables a service at a revision inherits.
+//! Selects the variables that a service at a revision inherits.
 
 use std::path::{Path, PathBuf};
 
 use super::{OWN, files::resolved};
 
-/// Lists of folders of packages. Their absolute entries are the same for each revision, whatever that has locked.
+/// Lists of package folders. Absolute entries would be shared by all revisions, whatever versions they lock.
 const OF_PACKAGES: [&str; 5] = ["PYTHONPATH", "NODE_PATH", "CLASSPATH", "RUBYLIB", "PERL5LIB"];
-/// What says where a tool finds or puts the packages or products of one project.
+/// Variables that name the folder of one project's packages or products.
 const OF_PLACES: [&str; 19] = [
     "VIRTUAL_ENV",
     "CONDA_PREFIX",
@@ -28,7 +28,7 @@ const OF_PLACES: [&str; 19] = [
     "GOWORK",
     "COMPOSER_VENDOR_DIR",
 ];
-/// Caches, which a runner of CI may keep below the work tree; and Tare's own.
+/// Variables of caches, which a CI runner may keep below the work tree, and Tare's own.
 const KEPT: [&str; 15] = [
     "HOME",
     "TMPDIR",
@@ -47,19 +47,19 @@ const KEPT: [&str; 15] = [
     "COMPOSER_HOME",
 ];
 
-/// What is set, and what is not inherited.
+/// Variables to set and variables to remove.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Variables {
     pub set: Vec<(String, String)>,
     pub unset: Vec<String>,
-    /// `PATH`, which each service has in a form of its own.
+    /// The inherited part of `PATH`; each service adds its own.
     pub path: String,
-    /// What a reader should know of.
+    /// Removed variables and list entries, for messages.
     pub left_out: Vec<String>,
 }
 
 impl Variables {
-    /// Keeps what leads neither into the work tree nor to packages that all revisions would share.
+    /// Removes values that lead into the work tree or to packages shared by all revisions.
     pub(super) fn new(work_tree: &Path, all: impl IntoIterator<Item = (String, String)>) -> Variables {
         let all: Vec<(String, String)> = all.into_iter().collect();
         let environment =
@@ -102,8 +102,8 @@ pub(super) fn is_kept(name: &str) -> bool {
     KEPT.contains(&name) || name.starts_with("TARE_")
 }
 
-/// The first path in a text that leads into the work tree, as it stands there and where it leads; not to what Tare itself keeps there.
-/// A link that lies in the work tree is of it, wherever it leads: so is the `python` of a virtual environment.
+/// The first path in a text that leads into the work tree (without Tare's folder), as written and as
+/// resolved. A link in the work tree counts, wherever it leads, such as a virtual environment's `python`.
 pub(super) fn leading_into<'t>(text: &'t str, work_tree: &Path) -> Option<(&'t str, PathBuf)> {
     let separates = |c: char| c.is_whitespace() || ":=,;\"'()|&<>`".contains(c);
     let is_inner = |path: &PathBuf| path.starts_with(work_tree) && !path.starts_with(work_tree.join(OWN));

@@ -1,7 +1,7 @@
-//! What a service works with while it runs: a database, another HTTP server. Started for each start of a service, frozen and thawed
-//! with it, accounted apart, and gone with it.
+//! Backing services: a database, another HTTP server. They start with each service, are frozen, thawed and
+//! stopped with it, and are accounted separately.
 //!
-//! It knows tables and statements, and nothing of loads or answers.
+//! This module knows tables and statements, but nothing of loads or answers.
 
 mod postgres;
 mod programs;
@@ -20,18 +20,18 @@ pub use postgres::{Postgres, READY_WITHIN};
 pub use programs::{PostgresPrograms, ProgramsError};
 pub use upstream::Upstream;
 
-/// How a backing service is started.
+/// The context in which a backing service is started.
 #[derive(Debug, Clone, Copy)]
 pub struct BackingGround<'a> {
     pub supervisor: &'a Supervisor,
-    /// Where output goes, in files whose names begin with this.
+    /// Folder of the output files, whose names begin with `stem`.
     pub folder: &'a Path,
     pub stem: &'a str,
     /// CPUs that it may use; empty: any.
     pub cpus: &'a [usize],
-    /// Connections that a service may have.
+    /// Most connections of a service to the database.
     pub connections: u32,
-    /// Determines passwords.
+    /// Seed of the passwords.
     pub seed: u64,
 }
 
@@ -51,27 +51,27 @@ pub enum BackingError {
     Unready(#[from] Unready),
 }
 
-/// What a service works with under its contract, running.
+/// The running backing services of a contract.
 #[derive(Debug, Default)]
 pub struct Backing {
     postgres: Option<Postgres>,
     upstream: Option<Upstream>,
 }
 
-/// What backing services did for a service since the last time.
+/// The work of the backing services for a service since the last call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BackingCounts {
-    /// Statements of the service that read and wrote nothing.
+    /// The service's read-only statements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<u64>,
-    /// Rows that those read.
+    /// Rows read by these statements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_read: Option<u64>,
-    /// Rows that other statements wrote.
+    /// Rows written by all other statements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_written: Option<u64>,
-    /// Requests to the server behind it.
+    /// Requests to the upstream server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upstream_requests: Option<u64>,
 }
@@ -89,10 +89,10 @@ impl std::ops::AddAssign for BackingCounts {
 }
 
 impl Backing {
-    /// Starts what `contract` says.
+    /// Starts the backing services of `contract`.
     ///
     /// # Errors
-    /// A program is missing, or what was started is not ready in time.
+    /// A program is missing, or a backing service is not ready in time.
     pub fn start(contract: &Contract, ground: &BackingGround<'_>) -> Result<Backing, BackingError> {
         let backing = &contract.backing;
         let postgres =
@@ -101,7 +101,7 @@ impl Backing {
         Ok(Backing { postgres, upstream })
     }
 
-    /// The variables by which a service finds it.
+    /// The variables that tell a service where they are.
     pub fn variables(&self) -> Vec<(String, String)> {
         let postgres = self.postgres.iter().flat_map(Postgres::variables);
         postgres.chain(self.upstream.iter().map(Upstream::variable)).collect()
@@ -111,7 +111,7 @@ impl Backing {
         self.postgres.is_none() && self.upstream.is_none()
     }
 
-    /// What the database says of itself: its version and the settings that Tare gave it.
+    /// The database's version and the settings that Tare gave it.
     pub fn describe(&self) -> Option<String> {
         self.postgres.as_ref().map(Postgres::describe)
     }
@@ -121,7 +121,7 @@ impl Backing {
     }
 
     /// # Errors
-    /// The kernel refuses, or one still runs after two seconds.
+    /// The kernel refuses, or a process still runs after two seconds.
     pub fn freeze(&self) -> Result<(), FreezeError> {
         self.processes().try_for_each(process::Service::freeze)
     }
@@ -132,18 +132,18 @@ impl Backing {
         self.processes().try_for_each(process::Service::thaw)
     }
 
-    /// CPU time so far; absent if there is nothing, or it cannot be read.
+    /// CPU time so far; absent if there is no backing service, or it cannot be read.
     pub fn cpu_ns(&self) -> Option<u64> {
         let each = self.processes().map(|process| process.cpu_ns().ok().flatten());
         each.sum::<Option<u64>>().filter(|_| !self.is_none())
     }
 
-    /// Resident memory of its processes, which share some of it.
+    /// Resident memory of its processes; memory that they share counts for each.
     pub fn rss_bytes(&self) -> Option<u64> {
         (!self.is_none()).then(|| self.processes().map(process::Service::rss_bytes).sum())
     }
 
-    /// Why one of them is gone, if it is.
+    /// Why a backing service has died; absent if none has.
     pub fn death(&self) -> Option<String> {
         let end =
             |process: &process::Service| crate::drive::death(process, "while the service worked with it");
@@ -154,17 +154,17 @@ impl Backing {
             .or(upstream.map(|why| format!("the upstream server: {why}")))
     }
 
-    /// What the service asked of it since the last time. It must not be frozen.
+    /// The service's statements and requests since the last call. It must not be frozen.
     ///
     /// # Errors
-    /// It does not answer.
+    /// A backing service does not answer.
     pub fn take_counts(&mut self) -> Result<BackingCounts, BackingError> {
         let mut counts = self.postgres.as_mut().map(Postgres::take_counts).transpose()?.unwrap_or_default();
         counts.upstream_requests = self.upstream.as_mut().map(Upstream::take_count).transpose()?;
         Ok(counts)
     }
 
-    /// Numbers of a column by the key of the row. It must not be frozen.
+    /// The numbers in a column, by the key of the row. It must not be frozen.
     ///
     /// # Errors
     /// There is no database, or it does not answer.

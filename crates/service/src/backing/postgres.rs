@@ -1,7 +1,7 @@
-//! A PostgreSQL of a service's own: made from nothing in a folder in memory, seeded with the rows of the contract, its statements
-//! counted by `pg_stat_statements`.
+//! A private PostgreSQL cluster: created in a folder in memory and seeded with the contract's rows.
+//! `pg_stat_statements` counts its statements.
 //!
-//! It keeps nothing safe: no fsync, no waiting for the log. What is measured is what a service costs, not a disk.
+//! It does not protect data: no fsync, no waiting for the log. A run measures a service, not a disk.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,16 +20,16 @@ use super::programs::{self, PostgresPrograms};
 use super::{BackingCounts, BackingError, BackingGround};
 use crate::contract::{Contract, PostgresTables};
 
-/// From nothing to seeded.
+/// Time limit from creation to seeded.
 pub const READY_WITHIN: Duration = Duration::from_secs(60);
-/// What a cluster takes with its tables, its log and what loads write.
+/// Memory for a cluster with its tables, its log and the writes of loads.
 const ROOM_BYTES: u64 = 1 << 30;
-/// Both the role of services and their database.
+/// The services' role, and also the name of their database.
 const ROLE: &str = "tare";
-/// Connections beside those of the service: Tare's own, and a few for a service that connects anew.
+/// Connections beyond those of the service: Tare's own, and some for a service that reconnects.
 const CONNECTIONS_SPARE: u32 = 20;
 const PASSWORD_LENGTH: usize = 16;
-/// Statements of the service on its tables by what they do.
+/// Counts the service's statements on its tables: read-only ones and others.
 const COUNTS: &str = "SELECT s.query ~* '^\\s*(with|select|table|values)\\M' AND s.query !~* '\\m(insert|update|delete|merge)\\M', \
                       sum(s.calls)::bigint, sum(s.rows)::bigint FROM pg_stat_statements s JOIN pg_roles r ON r.oid = s.userid \
                       WHERE r.rolname = 'tare' AND s.query ~* $1 GROUP BY 1";
@@ -43,14 +43,14 @@ pub struct Postgres {
     password: String,
     connections: u32,
     version: String,
-    /// Matches the statements that name one of the tables.
+    /// A pattern for statements that name one of the tables.
     of_tables: String,
     before: BackingCounts,
-    /// After the process: it works in there.
+    /// Dropped after the process, which works in this folder.
     _scratch: Scratch,
 }
 
-/// Tare's own connection, as the superuser. A client cannot be shared between threads; nothing here shares it.
+/// Tare's own connection, as superuser. A client cannot be shared between threads, hence the mutex.
 struct ControlClient(Mutex<Client>);
 
 impl ControlClient {
@@ -69,7 +69,7 @@ impl std::fmt::Debug for ControlClient {
     }
 }
 
-/// The settings that differ from PostgreSQL's own.
+/// Settings that differ from PostgreSQL's defaults.
 fn settings(connections: u32, socket: &Path, port: u16) -> Vec<String> {
     let socket = socket.display();
     [
@@ -89,7 +89,7 @@ fn settings(connections: u32, socket: &Path, port: u16) -> Vec<String> {
         "checkpoint_timeout=1d".to_owned(),
         "autovacuum=off".to_owned(),
         "jit=off".to_owned(),
-        // Nothing of it lies outside of its folder and its IPC namespace.
+        // Everything stays in its folder and its IPC namespace.
         "dynamic_shared_memory_type=mmap".to_owned(),
         "log_min_messages=error".to_owned(),
     ]
@@ -101,7 +101,7 @@ fn failed(what: &'static str) -> impl Fn(String) -> BackingError {
 }
 
 impl Postgres {
-    /// Makes a cluster, starts it and fills it.
+    /// Creates a cluster, starts it and fills it.
     pub(super) fn start(
         tables: &PostgresTables,
         contract: &Contract,
@@ -154,7 +154,7 @@ impl Postgres {
         format!("{} with {}", self.version, settings.join(", "))
     }
 
-    /// The role, the database and its rows.
+    /// Creates the role, the database and its rows.
     fn fill(&mut self, tables: &PostgresTables, contract: &Contract, log: &Path) -> Result<(), BackingError> {
         let wrong = |error: ::postgres::Error| failed("filling it")(words(&error, log));
         let role = format!("CREATE ROLE {ROLE} LOGIN PASSWORD '{}'", self.password);
@@ -177,7 +177,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// What the service executed since the last time.
+    /// Statements that the service executed since the last call.
     pub(super) fn take_counts(&mut self) -> Result<BackingCounts, BackingError> {
         let now = self.counts()?;
         let before = std::mem::replace(&mut self.before, now);
@@ -225,7 +225,7 @@ impl Postgres {
 }
 
 impl PostgresPrograms {
-    /// As `postgres --version` prints it.
+    /// The version printed by `postgres --version`.
     fn version(&self) -> String {
         let printed = std::process::Command::new(self.path("postgres")).arg("--version").output();
         let printed = printed.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
@@ -233,7 +233,7 @@ impl PostgresPrograms {
     }
 }
 
-/// Letters and digits, which need no escape in a URL.
+/// A password of letters and digits, which need no escape in a URL.
 fn password(seed: u64) -> String {
     const LETTERS: &[u8] = b"abcdefghijkmnopqrstuvwxyz23456789";
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -245,8 +245,8 @@ fn data(scratch: &Path) -> PathBuf {
     scratch.join("data")
 }
 
-/// Tables of the catalogue, in the folder that the server works in. What makes them is supervised: if it outlived Tare, it would make
-/// the folder again that was removed.
+/// Creates the cluster's system tables in the server's folder. The program is supervised: if it outlived
+/// Tare, it would recreate the removed folder.
 fn make_cluster(
     programs: &PostgresPrograms,
     scratch: &Scratch,
@@ -310,7 +310,7 @@ fn start_server(
     Ok(process::Service::start(&launch, ground.supervisor)?)
 }
 
-/// As the superuser, over the socket in its folder, which no other user may enter.
+/// Configures a superuser connection over the socket in its folder, which no other user may enter.
 fn control(socket: &Path, port: u16, database: &str) -> Config {
     let mut config = Config::new();
     config
@@ -334,7 +334,7 @@ fn connect(process: &process::Service, scratch: &Path, port: u16) -> Result<Clie
     client.ok_or_else(|| failed("connecting to it")("it went away".to_owned()))
 }
 
-/// The rows of a table, which were written as CSV with the other tables of the run; otherwise they are made now.
+/// Copies the rows of a table: from the run's CSV file if there is one, else generated now.
 fn copy(client: &mut Client, contract: &Contract, name: &str) -> Result<(), Box<dyn std::error::Error>> {
     let table = contract.table(name).ok_or("a table is missing")?;
     let columns: Vec<String> = table.columns().iter().map(|column| format!("{column:?}")).collect();
@@ -348,7 +348,7 @@ fn copy(client: &mut Client, contract: &Contract, name: &str) -> Result<(), Box<
     Ok(())
 }
 
-/// What the server says, which the client's error only names.
+/// The server's message, which the client's error does not include.
 fn words(error: &::postgres::Error, log: &Path) -> String {
     match error.as_db_error() {
         Some(error) => error.to_string(),

@@ -1,11 +1,11 @@
-//! The programs of PostgreSQL on this machine, and who may run them.
+//! Finds the programs of PostgreSQL, and a user that may run them.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Where Debian keeps versions of it side by side.
+/// Debian's folder with all installed versions.
 const DEBIAN: &str = "/usr/lib/postgresql";
-/// The user that it runs as where Tare is root, who owns no files: initdb refuses root.
+/// The user for PostgreSQL if Tare runs as root, which initdb refuses; this user owns no files.
 const UID_WITHOUT_RIGHTS: u32 = 65534;
 
 /// The programs of one version.
@@ -24,10 +24,10 @@ pub enum ProgramsError {
 }
 
 impl PostgresPrograms {
-    /// The newest version in Debian's place, or the one on PATH.
+    /// The newest version in Debian's folder, or else the one on PATH.
     ///
     /// # Errors
-    /// There is none.
+    /// PostgreSQL is not installed.
     pub fn find() -> Result<PostgresPrograms, ProgramsError> {
         let on_path = std::env::var_os("PATH").unwrap_or_default();
         PostgresPrograms::find_in(Path::new(DEBIAN), &on_path)
@@ -51,14 +51,14 @@ impl PostgresPrograms {
     }
 }
 
-/// The folder where a program on PATH really lies, if it is a link: what belongs to it lies beside it.
+/// The real folder of a program on PATH, which may be a link: its other files are there.
 fn real(folder: &Path) -> PathBuf {
     let real = std::fs::canonicalize(folder.join("postgres")).ok();
     real.and_then(|program| program.parent().map(Path::to_owned)).unwrap_or_else(|| folder.to_owned())
 }
 
-/// What stands before a command, so that it runs as a user that PostgreSQL accepts, in an IPC namespace of its own: its shared
-/// memory is then gone with its last process, however that ends.
+/// Wraps a command so that PostgreSQL does not run as root, and in an IPC namespace of its own. Its shared
+/// memory then ends with the last process.
 pub(super) fn unprivileged(command: Vec<String>) -> Vec<String> {
     let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let before = match is_root() {
@@ -71,7 +71,7 @@ pub(super) fn unprivileged(command: Vec<String>) -> Vec<String> {
     before.into_iter().chain(command).collect()
 }
 
-/// Gives a folder to that user.
+/// Makes that user the owner of a folder.
 pub(super) fn give(folder: &Path) -> std::io::Result<()> {
     match is_root() {
         true => std::os::unix::fs::chown(folder, Some(UID_WITHOUT_RIGHTS), Some(UID_WITHOUT_RIGHTS)),
@@ -83,7 +83,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Whether this user may make namespaces; tried, since there are several ways to forbid it.
+/// Whether this user may make namespaces; tried, since several settings can forbid it.
 fn may_have_namespaces() -> bool {
     let mut command = std::process::Command::new("unshare");
     command.args(["--user", "--map-current-user", "--ipc", "--", "true"]);

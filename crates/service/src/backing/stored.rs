@@ -1,16 +1,16 @@
-//! Whether a database holds what answers said that it holds.
+//! Checks that a database holds the values that answers claimed to have stored.
 
 use std::collections::BTreeMap;
 
 use super::{Backing, BackingError};
 use crate::contract::{Changed, Contract, Request};
 
-/// No more rows are named.
+/// Most rows that a message names.
 const NAMED_MAX: usize = 3;
 
 impl Backing {
-    /// What is not stored of what answers to a request said since the last time, in words; empty if all of it is, or if
-    /// nothing is changed.
+    /// The values that answers claimed since the last call but that are not stored, in words. Empty if all
+    /// are stored, or if the request changes nothing.
     ///
     /// # Errors
     /// The database does not answer.
@@ -21,7 +21,7 @@ impl Backing {
         Ok(lost(&changed, &found, column.table, column.column))
     }
 
-    /// The same of all requests of a load.
+    /// [`Backing::not_stored`] for all requests of a load.
     ///
     /// # Errors
     /// The database does not answer.

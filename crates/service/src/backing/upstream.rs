@@ -1,4 +1,4 @@
-//! The server behind a gateway: this very program under a hidden command, with the rows of a table and a delay.
+//! The server behind a gateway: a hidden command of this executable, with the rows of a table and a delay.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -11,7 +11,7 @@ use super::upstream_server::{COUNT_PATH, UpstreamRows};
 use super::{BackingError, BackingGround};
 use crate::contract::UpstreamTable;
 
-/// The hidden command of this program that is the server.
+/// The hidden command that runs the server.
 const SUBCOMMAND: &str = "upstream";
 const READY_WITHIN: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -70,7 +70,7 @@ fn command(program: &Path, rows: &Path, delay_ms: u32) -> Vec<String> {
     vec![program, SUBCOMMAND.to_owned(), rows, delay_ms.to_string()]
 }
 
-/// How many rows it was asked for.
+/// The number of rows that were requested.
 fn count(address: SocketAddr) -> std::io::Result<u64> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;

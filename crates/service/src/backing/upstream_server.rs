@@ -1,4 +1,4 @@
-//! The server behind a gateway, in a process of its own: answers `GET /TABLE/KEY` by a row as JSON, after a delay, and counts.
+//! The server behind a gateway: a process that answers `GET /TABLE/KEY` with JSON after a delay, and counts.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -20,15 +20,15 @@ use tokio::net::TcpListener;
 
 use crate::contract::UpstreamTable;
 
-/// Answers how many rows were asked for.
+/// The path that returns the number of requested rows.
 pub(super) const COUNT_PATH: &str = "/-/count";
 
-/// The answers of a server.
+/// The content of the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpstreamRows {
-    /// What paths begin with.
+    /// The first part of every path.
     table: String,
-    /// By their keys.
+    /// JSON of each row by its key.
     rows: BTreeMap<String, String>,
 }
 
@@ -42,14 +42,14 @@ impl UpstreamRows {
         UpstreamRows { table: table.name().to_owned(), rows: (0..table.count()).map(row).collect() }
     }
 
-    /// The row of a path; absent if it is none.
+    /// The row at a path; absent if there is none.
     fn at(&self, path: &str) -> Option<&String> {
         let key = path.strip_prefix('/')?.strip_prefix(self.table.as_str())?.strip_prefix('/')?;
         self.rows.get(key)
     }
 }
 
-/// Why there is no server.
+/// Why the server cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum UpstreamError {
     #[error("{path}: {reason}")]
@@ -58,14 +58,14 @@ pub enum UpstreamError {
     Listen { port: u16, source: std::io::Error },
 }
 
-/// What all connections share.
+/// State shared by all connections.
 struct State {
     rows: UpstreamRows,
     delay: Duration,
     asked: AtomicU64,
 }
 
-/// Serves until its process is ended.
+/// Serves until its process is killed.
 ///
 /// # Errors
 /// The rows cannot be read, or the port cannot be listened on.
@@ -80,7 +80,7 @@ pub fn serve(rows: &Path, delay: Duration, port: u16) -> Result<(), UpstreamErro
         let listener =
             TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await.map_err(failed)?;
         loop {
-            // A connection that cannot be accepted is the client's to notice.
+            // A failed accept is left to the client to notice.
             let Ok((stream, _)) = listener.accept().await else { continue };
             let _as_it_is = stream.set_nodelay(true);
             let state = Arc::clone(&state);
@@ -95,7 +95,7 @@ fn connection(stream: tokio::net::TcpStream, state: Arc<State>) -> impl Future<O
         async move { Ok::<_, Infallible>(answer(&request, &state).await) }
     });
     async move {
-        // A client that went away is no matter of this server.
+        // A client that disconnects does not concern this server.
         let _gone = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
     }
 }

@@ -1,4 +1,4 @@
-//! What a build is made from: the files that git would track, and the hash that names the build.
+//! The input of a build: files as git would track them, and the hash that identifies the build.
 
 use std::{
     collections::HashSet,
@@ -11,7 +11,7 @@ use ignore::{WalkBuilder, gitignore::Gitignore};
 
 use crate::catalogue::{GitSource, Step};
 
-/// Variables that change what compilers and package managers make of the same files.
+/// Variables that make compilers and package managers produce other output from the same files.
 const VARIABLES: [&str; 14] = [
     "CC",
     "CXX",
@@ -36,10 +36,10 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Every file and every link in `root` that git does not ignore, but not git's own.
+    /// Every file and link in `root` that git does not ignore, without `.git`.
     pub(super) fn list(root: &Path) -> io::Result<Sources> {
         let mut walk = WalkBuilder::new(root);
-        // What is taken out of git into a folder that git ignores is not ignored with it.
+        // A checkout inside a folder that git ignores is not ignored itself.
         Sources::of_walk(root, walk.hidden(false).require_git(false).parents(!is_ignored(root)))
     }
 
@@ -56,13 +56,13 @@ impl Sources {
         Ok(Sources { root: root.to_owned(), files })
     }
 
-    /// Every file and every link in `root`, which came out of git: what it ignores and has all the same is there.
+    /// Every file and link in a checkout at `root`: tracked files count even if git's rules ignore them.
     pub(super) fn list_all(root: &Path) -> io::Result<Sources> {
         Sources::of_walk(root, WalkBuilder::new(root).standard_filters(false))
     }
 
-    /// Adds names, content, links and which files are executable. A name is relative, so that a mark which begins with
-    /// a slash is none.
+    /// Adds names, contents, links and executable bits. Names are relative, so a marker that begins with a
+    /// slash cannot be a name.
     pub(super) fn hash(&self, content: &mut Content) -> io::Result<()> {
         for name in &self.files {
             let path = self.root.join(name);
@@ -80,7 +80,7 @@ impl Sources {
         Ok(())
     }
 
-    /// Copies them to `folder`, and lists the copies.
+    /// Copies the files to `folder`, and lists the copies.
     pub(super) fn copy(&self, folder: &Path) -> io::Result<Sources> {
         for name in &self.files {
             let (from, to) = (self.root.join(name), folder.join(name));
@@ -93,14 +93,14 @@ impl Sources {
         Ok(Sources { root: folder.to_owned(), files: self.files.clone() })
     }
 
-    /// What their folder holds beyond them, in bytes on the disk.
+    /// Bytes on disk of all other files in their folder.
     pub(super) fn bytes_beyond(&self) -> io::Result<u64> {
         let own: HashSet<PathBuf> = self.files.iter().map(|name| self.root.join(name)).collect();
         bytes(&self.root, |path| !own.contains(path))
     }
 }
 
-/// Whether git ignores a folder because of what lies above it: the nearest file that says something of it decides.
+/// Whether a `.gitignore` above a folder ignores it: the nearest one with a matching rule decides.
 fn is_ignored(folder: &Path) -> bool {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let says = |above: &Path| {
@@ -111,7 +111,7 @@ fn is_ignored(folder: &Path) -> bool {
     folder.ancestors().skip(1).find_map(says).unwrap_or(false)
 }
 
-/// The bytes on the disk of the files below `folder` that count. A file with several names counts once.
+/// Bytes on disk of the files below `folder` that `counts` accepts. Hard links count once.
 pub(super) fn bytes(folder: &Path, counts: impl Fn(&Path) -> bool) -> io::Result<u64> {
     let mut seen = HashSet::new();
     let mut bytes = 0;
@@ -125,11 +125,11 @@ pub(super) fn bytes(folder: &Path, counts: impl Fn(&Path) -> bool) -> io::Result
     Ok(bytes)
 }
 
-/// BLAKE3 over parts; the length of each goes first, so that no two lists of parts look alike.
+/// BLAKE3 over parts, each prefixed by its length, so that two lists of parts never hash alike.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     whole: blake3::Hasher,
-    /// The hash of all but the toolchain, which is only known once its programs were asked.
+    /// The hash without the toolchain, which is known only after its programs ran.
     without_toolchain: blake3::Hasher,
 }
 
@@ -140,7 +140,7 @@ impl Content {
         content
     }
 
-    /// Adds the variables that compilers read, where they are set.
+    /// Adds the variables that compilers read, if they are set.
     pub(super) fn put_environment(&mut self) {
         for name in VARIABLES {
             if let Some(value) = env::var_os(name) {
@@ -159,7 +159,7 @@ impl Content {
         }
     }
 
-    /// Adds what is laid into the copy beside the files of the folder. Its patches are among these.
+    /// Adds a source that is copied beside the folder's files. Its patches are among those files.
     pub(super) fn put_source(&mut self, source: &GitSource) {
         let GitSource { git: _, commit, tree, into, patch } = source;
         self.put(b"/source").put(commit.as_bytes()).put(tree.as_bytes());
@@ -168,7 +168,7 @@ impl Content {
         }
     }
 
-    /// Adds a command, and the files in `folder` that its words name.
+    /// Adds a command, and the contents of files in `folder` that its words name.
     pub(super) fn put_command(&mut self, command: &[String], folder: &Path) {
         for word in command {
             self.put(word.as_bytes());

@@ -1,4 +1,4 @@
-//! What a build costs a user of the framework: time, CPU, network, disk.
+//! The cost of a build for a user of the framework: time, CPU, network, disk.
 
 use std::{
     fs,
@@ -7,16 +7,16 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// What a build from nothing cost. A tool's own cache makes it cheaper than the first one on a new machine.
+/// Cost of a build from nothing. It is lower than on a new machine if the tools have caches of their own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Time of its steps, without waiting for other builds.
+    /// Wall time of its steps, without waiting for other builds.
     pub seconds: f64,
     /// CPU time of its steps.
     pub cpu_seconds: f64,
-    /// What the machine received while the steps that bring packages ran; absent if the kernel does not count them.
+    /// Bytes that the machine received during steps with network; absent if the kernel does not count them.
     pub download_bytes: Option<u64>,
-    /// What the build left beside the sources, in bytes on the disk.
+    /// Bytes on disk that the build left beside the sources.
     pub disk_bytes: u64,
 }
 
@@ -25,12 +25,12 @@ impl Cost {
         Cost { seconds: 0.0, cpu_seconds: 0.0, download_bytes: Some(0), disk_bytes: 0 };
 }
 
-/// The network, which one build uses at a time.
+/// Allows one build at a time to use the network.
 #[derive(Debug, Default)]
 pub(super) struct Network(Mutex<()>);
 
 impl Network {
-    /// Runs `work` while no other build uses the network. Also returns the bytes that were received meanwhile.
+    /// Runs `work` while no other build uses the network. Also returns the bytes received meanwhile.
     pub(super) fn alone<T>(&self, work: impl FnOnce() -> T) -> (T, Option<u64>) {
         let _turn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = received_bytes();
@@ -40,7 +40,7 @@ impl Network {
     }
 }
 
-/// What all interfaces but the loopback have received.
+/// Bytes received by all interfaces except loopback.
 fn received_bytes() -> Option<u64> {
     received(&fs::read_to_string("/proc/net/dev").ok()?)
 }

@@ -1,4 +1,4 @@
-//! A build-cache entry: what is recorded of a good build. One that cannot be read means "build again", never an error.
+//! A build-cache entry: the record of a successful build. An unreadable one causes a new build, no error.
 
 use std::{
     fs, io,
@@ -11,19 +11,19 @@ use tare_host::whole;
 
 use super::{Built, Cost, Laid};
 
-/// What a good build leaves behind beside its products.
+/// The record of a successful build.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The content hash that it was made from.
+    /// Hash of its input.
     pub content: String,
-    /// The same without the toolchain: whether files or steps have changed since. Absent in older entries.
+    /// Hash without the toolchain, to notice changed files or steps. Absent in older entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<String>,
     pub version: String,
     pub cost: Cost,
-    /// Where it runs. Products contain this path, so that a cache which was moved is of no use.
+    /// The folder in which it runs. Products contain this path, so a moved cache is useless.
     pub folder: PathBuf,
-    /// What was laid into it.
+    /// The sources that were copied into it.
     #[serde(default)]
     pub sources: Vec<Laid>,
 }
@@ -34,7 +34,7 @@ impl Entry {
         Entry { content, files, version, cost, folder: place.to_path_buf(), sources }
     }
 
-    /// Whether it is a build of these files that is still there.
+    /// Whether it is an existing build of these files.
     pub(super) fn is_of(&self, files: &str) -> bool {
         self.files.as_deref() == Some(files) && self.folder.is_dir()
     }

@@ -29,7 +29,7 @@ pub enum BuildError {
 }
 
 impl BuildError {
-    /// Nothing is wrong with the service: this machine has not what it needs.
+    /// Whether this machine lacks something, and the service is not at fault.
     pub fn is_of_this_machine(&self) -> bool {
         match self {
             BuildError::Missing(_) => true,

@@ -1,4 +1,4 @@
-//! One build of one service: where it lies, or in the cache.
+//! One build of one service: in its own folder, or in the cache.
 
 use std::{io, path::Path};
 
@@ -19,14 +19,14 @@ pub(super) struct Job<'a> {
     pub log: &'a Path,
 }
 
-/// A build that is there, or leave to make it.
+/// An existing build, or the reservation to make it.
 enum Found {
     Built(Built),
     Nothing(Reserved),
 }
 
 impl Job<'_> {
-    /// A service that builds nothing runs where it lies, and has no files to hash: its folder may be anything.
+    /// A service without build steps runs in its own folder. The folder is not hashed: it may be anything.
     pub(super) fn in_its_folder(&self, earlier: Option<&Entry>) -> Result<Built, BuildError> {
         let mut content = Content::of_toolchain(self.toolchain);
         if self.service.version.command.is_empty() {
@@ -39,7 +39,7 @@ impl Job<'_> {
         Ok(Built { version, cost: Cost::NONE, cached, content, files: None, place, sources: Vec::new() })
     }
 
-    /// What a service without a build is known by: its command, or the very processes that ran already.
+    /// Identifies a service without build steps: its command, or the processes that already run.
     fn words(&self) -> Vec<String> {
         match &self.service.running {
             Some(running) => vec![self.service.id.clone(), running.server.identity()],
@@ -55,7 +55,7 @@ impl Job<'_> {
             Found::Built(built) => built,
             Found::Nothing(reserved) => self.make(&sources, &hashed, &reserved)?,
         };
-        // An entry of an older Tare does not have it.
+        // An entry of an older Tare lacks this hash.
         Ok(Built { files: Some(hashed.finish_without_toolchain()), ..built })
     }
 
@@ -66,14 +66,14 @@ impl Job<'_> {
         }
         let reserved =
             self.store.reserve(content, self.site.interrupt).map_err(|error| self.no_store(error))?;
-        // Who held the lock before may have built just this.
+        // Another process may have built it while this one waited for the lock.
         match usable(reserved.find()) {
             Some(built) => Ok(Found::Built(built)),
             None => Ok(Found::Nothing(reserved)),
         }
     }
 
-    /// Absent if it reports no version, such as after a library of the system was removed.
+    /// Absent if it reports no version, such as after a system library was removed.
     fn cached(&self, (entry, place): (Entry, Place)) -> Option<Built> {
         let service = self.service.at(place.clone());
         let version = version::of(&service, &entry.content, self.site).ok()?;
@@ -117,12 +117,12 @@ impl Job<'_> {
 /// The files that a service is built from.
 pub(super) fn sources(service: &Service) -> io::Result<Sources> {
     let root = &service.build_root;
-    // A work tree has a `.git`, and what came out of git has none.
+    // A work tree has a `.git`; a checked-out tree has none.
     let is_of_git = service.apart.is_some() && !root.join(".git").exists();
     if is_of_git { Sources::list_all(root) } else { Sources::list(root) }
 }
 
-/// The service's folder counts where it is not all that is built from: two of one root are two builds.
+/// The service's folder within its root is part of the hash: two services of one root are two builds.
 pub(super) fn hash(service: &Service, toolchain: &str, sources: &Sources) -> io::Result<Content> {
     let mut content = Content::of_toolchain(toolchain);
     let within = service.within_build_root();

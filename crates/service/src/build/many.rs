@@ -11,19 +11,19 @@ use tare_host::threads;
 use super::{BuildError, Builder, Built, Site};
 use crate::catalogue::Service;
 
-/// What must be free for a build to begin beside another. The largest known (a C++ file of templates, a JVM's compiler)
-/// want 1 to 1.5 GB.
+/// Free memory required to begin a build beside another one. The largest known builds (C++ templates, a JVM
+/// compiler) need 1 to 1.5 GB.
 const MEMORY_BYTES_FREE: u64 = 2 << 30;
-/// How long to wait before looking again.
+/// Pause between two checks of the memory.
 const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Copy)]
 pub struct Many<'a> {
-    /// How many builds run at once, at most.
+    /// Most builds at a time.
     pub jobs: usize,
-    /// Build even what has not changed.
+    /// Builds even if nothing has changed.
     pub force: bool,
-    /// Asked before each: whether there is time left to begin another.
+    /// Called before each build: whether there is time to begin it.
     pub may_begin: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -33,14 +33,14 @@ impl std::fmt::Debug for Many<'_> {
     }
 }
 
-/// What is to be done, and what is being done.
+/// The state of the queue.
 struct Queue {
     next: usize,
     running: usize,
 }
 
-/// Builds `services`, each once; variants of one folder are one build, and the caller names it once. `after` is
-/// called for each in the order in which they end, with `None` for a build that did not begin.
+/// Builds each of `services` once. Variants in one folder share one build, which the caller lists once.
+/// `after` is called as each ends, with `None` for a build that did not begin.
 pub fn build_many<'s>(
     builder: &Builder,
     services: &[&'s Service],
@@ -59,7 +59,7 @@ pub fn build_many<'s>(
     threads::on_several(many.jobs.clamp(1, services.len().max(1)), work);
 }
 
-/// The next to be built, once there is memory for it; a build that would be the only one needs not wait.
+/// The next service to build, once there is memory. A build that would run alone does not wait.
 fn take(queue: &Mutex<Queue>, length: usize) -> Option<usize> {
     loop {
         let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What a service needs and this machine does not have, and what would bring it.
+//! A requirement that this machine does not meet, and its remedy.
 
 use std::fmt;
 
@@ -6,15 +6,15 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     pub command: String,
-    /// Not found, its exit status, or too old.
+    /// Such as not found, an exit status, or too old.
     pub reason: String,
-    /// Debian packages that bring it.
+    /// Debian packages that provide it.
     pub debian: Vec<String>,
     pub hint: Option<String>,
 }
 
 impl Missing {
-    /// The command that mends it, where there is one.
+    /// The command that installs it, if there is one.
     pub(crate) fn remedy(&self) -> Option<String> {
         (!self.debian.is_empty()).then(|| format!("apt-get install {}", self.debian.join(" ")))
     }

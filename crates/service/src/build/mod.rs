@@ -1,6 +1,6 @@
-//! Building services: requirements first, then the steps, in a copy that is cached by the content of the folder and of
-//! the toolchain. What a manifest names as its source is laid into the copy first. Everything a build prints is kept in a
-//! log. Starts no service, except for the `[version]` command.
+//! Builds services: checks requirements, then runs the steps in a copy, cached by a hash of the folder and
+//! the toolchain. Sources named in the manifest are copied in first. All output goes to a log. Starts no
+//! service, except for the `[version]` command.
 
 mod content;
 mod cost;
@@ -42,14 +42,14 @@ use crate::{
 };
 use job::Job;
 
-/// Builds into the cache, and records for a repository what it built: `ROOT/.tare/builds/`.
+/// Builds into the cache, and keeps a repository's records of builds in `ROOT/.tare/builds/`.
 #[derive(Debug, Clone)]
 pub struct Builder {
     records: PathBuf,
     store: Store,
 }
 
-/// What builds of one command have in common.
+/// The context shared by all builds of one command.
 #[derive(Debug)]
 pub struct Site<'a> {
     supervisor: &'a Supervisor,
@@ -57,24 +57,24 @@ pub struct Site<'a> {
     network: cost::Network,
 }
 
-/// A service that is ready to be started.
+/// A service that is ready to start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Built {
     pub version: String,
     pub cost: Cost,
-    /// True if nothing had changed since an earlier build.
+    /// Whether an earlier build was reused.
     pub cached: bool,
-    /// BLAKE3 of the folder's files and of the toolchain's versions.
+    /// BLAKE3 of the folder's files and the toolchain's versions.
     pub content: String,
-    /// The same without the toolchain; absent if nothing is built.
+    /// The hash without the toolchain; absent if there are no build steps.
     pub files: Option<String>,
-    /// Where it runs; it is not removed as long as this value lives.
+    /// The folder in which it runs. It is not removed while this value exists.
     pub place: Place,
-    /// What its manifest names as its source, and the licences that came with it.
+    /// The sources named in its manifest, with their licences.
     pub sources: Vec<Laid>,
 }
 
-/// Copies the files of a folder that git does not ignore, links and modes included.
+/// Copies the files of a folder that git does not ignore, including links and modes.
 ///
 /// # Errors
 /// A file cannot be read or written.
@@ -90,7 +90,7 @@ impl<'a> Site<'a> {
 }
 
 impl Builder {
-    /// Keeps its records below `own`, and builds in `store`.
+    /// Keeps records below `own`, and builds in `store`.
     pub fn new(own: &Path, store: Store) -> Builder {
         Builder { records: own.join("builds"), store }
     }
@@ -100,21 +100,21 @@ impl Builder {
         self.record(service, "log")
     }
 
-    /// What this checkout recorded of the last good build of a service, whether or not it is still current; absent if
-    /// the build itself has been removed since.
+    /// The record of this checkout's last successful build, even if it is outdated; absent if the build was
+    /// removed.
     pub fn last(&self, service: &Service) -> Option<Entry> {
         Entry::read(&self.record(service, "json")).filter(|entry| entry.folder.is_dir())
     }
 
-    /// What a build of `service` would do, as far as records tell.
+    /// Predicts from records what a build of `service` would do.
     pub fn outlook(&self, service: &Service) -> Outlook {
         Outlook::of(service, Entry::read(&self.record(service, "json")), &self.store)
     }
 
-    /// Builds `service`, or finds that nothing has changed. `force` builds all the same.
+    /// Builds `service`, or reuses an existing build. `force` always builds.
     ///
     /// # Errors
-    /// When a requirement is not met, a step fails, the build reports no version, or nothing can be written.
+    /// A requirement is not met, a step fails, the build reports no version, or a file cannot be written.
     pub fn build(&self, service: &Service, site: &Site<'_>, force: bool) -> Result<Built, BuildError> {
         let toolchain = requirement::check(service, site)?;
         let _lock = self.lock(service, site)?;
@@ -129,12 +129,12 @@ impl Builder {
         Ok(built)
     }
 
-    /// The file of a service whose name ends so.
+    /// The service's record with this extension.
     fn record(&self, service: &Service, extension: &str) -> PathBuf {
         self.records.join(format!("{}.{extension}", service.name))
     }
 
-    /// Two commands that build one service at the same time would trip over each other's records.
+    /// Keeps two commands from writing the records of one service at the same time.
     fn lock(&self, service: &Service, site: &Site<'_>) -> Result<Lock, BuildError> {
         let path = self.record(service, "lock");
         let take = || {

@@ -1,17 +1,16 @@
-//! What a build will do, before it is begun: told by records and files alone. No program is asked, so a toolchain that has changed
-//! since is not seen.
+//! Predicts a build from records and files alone. It runs no program, so a changed toolchain is not noticed.
 
 use super::{Entry, Store, job};
 use crate::catalogue::Service;
 
-/// What is known of the build of a service before there is one.
+/// The expected build of a service.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Outlook {
-    /// It runs where it lies.
+    /// It has no build steps.
     NothingToBuild,
-    /// There is a build of these files.
+    /// A build of these files exists.
     Built,
-    /// It will be built. How long the last build took, in seconds, if a record says so.
+    /// It will be built. If recorded, with the duration of the last build in seconds.
     ToBuild { why: WhyBuild, last_seconds: Option<f64> },
 }
 
@@ -22,12 +21,12 @@ pub enum WhyBuild {
     Changed,
     /// The build was removed from the cache.
     Removed,
-    /// The record is of an older Tare, which did not note its files: they may have changed or not.
+    /// An older Tare recorded no hash of the files, so they may have changed.
     NotKnown,
 }
 
 impl Outlook {
-    /// By the latest record of a build that this repository has of the service.
+    /// Predicts the build from this repository's latest record for the service.
     pub(super) fn of(service: &Service, record: Option<Entry>, store: &Store) -> Outlook {
         if service.build.is_empty() {
             return Outlook::NothingToBuild;
@@ -95,7 +94,7 @@ mod tests {
         assert_eq!(Outlook::of(&typed, None, &store), Outlook::NothingToBuild);
     }
 
-    /// Another checkout of the same files, which has no records.
+    /// Another checkout of the same files, without records.
     #[test]
     fn the_cache_knows_builds_of_other_checkouts() {
         let (folder, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -1,4 +1,4 @@
-//! Whether a service's toolchains and libraries are on this machine: what it runs to find that out.
+//! Checks that a service's toolchains and libraries are installed, by running its commands.
 
 use std::{path::Path, time::Duration};
 
@@ -9,27 +9,27 @@ use crate::{
 };
 use tare_host::process::{self, Ended, Exit, Launch, Limits, StartFailure};
 
-/// Some compile a line of C++, and on a machine that builds meanwhile.
+/// Time limit: some commands compile C++, on a machine that builds meanwhile.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
-/// A version with all that a tool says about itself has some thousands.
+/// Limit of output; version texts have some thousands of bytes.
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
 
-/// Where Debian lists the files of each package that is installed.
+/// Debian's lists of the files of installed packages.
 const DPKG: &str = "/var/lib/dpkg/info";
 
-/// What every requirement of `service` printed, joined: it belongs to the build's content.
+/// The joined output of all requirements of `service`, which is part of the build's content hash.
 ///
 /// # Errors
-/// The first requirement that this machine does not meet, or an interrupt.
+/// The first unmet requirement, or an interrupt.
 pub fn check(service: &Service, site: &Site<'_>) -> Result<String, BuildError> {
     if !service.sources.is_empty() {
-        // What it says is no part of the build: any git brings the same files.
+        // git's output is not part of the hash: every version fetches the same files.
         probe(service, &git(), site)?;
     }
     service.requires.iter().map(|requirement| probe(service, requirement, site)).collect()
 }
 
-/// What a `[[source]]` needs.
+/// The requirement of a `[[source]]`.
 fn git() -> Requirement {
     Requirement {
         command: [git::PROGRAM, "--version"].map(str::to_owned).to_vec(),
@@ -70,13 +70,13 @@ fn probe(service: &Service, requirement: &Requirement, site: &Site<'_>) -> Resul
     }
 }
 
-/// Of a program that is too old it is no remedy to install its package again: Debian 12 has no newer Node.
+/// If a package is installed but too old, installing it again does not help: Debian 12 has no newer Node.
 fn is_installed(dpkg: &Path, package: &str) -> bool {
     let architectures = ["", ":amd64", ":arm64"];
     architectures.iter().any(|architecture| dpkg.join(format!("{package}{architecture}.list")).exists())
 }
 
-/// Of a program that is missing it is not worth saying where it was looked for.
+/// For a missing program the searched folders are not shown.
 fn why_not(failure: &StartFailure) -> String {
     match failure {
         StartFailure::Missing { .. } => "there is no such program".to_owned(),
@@ -85,7 +85,7 @@ fn why_not(failure: &StartFailure) -> String {
     }
 }
 
-/// `text` if it is that of a version which is new enough, or why it is not.
+/// `text` if its version is new enough, else the reason.
 fn met(requirement: &Requirement, text: String) -> Result<String, String> {
     if let Some(least) = &requirement.at_least
         && first_version(&text) < first_version(least)
@@ -98,8 +98,8 @@ fn met(requirement: &Requirement, text: String) -> Result<String, String> {
     Ok(text)
 }
 
-/// The first dotted number in a text, or the first number where none is dotted: `go version go1.26.8 linux/amd64` holds
-/// 1.26.8, and the first release of a JDK calls itself `javac 21`.
+/// The first dotted number in a text, or else its first number. `go version go1.26.8 linux/amd64` gives
+/// 1.26.8; the first release of a JDK prints `javac 21`.
 fn first_version(text: &str) -> Option<Vec<u64>> {
     let words = text.split(|c: char| !c.is_ascii_digit() && c != '.');
     let versions: Vec<Vec<u64>> =

@@ -1,4 +1,4 @@
-//! Why a source is not in a build.
+//! Why a source could not be included in a build.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    /// It is the machine's, or its network's: the service would be built elsewhere.
+    /// Whether this machine or its network is the cause, not the service.
     pub fn is_of_this_machine(&self) -> bool {
         matches!(self, SourceError::Unreachable { .. } | SourceError::NotGiven { .. })
     }

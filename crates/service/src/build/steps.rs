@@ -1,4 +1,4 @@
-//! Runs the steps of a build, one after the other, into one log.
+//! Runs the steps of a build in order, with one log.
 
 use std::{
     fs::File,
@@ -14,20 +14,20 @@ use crate::{
 };
 use tare_host::process::{self, Ended, Exit, Launch, Limits};
 
-/// How long one step may take. The longest known (a first build of a Go framework) takes some minutes.
+/// Time limit of a step. The longest known one (a first build of a Go framework) takes some minutes.
 const STEP_LIMIT: Duration = Duration::from_secs(30 * 60);
 
-/// What all steps of a build may print. The longest known print some MB.
+/// Limit of the log. The longest known ones have some MB.
 const LOG_BYTES_MAX: u64 = 1 << 30;
-/// Empty lines at the end of a log say nothing.
+/// Number of lines searched for the last non-empty one.
 const LINES_LOOKED_AT: usize = 20;
 
-/// An empty log in the place of that of an earlier build.
+/// Replaces an earlier log by an empty one.
 pub(super) fn begin(log: &Path) -> Result<(), BuildError> {
     File::create(log).map(drop).map_err(|source| BuildError::Record { path: log.to_owned(), source })
 }
 
-/// All steps of `service` in its place; what they print goes to `log`, what they cost is added.
+/// Runs all steps of `service` in its folder, logs to `log`, and adds to `cost`.
 pub(super) fn run(service: &Service, log: &Path, site: &Site<'_>, cost: &mut Cost) -> Result<(), BuildError> {
     for step in &service.build {
         let timed = || {
@@ -82,7 +82,7 @@ fn say(log: &Path, line: &str) -> io::Result<()> {
     writeln!(File::options().append(true).open(log)?, "$ {line}")
 }
 
-/// Of a log of any length.
+/// The last non-empty line of a log of any length.
 fn last_line(log: &Path) -> String {
     let end = process::tail(log, LINES_LOOKED_AT);
     end.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no output").trim().to_owned()

@@ -1,9 +1,9 @@
 //! The cache of builds: `TARE_HOME/builds/CONTENT/`, shared by all checkouts of a user.
 //!
-//! A service is built and run where it was copied to, since products contain absolute paths. `NUMBER/` is the copy of
-//! one attempt with its products, and `entry.json`, which is written last, names the attempt that counts: an attempt
-//! that was cut off is never named, and a new one never touches files of which a process may still be writing or
-//! running. `building` is locked by the command that builds or removes, `in-use` is shared by all that run a build.
+//! A service is built and run in its copy, since products contain absolute paths. `NUMBER/` is the copy of
+//! one attempt with its products. `entry.json`, written last, names the valid attempt, so an interrupted
+//! attempt is never used and a new one touches no files in use. A command locks `building` to build or
+//! remove; every user of a build shares a lock on `in-use`.
 
 use std::{
     fs::{self, TryLockError},
@@ -31,11 +31,11 @@ pub struct Store {
     shelf: Shelf,
 }
 
-/// The folder of one content.
+/// The folder of one content hash.
 #[derive(Debug)]
 struct Slot(PathBuf);
 
-/// A slot that is reserved for one build as long as this value lives.
+/// A slot reserved for one build while this value exists.
 #[derive(Debug)]
 pub(super) struct Reserved {
     slot: Slot,
@@ -48,7 +48,7 @@ pub struct Pruned {
     pub removed_bytes: u64,
     pub kept: usize,
     pub kept_bytes: u64,
-    /// What manifests name as their sources; their bytes count too.
+    /// Sources named by manifests; their bytes are included.
     pub removed_sources: usize,
     pub kept_sources: usize,
     /// Trees of git revisions.
@@ -57,7 +57,7 @@ pub struct Pruned {
 }
 
 impl Store {
-    /// Below `home`, which need not exist.
+    /// The cache below `home`, which need not exist.
     pub fn new(home: &Path) -> Store {
         Store { folder: home.join("builds"), sources: SourceCache::new(home), shelf: Shelf::new(home) }
     }
@@ -66,17 +66,17 @@ impl Store {
         &self.folder
     }
 
-    /// What is fetched once for all builds.
+    /// Sources fetched once for all builds.
     pub(super) fn sources(&self) -> &SourceCache {
         &self.sources
     }
 
-    /// The finished build of `content`, and its place, which stays as long as the value lives.
+    /// The finished build of `content`. It is not removed while the returned place exists.
     pub(super) fn find(&self, content: &str) -> Option<(Entry, Place)> {
         self.slot(content).find()
     }
 
-    /// Whether there is a finished build of these files, whatever toolchain made it.
+    /// Whether a finished build of these files exists, by any toolchain.
     pub(super) fn has_files(&self, files: &str) -> bool {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let of_slot = |slot: fs::DirEntry| Entry::read(&slot.path().join(ENTRY));
@@ -87,7 +87,7 @@ impl Store {
     pub(super) fn reserve(&self, content: &str, interrupt: &AtomicBool) -> io::Result<Reserved> {
         let slot = self.slot(content);
         fs::create_dir_all(&self.folder)?;
-        // Pruning holds the lock of the store, so that it removes no slot while its lock is opened here.
+        // Pruning also locks the store, so it removes no slot while its lock is opened here.
         let building = lock::wait(interrupt, || {
             let store = Lock::open(&self.folder.join("lock")).map_err(TryLockError::Error)?;
             store.try_shared()?;
@@ -99,7 +99,7 @@ impl Store {
     /// Removes builds that are not in use and were last used before `before`.
     ///
     /// # Errors
-    /// When the cache cannot be read or changed, or on an interrupt ([`io::ErrorKind::Interrupted`]).
+    /// The cache cannot be read or changed, or an interrupt ([`io::ErrorKind::Interrupted`]).
     pub fn prune(&self, before: SystemTime, interrupt: &AtomicBool) -> io::Result<Pruned> {
         let sources = self.sources.prune(before, interrupt)?;
         let [removed_revisions, kept_revisions] = self.shelf.prune(before)?;
@@ -126,7 +126,7 @@ impl Store {
         Ok(pruned)
     }
 
-    /// By its real path: what is built there contains it.
+    /// Uses the real path, as build products contain it.
     fn slot(&self, content: &str) -> Slot {
         let folder = self.folder.canonicalize();
         Slot(folder.unwrap_or_else(|_| self.folder.clone()).join(content))
@@ -148,19 +148,19 @@ impl Slot {
         Ok(building)
     }
 
-    /// The entry, if it is complete, was made here and is not about to be removed.
+    /// The entry, if it is complete, was built at this path and is not being removed.
     fn find(&self) -> Option<(Entry, Place)> {
         let lease = Lock::open_to_share(&self.path(IN_USE)).ok()?;
         lease.try_shared().ok()?;
         let entry = Entry::read(&self.path(ENTRY))?;
         let is_here = entry.folder.starts_with(&self.0) && entry.folder.is_dir();
-        // A cache that cannot be written to serves builds all the same; it only does not know when.
+        // A read-only cache still serves builds; only the time of use is not recorded.
         let _ = lease.mark_used();
         let place = Place::leased(entry.folder.clone(), lease);
         is_here.then_some((entry, place))
     }
 
-    /// Removes the attempts that do not count, unless a build of this slot is in use. An attempt that cannot be removed,
+    /// Removes invalid attempts, unless a build of this slot is in use. An attempt that cannot be removed,
     /// because a process of a killed build still writes to it, stays until the next sweep.
     fn sweep(&self) -> io::Result<()> {
         let in_use = Lock::open(&self.path(IN_USE))?;
@@ -194,7 +194,7 @@ impl Slot {
         if is_idle && in_use.used()? <= before && in_use.is_had_alone()? {
             pruned.removed += 1;
             pruned.removed_bytes += bytes()?;
-            // First what makes it complete: a removal that is stopped here leaves no half of a build.
+            // The entry goes first: an interrupted removal then leaves no incomplete build.
             let _ = fs::remove_file(self.path(ENTRY));
             return fs::remove_dir_all(&self.0);
         }
@@ -205,12 +205,12 @@ impl Slot {
 }
 
 impl Reserved {
-    /// What was finished while this waited for the lock, or before.
+    /// A build finished before, or while this process waited for the lock.
     pub(super) fn find(&self) -> Option<(Entry, Place)> {
         self.slot.find()
     }
 
-    /// A new folder for an attempt; those that do not count are removed.
+    /// A new folder for an attempt; invalid attempts are removed.
     pub(super) fn begin(&self) -> io::Result<PathBuf> {
         self.slot.sweep()?;
         let last = self.slot.attempts()?.into_iter().map(|(number, _)| number).max();
@@ -219,7 +219,7 @@ impl Reserved {
         Ok(attempt)
     }
 
-    /// Makes `entry` the one that counts.
+    /// Makes `entry` the valid one.
     pub(super) fn finish(&self, entry: &Entry) -> io::Result<Place> {
         entry.write(&self.slot.path(ENTRY))?;
         self.slot.sweep()?;

@@ -1,4 +1,4 @@
-//! The version that the framework in a build reports. It is read from the build itself.
+//! The version of the framework in a build, as the build itself reports it.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use tare_host::{
     process::{self, Ended, Exit, Launch, Limits},
 };
 
-/// How long the `[version]` command may take.
+/// Time limit of the `[version]` command.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// A version is a word or two: more than this is something else.
+/// Limit of its output: a version has one or two words.
 const OUTPUT_BYTES_MAX: u64 = 64 * 1024;
 
-/// Digits of the content that stand for the version of a service that has no `[version]` command.
+/// Number of hash digits that serve as the version of a service without a `[version]` command.
 const HASH_DIGITS: usize = 8;
 
-/// What the build of `content` is a version of: what its `[version]` command says, or the beginning of the content's hash.
+/// The version of a build: the output of its `[version]` command, or the beginning of its content hash.
 pub(super) fn of(service: &Service, content: &str, site: &Site<'_>) -> Result<String, BuildError> {
     match service.version.command.is_empty() {
         true => Ok(content[..HASH_DIGITS.min(content.len())].to_owned()),
@@ -26,7 +26,6 @@ pub(super) fn of(service: &Service, content: &str, site: &Site<'_>) -> Result<St
     }
 }
 
-/// Runs the `[version]` command.
 fn read(service: &Service, site: &Site<'_>) -> Result<String, BuildError> {
     let wrong = |reason: String| BuildError::Version { command: service.version.command.join(" "), reason };
     let (env, unset) = service.environment();

@@ -1,4 +1,4 @@
-//! What a command of the user names and is not there: its program, or a script. A plan of such a service would be a plan of nothing.
+//! Finds missing files that a user's command names: its program, or a script. Such a service has no plan.
 
 use std::{
     env,
@@ -7,32 +7,32 @@ use std::{
 
 use super::{Service, Style};
 
-/// Programs whose first argument is a file, as far as it is no option and no command of theirs.
+/// Programs whose first argument is a file, unless it is an option or a subcommand.
 const INTERPRETERS: [&str; 15] = [
     "node", "nodejs", "bun", "deno", "tsx", "ts-node", "python", "python3", "pypy3", "ruby", "php", "perl",
     "lua", "sh", "bash",
 ];
-/// How files end that are started by another program.
+/// Extensions of files that another program runs.
 const SCRIPTS: [&str; 15] =
     ["js", "mjs", "cjs", "ts", "mts", "py", "rb", "php", "pl", "lua", "jar", "war", "dll", "exs", "sh"];
 
-/// A word of a command that means a file which is not there.
+/// A word of a command that names a missing file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Absent {
     Program(String),
-    /// It is what an interpreter is asked to run.
+    /// The script that an interpreter is to run.
     Script(String),
-    /// It ends like a script, and may mean something else.
+    /// A word that ends like a script, but may be something else.
     Perhaps(String),
 }
 
 impl Service {
-    /// What its command names and is not there. Of a service with a manifest or a build that is for them to say.
+    /// Missing files of its command. Not checked with a manifest or a build, which may create them.
     pub fn absent(&self) -> Vec<Absent> {
         let is_typed =
             self.style == Style::Own && self.build.is_empty() && !self.run.env.contains_key("PATH");
         match self.run.command.split_first() {
-            // What a shell makes of a text is not known before.
+            // The meaning of a shell script is unknown before it runs.
             Some((program, rest)) if is_typed && !is_shell_text(program, rest) => {
                 absent(program, rest, &self.folder)
             }
@@ -67,7 +67,7 @@ fn is_script(word: &str) -> bool {
         && ending.is_some_and(|ending| SCRIPTS.contains(&ending))
 }
 
-/// Whether a path leads to it, from `folder`, or it is on the path for programs.
+/// Whether the program is at this path, relative to `folder`, or on `PATH`.
 fn is_program(program: &str, folder: &Path) -> bool {
     if program.contains('/') {
         return folder.join(program).is_file();
@@ -88,7 +88,7 @@ mod tests {
         command::service(line, command::words(line), folder.path()).absent()
     }
 
-    /// `env` and `sh` are on every machine; interpreters stand here by a file in the folder.
+    /// `env` and `sh` exist on every machine; files in the folder stand for interpreters.
     #[test]
     fn what_a_command_names_is_there_or_not() {
         assert_eq!(of("no-such-program --port {port}"), [Absent::Program("no-such-program".to_owned())]);

@@ -1,4 +1,4 @@
-//! A service that is known by its command alone: it has no manifest and no build.
+//! A service given by its command alone, without manifest and build.
 
 use std::{
     path::{self, Path},
@@ -7,13 +7,13 @@ use std::{
 
 use super::{Catalogue, Place, Run, Service, Step, Style, Words};
 
-/// What only a shell understands.
+/// Characters that need a shell.
 const SHELL: [char; 13] = ['|', '&', ';', '<', '>', '(', ')', '$', '`', '*', '?', '~', '#'];
-/// How long a service may take to answer, where no file says it.
+/// Default time limit for a service to become ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Service {
-    /// Built by a command that the user typed, in place of what else would build it.
+    /// Builds it by the user's command instead of its own steps.
     pub fn built_by(&mut self, line: &str) {
         self.build = vec![Step { command: words(line), network: true }];
         self.steps_elsewhere = true;
@@ -21,7 +21,7 @@ impl Service {
 }
 
 impl Catalogue {
-    /// Takes in the service of a word that is a command, such as `node server.js`; its id is the word.
+    /// Adds a service for a word that is a command, such as `node server.js`; its id is that word.
     pub(super) fn adopt_command(&mut self, word: &str, stands: Words) -> String {
         let text = without_number(word);
         if self.get(text).is_none() {
@@ -34,13 +34,13 @@ impl Catalogue {
     }
 }
 
-/// A word with a space in it is a command, and so is the path of a file.
+/// A word is a command if it contains a space or is the path of a file.
 pub(super) fn is_command(word: &str) -> bool {
     let word = without_number(word);
     word.contains(char::is_whitespace) || (word.contains('/') && Path::new(word).is_file())
 }
 
-/// `COMMAND@2` is a second row of the same command.
+/// The word without `@2`, which marks a second row of the same command.
 pub(super) fn without_number(word: &str) -> &str {
     match word.rsplit_once('@') {
         Some((command, number)) if number.parse::<u32>().is_ok() => command,
@@ -48,7 +48,7 @@ pub(super) fn without_number(word: &str) -> &str {
     }
 }
 
-/// Program and arguments. What needs a shell gets one: variables, pipes, and assignments before the program.
+/// Program and arguments. Variables, pipes and leading assignments make it a script for `sh -c`.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let by_shell = || vec!["sh".to_owned(), "-c".to_owned(), text.trim().to_owned()];
     let assigns = |words: &[String]| words.first().is_some_and(|word| word.contains('='));
@@ -60,7 +60,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     }
 }
 
-/// With this id, in this folder.
+/// A service with this id in this folder.
 pub(crate) fn service(id: &str, command: Vec<String>, folder: &Path) -> Service {
     let hash = blake3::hash(id.as_bytes()).to_hex();
     Service {

@@ -1,4 +1,4 @@
-//! A service as its `service.toml` describes it, version 1.0. What is right or wrong with one is the catalogue's.
+//! A service as described by its `service.toml`, version 1.0. The catalogue validates it.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use super::{Place, RevisionOf, Running};
 /// The version of the manifest format that this program reads.
 pub(super) const FORMAT: &str = "1.0";
 
-/// One server program, or one variant of it: what its manifest says, and where it lies.
+/// One server program, or a variant of it: its manifest and its location.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Service {
@@ -30,20 +30,20 @@ pub struct Service {
     /// How a variant differs from the service.
     #[serde(skip)]
     pub title: Option<String>,
-    /// Equals the parent folder's name.
+    /// The name of the parent folder.
     pub language: String,
     pub framework: String,
     pub url: String,
-    /// The framework as its registry knows it, where it is a package of one: `pkg:TYPE/NAMESPACE/NAME`, no version.
+    /// The framework's package URL, if it is in a registry: `pkg:TYPE/NAMESPACE/NAME`, without version.
     #[serde(default, deserialize_with = "package")]
     pub package: Option<PackageUrl<'static>>,
     /// SPDX expression of the framework's licence.
     pub licence: String,
     pub contracts: Vec<String>,
-    /// What the framework serves itself. None for a service without a manifest: it is asked in HTTP/1.1.
+    /// HTTP versions of the framework itself. Empty without a manifest: requests are HTTP/1.1.
     #[serde(default = "plain_http")]
     pub protocols: Vec<HttpVersion>,
-    /// Whether it serves HTTP/1.1 over TLS too, if it serves HTTP/1.1.
+    /// Whether HTTP/1.1, if it is served, is served over TLS too.
     #[serde(default)]
     pub tls: bool,
     /// Why protocols are missing.
@@ -53,66 +53,66 @@ pub struct Service {
     /// Whether it is the built-in raw socket, or one with a fault, which can carry ballast.
     #[serde(skip)]
     pub is_built_in: bool,
-    /// How to read the framework's version out of the build.
+    /// How to read the framework's version from the build.
     pub version: Version,
     #[serde(default)]
     pub requires: Vec<Requirement>,
-    /// Repositories of others that it is built from.
+    /// External repositories that it is built from.
     #[serde(default, rename = "source")]
     pub sources: Vec<GitSource>,
     #[serde(default)]
     pub build: Vec<Step>,
-    /// Whether these steps stand elsewhere than in its folder: then no file of it changes with them, and they count by themselves.
+    /// Whether the build steps are defined outside its folder, so that they must be hashed separately.
     #[serde(skip)]
     pub steps_elsewhere: bool,
-    /// The folder that holds all it is built from: its own, or one above it, which the file has as a path such as `../..`.
+    /// The folder with everything it is built from: its own, or a parent, written as a path such as `../..`.
     #[serde(default)]
     pub build_root: PathBuf,
     pub run: Run,
-    /// What is not the framework's default.
+    /// Deviations from the framework's defaults.
     #[serde(default, rename = "setting")]
     pub settings: Vec<Setting>,
     /// Checks that the framework is known to fail.
     #[serde(default, rename = "excuse")]
     pub known_failures: Vec<KnownFailure>,
-    /// What a published benchmark did wrong and this service repeats on purpose: it fails its contract, and is measured only
-    /// where an experiment asks for it as it was published.
+    /// A mistake of a published benchmark that this service repeats on purpose. It fails its contract, and is
+    /// measured only by experiments that reproduce that benchmark.
     pub mistake: Option<String>,
-    /// Other rows from the same build; none once each is a service of its own.
+    /// Other rows from the same build; empty once each is a service of its own.
     #[serde(default, rename = "variant")]
     pub variants: Vec<Variant>,
-    /// The folder that holds its manifest and its sources.
+    /// The folder with its manifest and its sources.
     #[serde(skip)]
     pub folder: PathBuf,
-    /// Where its commands run: its folder, until it was built.
+    /// Where its commands run: its own folder before a build, the build's folder after it.
     #[serde(skip)]
     pub place: Place,
-    /// What runs was typed by the user, or is built in: no file of a repository says it.
+    /// Whether the user typed its command, or it is built in: no file of a repository defines it.
     #[serde(skip)]
     pub typed: bool,
-    /// The server that it is, if Tare does not start it.
+    /// The running server, if Tare did not start it.
     #[serde(skip)]
     pub running: Option<Running>,
-    /// In which it is asked: a row of it has one.
+    /// The protocol of the requests to it; each row has one.
     #[serde(skip)]
     pub protocol: Protocol,
-    /// Which revision it is, if it is one.
+    /// The revision, if it is a service at one.
     #[serde(skip)]
     pub revision: Option<RevisionOf>,
-    /// What it keeps out of, if it is of a revision.
+    /// The folders that it must not use, if it is at a revision.
     #[serde(skip)]
     pub apart: Option<Arc<Apart>>,
-    /// Of the run, if it is asked over TLS.
+    /// The run's certificates, if requests use TLS.
     #[serde(skip)]
     pub certificates: Option<Arc<Certificates>>,
 }
 
-/// What kind of weight a service is.
+/// Category of a service.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, serde::Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Style {
-    /// A raw server that sends one fixed response: the empty container.
+    /// A raw server that sends one fixed response: the baseline cost.
     RawSocket,
     /// The language's own HTTP library.
     Platform,
@@ -121,9 +121,9 @@ pub enum Style {
     Framework,
     /// A framework tuned beyond its defaults; the settings say how.
     FrameworkTuned,
-    /// A service of the user that is known by its command alone.
+    /// A service of the user, given by its command alone.
     Own,
-    /// A server that ran already.
+    /// A server that already runs.
     Running,
 }
 
@@ -136,40 +136,40 @@ impl Style {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Version {
-    /// Prints the version and nothing else.
+    /// Prints only the version.
     #[serde(deserialize_with = "command")]
     pub command: Vec<String>,
 }
 
-/// `[[requires]]`: something that must be on the machine.
+/// `[[requires]]`: a program or library that must be installed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Requirement {
-    /// Ends with status 0 where the thing is present; its output is part of the build's content hash.
+    /// Ends with status 0 if it is installed. The output is part of the build's content hash.
     #[serde(deserialize_with = "command")]
     pub command: Vec<String>,
-    /// The packages of Debian 12 that bring it.
+    /// The packages of Debian 12 that provide it.
     #[serde(default)]
     pub debian: Vec<String>,
-    /// The lowest version that will do: the first dotted number in the command's output is compared.
+    /// The lowest acceptable version, compared with the first dotted number in the command's output.
     pub at_least: Option<String>,
-    /// What else to know, where the packages are not enough.
+    /// Further advice if the packages are not enough.
     pub hint: Option<String>,
 }
 
-/// `[[source]]`: a commit of a git repository, which lies in the service's copy before the first step of its build.
+/// `[[source]]`: a commit of a git repository, which is copied in before the first build step.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct GitSource {
-    /// The URL of the repository, as its authors publish it. A mirror is the user's matter: `url.<mirror>.insteadOf`.
+    /// The repository's published URL. Users set mirrors by `url.<mirror>.insteadOf`.
     pub git: String,
     /// The commit's full name: 40 hexadecimal digits.
     pub commit: String,
-    /// The full name of its tree: what was fetched is used if it has this hash, and not otherwise.
+    /// Full hash of the commit's tree. A fetched commit with another tree is not used.
     pub tree: String,
-    /// A folder in the service's folder, where there is none. It may lie in that of an earlier source, as a submodule's does.
+    /// A new folder in the service's folder. It may lie inside an earlier source's folder, like a submodule.
     pub into: PathBuf,
-    /// Files of the service's folder, which `git apply` applies in `into`, in this order.
+    /// Patch files of the service's folder, applied in `into` by `git apply`, in this order.
     #[serde(default)]
     pub patch: Vec<PathBuf>,
 }
@@ -181,7 +181,7 @@ pub struct Step {
     /// Program and arguments; runs in the service's folder. `{port}` in a word is the port.
     #[serde(deserialize_with = "command")]
     pub command: Vec<String>,
-    /// It brings packages from a registry. Such steps run one at a time, so that what comes over the network is theirs.
+    /// Whether it downloads packages. Such steps run one at a time, so that received bytes can be counted.
     #[serde(default)]
     pub network: bool,
 }
@@ -192,10 +192,10 @@ pub struct Run {
     /// Program and arguments; runs in the service's folder.
     #[serde(deserialize_with = "command")]
     pub command: Vec<String>,
-    /// What follows the command under one contract: for contracts of which a program can serve but one at a time.
+    /// Additional arguments under one contract, for programs that can serve only one contract at a time.
     #[serde(default)]
     pub arguments: BTreeMap<String, Vec<String>>,
-    /// The only port that it listens on, if it does not take another: an adopted service whose source says it.
+    /// The only port that it can listen on: for an adopted service with the port in its source.
     #[serde(default)]
     pub port: Option<u16>,
     #[serde(deserialize_with = "tare_load::units::deserialize_duration")]
@@ -203,12 +203,12 @@ pub struct Run {
     /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// False for a service that announces and closes each connection after one answer.
+    /// False for a service that announces `Connection: close` and closes after each answer.
     #[serde(default = "yes")]
     pub keeps_connections: bool,
 }
 
-/// `[[setting]]`: something that is not the framework's default.
+/// `[[setting]]`: a deviation from the framework's defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
@@ -216,7 +216,7 @@ pub struct Setting {
     pub why: String,
 }
 
-/// `[[excuse]]`: a check that the framework is known to fail. Its row is measured and gets a warning, instead of being left
+/// `[[excuse]]`: a check that the framework is known to fail. Its row gets a warning instead of being left
 /// out.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
@@ -226,27 +226,27 @@ pub struct KnownFailure {
     pub why: String,
 }
 
-/// The checks of which a known failure is tolerated. They concern the use of connections and what no experiment asks for; a
-/// wrong answer is never tolerated.
+/// The checks that may be known failures. They concern the use of connections and requests that no experiment
+/// sends; a wrong answer is never tolerated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToleratedCheck {
     /// Pipelined requests: no experiment sends them.
     Pipelined,
-    /// Many requests on one connection: the load opens another.
+    /// Many requests on one connection: the load reconnects.
     KeepAlive,
     /// `Connection: close`: no experiment sends it.
     ConnectionClose,
-    /// Other forms of a request: every experiment sends the plain one.
+    /// Other forms of a request: experiments send the plain one.
     RequestForms,
-    /// Paths that the contract does not know: no experiment asks for one.
+    /// Paths outside the contract: no experiment requests one.
     NotFound,
-    /// The end on SIGTERM: an experiment reports it, and goes on.
+    /// The end on SIGTERM: an experiment reports it and continues.
     End,
-    /// HTTP/1.1 on a port of HTTP/2 without TLS: no experiment asks for it.
+    /// HTTP/1.1 on an h2c port: no experiment sends it.
     #[serde(rename = "h2c-only")]
     H2cOnly,
-    /// Many more connections than `THREADS`: an experiment counts by itself what it leaves unanswered.
+    /// Many more connections than `THREADS`: experiments count unanswered requests themselves.
     Crowd,
 }
 
@@ -263,7 +263,7 @@ pub struct NotOffered {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Variant {
-    /// Its row is called `SERVICE:NAME`.
+    /// The row's name is `SERVICE:NAME`.
     pub name: String,
     /// How it differs, in a few words.
     pub title: String,
@@ -273,7 +273,7 @@ pub struct Variant {
     /// Adds to the variables of `[run]`.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Replaces that of `[run]`.
+    /// Replaces the value of `[run]`.
     pub keeps_connections: Option<bool>,
 }
 
@@ -281,7 +281,7 @@ fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PackageU
     package_url(deserializer).map(Some)
 }
 
-/// The crate's own serde form is a table; a person writes the URL.
+/// The crate's own serde form is a table; manifests contain the URL.
 pub(crate) fn package_url<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<PackageUrl<'static>, D::Error> {
@@ -302,7 +302,7 @@ fn other_command<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ve
     command(deserializer).map(Some)
 }
 
-/// What a manifest without the key `protocols` means.
+/// The default of a manifest without the key `protocols`.
 fn plain_http() -> Vec<HttpVersion> {
     vec![HttpVersion::Http1]
 }

@@ -1,4 +1,4 @@
-//! What there is to measure: every service folder's manifest, its variants spread out into rows of their own, and the
+//! The measurable services: the manifests of all service folders, with variants as rows of their own, and the
 //! built-in reference. Starts nothing and builds nothing.
 
 mod absent;
@@ -37,17 +37,17 @@ use crate::document::{self, DocumentError};
 /// The name of the built-in reference.
 pub const RAW_SOCKET: &str = "raw-socket";
 
-/// What to do where a name is not known since there is no catalogue.
+/// The advice for an unknown name if there is no catalogue.
 pub const NO_CATALOGUE: &str = "The catalogue of Tare is not here: work in a clone of its repository, or name that folder by \
                                 --catalogue DIR. A service of yours is a command such as 'node server.js', a URL, or a folder such \
                                 as ./mine";
 
-/// Where the words stand that name services.
+/// Where words that name services come from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Words<'a> {
-    /// On the command line: the user means what they say.
+    /// The command line: typed by the user.
     Typed,
-    /// In a file of this folder, to which their paths are relative.
+    /// A file in this folder; paths are relative to it.
     OfFile(&'a Path),
 }
 
@@ -60,13 +60,13 @@ impl<'a> Words<'a> {
     }
 }
 
-/// In a word of a command: for a program that does not read `PORT`.
+/// The placeholder in a command's word, for programs that do not read `PORT`.
 const PORT_PLACEHOLDER: &str = "{port}";
 
 impl Service {
-    /// The command that serves `contract`. Most services serve all of their contracts at once. An outside program may
-    /// not, if two contracts want different answers to one request, and the built-in reference has only one response: these
-    /// get an argument that names the contract.
+    /// The command that serves `contract`. Most services serve all their contracts at once. An external
+    /// program may not, if two contracts want different answers to one request, and the built-in reference
+    /// has one response only: these get an argument that names the contract.
     pub(crate) fn command_for(&self, contract: &str, port: u16) -> Vec<String> {
         let arguments = self.run.arguments.get(contract).into_iter().flatten();
         let words = self.run.command.iter().chain(arguments);
@@ -77,7 +77,7 @@ impl Service {
         Service { place, ..self.clone() }
     }
 
-    /// Its folder, relative to all that it is built from.
+    /// Its folder, relative to the root of its build.
     pub(crate) fn within_build_root(&self) -> &Path {
         self.folder.strip_prefix(&self.build_root).unwrap_or(Path::new(""))
     }
@@ -86,19 +86,19 @@ impl Service {
 /// The built-in raw socket, as a service of the catalogue.
 #[derive(Debug, Clone, Default)]
 pub struct RawSocket {
-    /// The program whose command `raw-socket` it is.
+    /// The executable with the command `raw-socket`.
     pub program: PathBuf,
-    /// The contracts that one fixed response can honour.
+    /// The contracts that one fixed response can satisfy.
     pub contracts: Vec<String>,
 }
 
 #[derive(Debug)]
 pub struct Catalogue {
-    /// By language and name, each service before its variants, the raw socket first.
+    /// Ordered by language and name; the raw socket first, each service before its variants.
     pub services: Vec<Service>,
-    /// Folders whose manifest is wrong: no services, and no reason to do without the others.
+    /// Folders with an invalid manifest. They are not services, but do not affect the others.
     pub broken: Vec<Broken>,
-    /// Whether services with manifests were looked for anywhere: a program that was installed alone has none.
+    /// Whether a folder of services was searched. An executable installed alone has none.
     is_given: bool,
 }
 
@@ -109,7 +109,7 @@ pub struct Broken {
 }
 
 impl Catalogue {
-    /// With the raw socket alone, which is started in `folder`.
+    /// A catalogue with only the raw socket, which is started in `folder`.
     pub(crate) fn new(folder: &Path, raw_socket: RawSocket) -> Catalogue {
         Catalogue {
             services: vec![built_in_raw_socket(folder, raw_socket)],
@@ -121,7 +121,7 @@ impl Catalogue {
     /// The raw socket, and the services with manifests at `ROOT/services/LANGUAGE/NAME/service.toml`.
     ///
     /// # Errors
-    /// `ROOT/services` cannot be listed. A wrong manifest is no error: it is in `broken`.
+    /// `ROOT/services` cannot be listed. An invalid manifest is not an error: it is in `broken`.
     pub fn load(root: &Path, contracts: &[&str], raw_socket: RawSocket) -> Result<Catalogue, DocumentError> {
         let mut catalogue = Catalogue::new(root, raw_socket);
         catalogue.read(&root.join("services"), contracts)?;
@@ -131,7 +131,7 @@ impl Catalogue {
     /// Adds the services with manifests at `FOLDER/LANGUAGE/NAME/service.toml`. `contracts` are the known names.
     ///
     /// # Errors
-    /// The folder cannot be listed. A wrong manifest is no error: it is in `broken`.
+    /// The folder cannot be listed. An invalid manifest is not an error: it is in `broken`.
     pub(crate) fn read(&mut self, folder: &Path, contracts: &[&str]) -> Result<(), DocumentError> {
         self.is_given = true;
         for path in manifests(folder)? {
@@ -144,7 +144,7 @@ impl Catalogue {
     }
 
     /// # Errors
-    /// There is a service of this name.
+    /// A service with this id exists.
     pub(crate) fn add(&mut self, service: Service) -> Result<(), SelectError> {
         match self.get(&service.id) {
             Some(_) => Err(SelectError::NameTaken(service.id)),
@@ -159,7 +159,7 @@ impl Catalogue {
         self.services.iter().find(|service| service.id == id)
     }
 
-    /// Behind a word that means nothing here: the nearest name, or where names would come from.
+    /// The end of a message about an unknown word: the nearest name, or where names come from.
     fn hint<'a>(&self, word: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
         let valid: Vec<&str> = valid.into_iter().collect();
         match nearest(word, valid.iter().copied()) {
@@ -193,7 +193,7 @@ fn name_of(folder: Option<&Path>) -> String {
     folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// A service of a checkout: named after its folder, in the folder of its language, and unique.
+/// Reads a checkout's service, whose name must equal its folder's and be unique; so must the language.
 fn read_manifest(
     path: &Path,
     contracts: &[&str],
@@ -225,7 +225,7 @@ fn read_manifest(
     Ok(spread(manifest, folder))
 }
 
-/// What is right or wrong with a manifest wherever it lies.
+/// Validates a manifest, wherever it is.
 fn understand(path: &Path, contracts: &[&str]) -> Result<(String, Service), DocumentError> {
     let text = document::read(path)?;
     let manifest: Service = document::parse(path, &text, manifest::FORMAT)?;
@@ -268,7 +268,7 @@ fn understand(path: &Path, contracts: &[&str]) -> Result<(String, Service), Docu
     Ok((text, manifest))
 }
 
-/// The service that lies in `folder`, and its variants.
+/// The service in `folder` and its variants.
 fn spread(mut service: Service, folder: &Path) -> Vec<Service> {
     let levels = service.build_root.components().count();
     service.id.clone_from(&service.name);
@@ -320,7 +320,7 @@ fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
     }
 }
 
-/// Labels hold `:` and `@`, which some file systems and shells dislike, and a command may be longer than the name of a file.
+/// Labels contain `:` and `@`, which some file systems and shells dislike, and may be too long for a file.
 pub fn file_name(label: &str) -> String {
     const LENGTH_MAX: usize = 80;
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '+' };
@@ -331,7 +331,7 @@ pub fn file_name(label: &str) -> String {
     }
 }
 
-/// Whether a word of the user is one service, however many commas are in it.
+/// Whether a word is a single service, even if it contains commas.
 pub(crate) fn is_one_service(word: &str) -> bool {
     command::is_command(word) || is_url(word)
 }

@@ -1,4 +1,4 @@
-//! In which protocols a service can be asked, and why not in the others.
+//! The protocols that a service offers, and reasons for missing ones.
 
 use tare_load::Protocol;
 
@@ -10,18 +10,18 @@ use crate::{
 };
 
 impl Service {
-    /// The same service, asked in `protocol`.
+    /// The same service with requests in `protocol`.
     #[must_use]
     pub fn asked_in(&self, protocol: Protocol) -> Service {
         Service { protocol, ..self.clone() }
     }
 
-    /// The word for it in the protocol in which it is asked: `restinio:timers+h2`.
+    /// Its id with its protocol: `restinio:timers+h2`.
     pub fn word(&self) -> String {
         self.id.clone() + &protocol::ending(self.protocol)
     }
 
-    /// How a client speaks to it. What runs already has certificates of its own.
+    /// How a client connects to it. A running server has its own certificates.
     pub fn channel(&self) -> Channel {
         let trusts = match &self.running {
             Some(running) => running.channel.trusts.clone(),
@@ -30,7 +30,7 @@ impl Service {
         Channel { protocol: self.protocol, trusts }
     }
 
-    /// How it differs from the service of its folder that is asked in plain HTTP/1.1, if it does.
+    /// How it differs from the plain HTTP/1.1 service of its folder, if it does.
     pub fn difference(&self) -> Option<String> {
         let protocol = (self.protocol != Protocol::Http1).then(|| self.protocol.to_string());
         match (&self.title, protocol) {
@@ -44,18 +44,18 @@ impl Service {
             return protocol == running.channel.protocol;
         }
         match self.protocols.as_slice() {
-            // A command has no manifest, and is asked as every server can be.
+            // A command has no manifest; HTTP/1.1 is assumed.
             [] => protocol == Protocol::Http1,
             versions => protocol::spoken(versions, self.tls).any(|spoken| spoken == protocol),
         }
     }
 
-    /// Why it cannot be asked in the protocol of its row; absent if it can.
+    /// Why its row's protocol is not available; absent if it is.
     pub fn why_not_asked(&self) -> Option<String> {
         self.why_not(self.protocol)
     }
 
-    /// Why it cannot be asked in `protocol`; absent if it can.
+    /// Why `protocol` is not available; absent if it is.
     pub fn why_not(&self, protocol: Protocol) -> Option<String> {
         if self.offers(protocol) {
             return None;
@@ -76,7 +76,7 @@ impl Service {
     }
 }
 
-/// What is wrong with these keys of a manifest.
+/// Validates these keys of a manifest.
 pub(super) fn check(
     manifest: &Service,
     wrong: impl Fn(&str, String) -> DocumentError,
@@ -95,7 +95,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// All of them: the built-in raw socket.
+/// All HTTP versions, which the built-in raw socket serves.
 pub(super) fn all() -> Vec<HttpVersion> {
     vec![HttpVersion::Http1, HttpVersion::H2, HttpVersion::H2c]
 }

@@ -1,8 +1,7 @@
-//! Services that lie elsewhere than in the repository: a word with a slash is a folder with a `service.toml`.
+//! Services outside the repository: a word with a slash is a folder with a `service.toml`.
 //!
-//! Such a folder may have any name, in a folder of any name. Its id is its path, so that a run that is resumed finds it
-//! again; its records are kept under a name that no service of a checkout can have, for `+` stands in no folder of theirs
-//! that a manifest would pass.
+//! The folder and its parent may have any name. The id is the path, so that a resumed run finds it again. Its
+//! records have a name with `+`, which no service of a checkout can have.
 
 use std::{
     io::ErrorKind,
@@ -16,13 +15,13 @@ use super::{
 };
 use crate::{document::DocumentError, protocol};
 
-/// What makes a folder one of a service.
+/// The file that makes a folder a service.
 const FILE: &str = "service.toml";
 
 impl Catalogue {
-    /// Takes in the service that `word` names, if it is a command or a path (`./mine`, `.`, `../a/b:variant`, `./mine@2`), and
-    /// gives back its id with whatever followed the path. Other words, and ids of services that are there, come back as they are.
-    /// Paths are relative to the folder where the word stands, and a command runs there.
+    /// Adds the service that `word` names, if it is a command or a path (`./mine`, `.`, `../a/b:variant`,
+    /// `./mine@2`), and returns its id with any suffix. Other words and known ids are returned unchanged.
+    /// Paths are relative to the folder of the word's file, and a command runs there.
     ///
     /// # Errors
     /// The folder does not exist, or its manifest is not valid.
@@ -46,7 +45,7 @@ impl Catalogue {
             ErrorKind::NotFound => DocumentError::NoFolder { path: path.clone() },
             _ => DocumentError::Read { path: path.clone(), source },
         })?;
-        // The raw socket runs in the root, and a repository of one service has its manifest there.
+        // The raw socket runs in the root, which may hold the manifest of a repository with one service.
         let is_here = |service: &&Service| service.folder == folder && service.style != Style::RawSocket;
         if !self.services.iter().any(|service| is_here(&service)) {
             let manifest = folder.join(FILE);
@@ -67,7 +66,7 @@ fn is_path(word: &str) -> bool {
     word.contains('/') || [".", ".."].contains(&word)
 }
 
-/// The path, and the variant, protocol and number after it. A folder that has such a name is meant as it is.
+/// The path, and the suffix with variant, protocol and number. An existing folder name has no suffix.
 fn split<'w>(word: &'w str, from: &Path) -> (PathBuf, &'w str) {
     let name = word.rfind('/').map_or(0, |slash| slash + 1);
     let end = match from.join(word).exists() {

@@ -1,4 +1,4 @@
-//! Where the commands of a service run: its own folder, or the copy that it was built in; and the revision that it is of.
+//! Where the commands of a service run: its own folder, or its built copy. Also the revision of a service.
 
 use std::{
     ops::Deref,
@@ -10,26 +10,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::lock::Lock;
 
-/// What a row is made again of, if it is a service at a revision: its tree and its packages may be gone by then.
+/// Data to recreate a row of a service at a revision, after its tree and packages may be gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevisionOf {
     /// The id of the service in the work tree.
     pub service: String,
-    /// Where it lies there.
+    /// The service's folder in the work tree.
     pub folder: PathBuf,
     /// The full name of the commit; absent for the work tree itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The command that builds it, if the user said so.
+    /// The build command, if the user gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
 }
 
-/// A folder that is not removed by another Tare as long as this value or a clone of it lives.
+/// A folder that no other Tare removes while this value or a clone exists.
 #[derive(Debug, Clone, Default)]
 pub struct Place {
     folder: PathBuf,
-    /// Holds a shared lock, where the folder is one of the cache of builds.
+    /// A shared lock, if the folder is in the cache of builds.
     lease: Option<Arc<Lock>>,
 }
 
@@ -42,9 +42,9 @@ impl Place {
         Place { folder, lease: Some(Arc::new(lease)) }
     }
 
-    /// A folder below it, which stays as long.
+    /// A folder below this one, under the same lock.
     pub(crate) fn below(&self, path: &Path) -> Place {
-        // A path that ends with a slash is another text.
+        // An appended empty path would add a slash.
         let folder = if path.as_os_str().is_empty() { self.folder.clone() } else { self.folder.join(path) };
         Place { folder, lease: self.lease.clone() }
     }

@@ -1,17 +1,17 @@
-//! What stands in the place of a command where a service runs already.
+//! A server that already runs, in place of a command.
 
 use tare_host::process::Server;
 
 use crate::client::Channel;
 
-/// A server that Tare did not start, and that it does not stop.
+/// A server that Tare did not start and will not stop.
 #[derive(Debug, Clone)]
 pub struct Running {
     pub server: Server,
-    /// What requests name as their `Host`.
+    /// The `Host` header of requests.
     pub host: String,
-    /// The path that its URL has, `/` if none.
+    /// The path of its URL; default: `/`.
     pub path: String,
-    /// How it is asked, which its URL says.
+    /// The protocol and certificates, from its URL.
     pub channel: Channel,
 }

@@ -1,4 +1,4 @@
-//! Choosing rows by words: `hyper`, `hyper+h2` (in a protocol), `hyper@2` (the same service under a second name), `group:go`, `all`.
+//! Selects rows by words: `hyper`, `hyper+h2` (a protocol), `hyper@2` (a second row), `group:go`, `all`.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use crate::{
 };
 use tare_load::Protocol;
 
-/// One row of an experiment: a service under a label of its own.
+/// One row of an experiment: a service under a unique label.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The service's id, with `+PROTOCOL` if that is not plain HTTP/1.1, and with `@N` where the same row stands twice.
+    /// The service's id, with `+PROTOCOL` unless it is plain HTTP/1.1, and `@N` for a repeated row.
     pub label: String,
     pub service: Service,
 }
 
-/// Why a selection has no meaning.
+/// Why a selection is invalid.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SelectError {
     #[error("unknown service \"{0}\"{1}")]
@@ -33,7 +33,7 @@ pub enum SelectError {
 }
 
 impl SelectError {
-    /// The word that means nothing, as it was written.
+    /// The invalid word as written.
     pub fn word(&self) -> String {
         match self {
             SelectError::UnknownService(word, _)
@@ -45,10 +45,10 @@ impl SelectError {
     }
 }
 
-/// The rows that `words` name, in their order; what a group repeats is left out.
+/// The rows named by `words`, in order, without duplicates from groups.
 ///
 /// # Errors
-/// A word names no service or group, a service whose manifest is not valid, or a row that is there already.
+/// A word names no service or group, a service with an invalid manifest, or a row that is already selected.
 pub fn select<'a>(
     catalogue: &Catalogue,
     words: impl IntoIterator<Item = &'a str>,
@@ -88,12 +88,12 @@ fn named(catalogue: &Catalogue, word: &str) -> Result<Row, SelectError> {
         let valid = catalogue.services.iter().map(|service| service.id.as_str());
         SelectError::UnknownService(id.to_owned(), catalogue.hint(id, valid))
     })?;
-    // What runs already is asked as its URL says.
+    // The URL of a running server determines its protocol.
     let usual = service.running.as_ref().map_or_else(Protocol::default, |running| running.channel.protocol);
     Ok(Row { label: word.to_owned(), service: service.asked_in(protocol.unwrap_or(usual)) })
 }
 
-/// A row for each protocol in place of each of `rows`; one that was chosen in another than plain HTTP/1.1 stays what it is.
+/// Replaces each of `rows` by a row for each protocol. A row with an explicit protocol stays as it is.
 pub fn in_each(rows: Vec<Row>, protocols: &[Protocol]) -> Vec<Row> {
     let mut all: Vec<Row> = Vec::new();
     for row in rows {
@@ -110,15 +110,15 @@ pub fn in_each(rows: Vec<Row>, protocols: &[Protocol]) -> Vec<Row> {
     all
 }
 
-/// Gives certificates to the rows that are asked over TLS; they are made if there is such a row.
+/// Gives certificates to the rows with TLS, and makes them only if there are such rows.
 ///
 /// # Errors
-/// They cannot be made.
+/// The certificates cannot be made.
 pub fn certify(
     rows: &mut [Row],
     make: impl FnOnce() -> Result<Certificates, CertificateError>,
 ) -> Result<(), CertificateError> {
-    // What runs already has its own.
+    // A running server has its own.
     let takes = |row: &Row| row.service.protocol.is_tls() && row.service.running.is_none();
     if !rows.iter().any(takes) {
         return Ok(());
@@ -135,7 +135,7 @@ impl Row {
         Row { label: service.word(), service }
     }
 
-    /// The same row of plain HTTP/1.1, in another protocol.
+    /// A plain HTTP/1.1 row in another protocol.
     fn asked_in(&self, protocol: Protocol) -> Row {
         let name = without_number(&self.label);
         let number = &self.label[name.len()..];
@@ -158,7 +158,7 @@ fn group<'a>(catalogue: &'a Catalogue, word: &str) -> Result<Vec<&'a Service>, S
     if !found.is_empty() {
         return Ok(found);
     }
-    // The raw socket is of no language.
+    // The raw socket belongs to no language.
     let others = catalogue.services.iter().filter(|service| service.id != super::RAW_SOCKET);
     let mut valid: Vec<&str> = others.map(|service| service.language.as_str()).collect();
     valid.sort_unstable();

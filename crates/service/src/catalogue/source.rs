@@ -1,23 +1,23 @@
-//! What is right or wrong with the `[[source]]` entries of a manifest.
+//! Validates the `[[source]]` entries of a manifest.
 
 use std::path::{Component, Path};
 
 use super::{GitSource, Service};
 use crate::{document::DocumentError, git};
 
-/// Ways to a repository by which git itself runs no command of the URL's.
+/// URL schemes with which git runs no command from the URL.
 const SCHEMES: [&str; 5] = ["https://", "http://", "ssh://", "git://", "file://"];
-/// Of SHA-1, which names commits and trees.
+/// Hexadecimal digits of a SHA-1, which names commits and trees.
 const DIGITS: usize = 40;
 
 impl GitSource {
-    /// What fetches it, as a person would type it.
+    /// An equivalent fetch command, for messages.
     pub fn command(&self) -> Vec<String> {
         [git::PROGRAM, "fetch", &self.git, &self.commit].map(str::to_owned).to_vec()
     }
 }
 
-/// `wrong` makes an error at the first line that holds its first argument.
+/// `wrong` makes an error at the first line that contains its first argument.
 pub(super) fn check(
     manifest: &Service,
     wrong: impl Fn(&str, String) -> DocumentError,
@@ -41,7 +41,7 @@ pub(super) fn check(
             let message = format!("\"{path}\" is no path within the service's folder");
             return Err(wrong(&format!("\"{path}\""), message));
         }
-        // What lies around another comes before it, or it would find its folder taken.
+        // An outer folder must come before the inner one, or it would find its place taken.
         let earlier = &manifest.sources[..index];
         if let Some(other) = earlier.iter().find(|other| other.into.starts_with(into)) {
             let message = match &other.into == into {
@@ -62,7 +62,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// A relative path of names only.
+/// Whether a path is relative and has only normal components.
 fn is_within(path: &Path) -> bool {
     path.components().next().is_some() && path.components().all(|part| matches!(part, Component::Normal(_)))
 }

@@ -1,14 +1,14 @@
-//! A service that runs already: it has no command, no manifest and no build, and is known by its URL.
+//! A service that already runs, named by its URL: it has no command, manifest or build.
 
 use std::{env, time::Duration};
 
 use super::{Catalogue, Place, Run, Running, Service, Style, command::without_number};
 
-/// How long it may take to answer: it has started long ago.
+/// Time limit for its first answer: it started long ago.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Catalogue {
-    /// Takes in the server that the user calls `url`.
+    /// Adds the server that the user names by `url`.
     pub fn add_running(&mut self, url: &str, running: Running) {
         let id = without_number(url);
         if self.get(id).is_none() {
@@ -17,7 +17,7 @@ impl Catalogue {
     }
 }
 
-/// Whether a word of the user is meant as the URL of a server, and not as the name of a service or as a command. It may be wrong.
+/// Whether a word is meant as a server's URL, even an invalid one, and not as a service name or a command.
 pub fn is_url(word: &str) -> bool {
     let is_of_http = word.starts_with("http://") || word.starts_with("https://");
     is_of_http || word.contains("://") && !word.contains(char::is_whitespace)

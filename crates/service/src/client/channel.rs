@@ -1,4 +1,4 @@
-//! How a client speaks to a server: in which protocol, and by which certificates.
+//! How a client connects to a server: its protocol, and the certificates that it trusts.
 
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -13,27 +13,27 @@ use tare_load::{Protocol, TlsClient, TlsError, TlsOffer, TlsOptions, TlsVersion,
 
 use crate::certificate::Certificates;
 
-/// In which protocol, and by which certificates. By default plain HTTP/1.1.
+/// Protocol and certificates. Default: plain HTTP/1.1.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Channel {
     pub protocol: Protocol,
     pub trusts: Trusts,
 }
 
-/// Whose certificates a client trusts.
+/// The certificates that a client trusts.
 #[derive(Debug, Clone, Default)]
 pub enum Trusts {
-    /// It asks nothing over TLS.
+    /// It does not use TLS.
     #[default]
     Nothing,
-    /// Those of the run.
+    /// The certificates of the run.
     Run(Arc<Certificates>),
-    /// Those that this client accepts, of a server that has its own.
+    /// The certificates that this client accepts, for a server with its own.
     Own(Arc<TlsClient>),
 }
 
 impl Channel {
-    /// The settings of a TLS client that offers the protocol and no other; absent without TLS.
+    /// The settings of a TLS client that offers only this protocol; absent without TLS.
     pub fn tls(&self) -> Option<Arc<ClientConfig>> {
         let alpn = self.protocol.alpn()?;
         match &self.trusts {
@@ -43,7 +43,7 @@ impl Channel {
         }
     }
 
-    /// Those of the run, which its services show.
+    /// The run's certificates, which its services present.
     pub(crate) fn certificates(&self) -> Option<&Arc<Certificates>> {
         match &self.trusts {
             Trusts::Run(certificates) => Some(certificates),
@@ -51,7 +51,7 @@ impl Channel {
         }
     }
 
-    /// Of the run: the authority that a client of its services must trust, and the name that it asks for. Absent without TLS.
+    /// The run's authority and the server name that clients request. Absent without TLS.
     pub fn trusted(&self) -> Option<(&CertificateDer<'static>, &'static str)> {
         match &self.trusts {
             Trusts::Run(certificates) if self.protocol.is_tls() => {
@@ -61,10 +61,10 @@ impl Channel {
         }
     }
 
-    /// How a load speaks TLS: as everything that speaks TLS 1.3 can, so that all services are asked for the same. Absent without TLS.
+    /// The TLS settings of a load: what every TLS 1.3 server supports, for all services. Absent without TLS.
     ///
     /// # Errors
-    /// The authority of the run cannot be used.
+    /// The run's authority cannot be used.
     pub fn client_of_load(&self, resumes: bool) -> Result<Option<Arc<TlsClient>>, TlsError> {
         let certificates = match &self.trusts {
             Trusts::Own(client) => return Ok(Some(Arc::clone(client))),
@@ -83,8 +83,8 @@ impl Channel {
         Ok(Some(Arc::new(TlsClient::new(options)?)))
     }
 
-    /// What the certificate of the server must be for: its name where a client asks for that. That of a run is for 127.0.0.1,
-    /// at whichever address its services are asked.
+    /// The name that the server's certificate must have. For the run's certificates it is 127.0.0.1, whatever
+    /// the address of the service.
     pub(crate) fn server_name(&self) -> ServerName<'static> {
         match &self.trusts {
             Trusts::Own(client) => client.server_name(),
@@ -92,7 +92,7 @@ impl Channel {
         }
     }
 
-    /// What is unusual about its TLS, in words: two loads that differ in it are different ones.
+    /// Unusual TLS settings in words: loads that differ in them are not comparable.
     pub fn unusual_tls(&self) -> Option<String> {
         let Trusts::Own(client) = &self.trusts else { return None };
         let version = (client.version() == TlsVersion::Tls12).then_some("TLS 1.2");
@@ -113,7 +113,7 @@ impl From<Option<Arc<Certificates>>> for Trusts {
     }
 }
 
-/// By identity: each run makes its own, and nothing else tells them apart.
+/// Compares by identity: each run makes its own certificates.
 impl PartialEq for Trusts {
     fn eq(&self, other: &Trusts) -> bool {
         match (self, other) {

@@ -21,7 +21,7 @@ pub enum AskError {
     Closed,
     #[error("the connection was closed within the answer: {0}")]
     Cut(Progress),
-    /// `bytes` are of any layer; what is known of the answer itself is its `progress`.
+    /// `bytes` counts all layers; `progress` describes the answer itself.
     #[error("the answer was not complete within {within:?}{}", meanwhile(*.bytes, *.progress))]
     TooLate { within: Duration, bytes: usize, progress: Option<Progress> },
     #[error("the answer has no end: more than {ANSWER_BYTES_MAX} bytes came without a whole one")]
@@ -36,12 +36,12 @@ pub enum AskError {
     Http2(#[from] Http2Error),
     #[error(transparent)]
     NotHttp2(#[from] NotHttp2),
-    /// What is spoken there instead, with the fix.
+    /// The protocol that the port speaks instead, with the fix.
     #[error("{0}")]
     OtherProtocol(String),
 }
 
-/// What went wrong between two that speak HTTP/2. Codes are those of RFC 9113, section 7, such as `PROTOCOL_ERROR`.
+/// An HTTP/2 error. Codes are those of RFC 9113, section 7, such as `PROTOCOL_ERROR`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Http2Error {
     #[error("the server sent what RFC 9113 forbids, or too much of what it allows: {0}")]
@@ -56,14 +56,14 @@ pub enum Http2Error {
     Other(Box<str>),
 }
 
-/// What came in the place of the first frame of HTTP/2.
+/// The bytes received instead of the first HTTP/2 frame.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the server does not speak HTTP/2 there: it sent `{}`", .got.escape_ascii())]
 pub struct NotHttp2 {
     pub got: Vec<u8>,
 }
 
-/// What came in vain, which tells a server that floods from one that is silent.
+/// The amount received so far, which distinguishes a flooding server from a silent one.
 fn meanwhile(bytes: usize, progress: Option<Progress>) -> String {
     match (progress, bytes) {
         (Some(Progress::Nothing), _) | (None, 0) => String::new(),
@@ -74,7 +74,7 @@ fn meanwhile(bytes: usize, progress: Option<Progress>) -> String {
 }
 
 impl AskError {
-    /// The same of an answer of which so much had come.
+    /// The error with the progress of the answer.
     pub(super) fn after(self, progress: Progress) -> AskError {
         match self {
             AskError::TooLate { within, bytes, .. } => {

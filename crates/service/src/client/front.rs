@@ -1,4 +1,4 @@
-//! For tests: TLS before a server that has none, by its own implementation of the server's side.
+//! For tests: a TLS front of a server without TLS, with a separate server-side implementation.
 
 use std::{
     io::{self, Read, Write},
@@ -15,10 +15,10 @@ use rustls::{
 
 use crate::certificate::Certificates;
 
-/// How long a turn without anything new lasts.
+/// Pause of an idle loop.
 const IDLE: Duration = Duration::from_micros(200);
 
-/// Answers at the address that it gives back with TLS and this ALPN, and passes on to `upstream`.
+/// Terminates TLS with this ALPN, forwards to `upstream`, and returns its address.
 pub(crate) fn before(upstream: SocketAddr, certificates: &Certificates, alpn: &[&[u8]]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

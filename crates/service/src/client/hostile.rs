@@ -1,4 +1,4 @@
-//! For tests: servers that take time and memory as long as they get any, and what the client makes of them.
+//! For tests: servers that send without end, and the client's reaction to them.
 
 use std::{
     io::{self, Read, Write},
@@ -13,9 +13,9 @@ use super::{ANSWER_BYTES_MAX, AskError, Channel, Deadline, Http2Error, PREFACE, 
 use crate::certificate::Certificates;
 
 const PATIENCE: Duration = Duration::from_millis(300);
-/// What the patience may become on a busy machine. None of these servers ends by itself.
+/// Upper limit of an attempt on a busy machine. None of these servers ends by itself.
 const SOON: Duration = Duration::from_secs(20);
-/// Less than any flood brings meanwhile, and more than a silent server says.
+/// Every flood sends more than this in that time, and a silent server sends less.
 const FLOOD_BYTES: usize = 1_000;
 
 const DATA: u8 = 0;
@@ -37,7 +37,7 @@ const OK: &[u8] = &[0x88];
 /// The stream of the first request.
 const FIRST: u32 = 1;
 
-/// What is sent once a request came, what then for ever, and the pause between.
+/// What the server sends after a request: `begin` once, then `more` for ever, with pauses.
 #[derive(Clone)]
 struct Flood {
     begin: Vec<u8>,
@@ -64,7 +64,7 @@ impl Flood {
     }
 }
 
-/// A server that awaits what `is_asked` says and then does this, to everybody.
+/// A server that waits as `is_asked` does and then floods each client.
 fn server(is_asked: fn(&mut TcpStream) -> io::Result<()>, flood: Flood, reads: bool) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -84,12 +84,12 @@ fn server(is_asked: fn(&mut TcpStream) -> io::Result<()>, flood: Flood, reads: b
     address
 }
 
-/// Anything, as a request of HTTP/1.1 or a ClientHello is.
+/// Waits for any bytes, such as an HTTP/1.1 request or a ClientHello.
 fn anything(stream: &mut TcpStream) -> io::Result<()> {
     stream.read(&mut [0; 4096]).map(drop)
 }
 
-/// The preface and frames up to the head of a request, after SETTINGS of its own.
+/// Sends SETTINGS, then reads the preface and frames up to the head of a request.
 fn request(stream: &mut TcpStream) -> io::Result<()> {
     stream.write_all(&[frame(SETTINGS, 0, 0, b""), frame(SETTINGS, ACK, 0, b"")].concat())?;
     stream.read_exact(&mut vec![0; PREFACE[0].len()])?;
@@ -119,7 +119,7 @@ pub(super) fn exchange() -> Exchange {
     }
 }
 
-/// Why there is no answer, which is said soon.
+/// The error of a request, which must come soon.
 fn refused(name: &str, server: impl Into<Endpoint>, channel: &Channel) -> AskError {
     let began = Instant::now();
     let asked = ask_in(&server.into(), channel, &exchange(), Deadline::after(PATIENCE));
@@ -127,7 +127,7 @@ fn refused(name: &str, server: impl Into<Endpoint>, channel: &Channel) -> AskErr
     asked.map(|response| response.status).expect_err(name)
 }
 
-/// Ended by the limits of the question, and by nothing else.
+/// Whether the request's own limits ended it.
 fn is_out_of_bounds(error: &AskError) -> bool {
     match error {
         AskError::TooLong => true,
@@ -136,7 +136,7 @@ fn is_out_of_bounds(error: &AskError) -> bool {
     }
 }
 
-/// What `h2` alone would read for ever: it is ended by the clock or by the number of bytes.
+/// Frames that `h2` alone would read for ever; the clock or the number of bytes must end them.
 fn endless_frames() -> Vec<(&'static str, Flood)> {
     let head = || frame(HEADERS, END_HEADERS, FIRST, OK);
     let interim = frame(HEADERS, END_HEADERS, FIRST, b"\x08\x03103");
@@ -158,7 +158,7 @@ fn endless_frames() -> Vec<(&'static str, Flood)> {
 fn frames_without_end_have_one_deadline_and_one_size() {
     let channel = Channel { protocol: Protocol::H2c, ..Channel::default() };
     for (name, flood) in endless_frames() {
-        // The window of a body is given back, and is overrun by one who does not care.
+        // The client reopens the body's window, but a server may ignore it and overrun it.
         let is_of_flow = |error: &AskError| matches!(error, AskError::Http2(Http2Error::Refused(code)) if **code == *"FLOW_CONTROL_ERROR");
         let error = refused(name, server(request, flood, true), &channel);
         assert!(is_out_of_bounds(&error) || is_of_flow(&error), "{name}: {error}");
@@ -170,7 +170,7 @@ fn frames_that_no_answer_has_are_errors() {
     let channel = Channel { protocol: Protocol::H2c, ..Channel::default() };
     let head = || frame(HEADERS, END_HEADERS, FIRST, OK);
     let literal = [&[0, 1, b'a', 100][..], &[b'b'; 100]].concat();
-    // A field of 3,900 bytes in the table, and 12,000 times its index.
+    // An HPACK bomb: a field of 3,900 bytes in the table, and 12,000 references to it.
     let bomb = [OK, &[0x40, 1, b'a', 0x7f, 0xbd, 0x1d], &[b'v'; 3_900], &[0xbe; 12_000]].concat();
     let bomb = frame(HEADERS, END_HEADERS | END_STREAM, FIRST, &bomb);
     let floods = [
@@ -239,7 +239,7 @@ fn a_body_that_cannot_be_read_whole_is_refused_by_what_it_announces() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     let of_length = |bytes: u64| format!("HTTP/1.1 200 OK\r\nContent-Length: {bytes}\r\n\r\n");
     let limit = ANSWER_BYTES_MAX as u64;
-    // Nothing follows, so that only a look at what is announced ends it before the deadline.
+    // Nothing follows, so only the announced length can end it before the deadline.
     let said = |begin: String| {
         let silent = Flood { pause: SOON, ..drip(begin.clone(), b"") };
         refused(&begin, server(anything, silent, true), &Channel::default())
@@ -258,7 +258,7 @@ fn a_body_that_cannot_be_read_whole_is_refused_by_what_it_announces() {
     }
     assert!(matches!(said(of_length(limit)), AskError::TooLate { within: PATIENCE, .. }));
     let channel = Channel { protocol: Protocol::H2c, ..Channel::default() };
-    // The static name of `content-length`, and its value as it is.
+    // The static name of `content-length` with a literal value.
     let head = [OK, &[0x0f, 0x0d, 8], b"16777217"].concat();
     let begin = frame(HEADERS, END_HEADERS, FIRST, &head);
     let silent = Flood { pause: SOON, ..drip(begin, b"") };

@@ -1,5 +1,5 @@
-//! HTTP/2 by another implementation than the generator's, for questions around a load: the crate `h2`, which is given what the
-//! connection reads and is asked again whenever something came. Nothing runs beside the caller.
+//! An HTTP/2 client for requests outside a load, independent of the generator: the crate `h2`, polled
+//! whenever the connection has data. No background task runs.
 
 use std::{
     cell::{Cell, RefCell},
@@ -31,10 +31,10 @@ use super::{
 
 type Data = Cursor<Vec<u8>>;
 
-/// The longest head, as of HTTP/1.1. The default of `h2` is 16 MiB, which a few bytes of HPACK can stand for.
+/// Limit of a head, as for HTTP/1.1. The default of `h2` is 16 MiB, to which a few bytes of HPACK can expand.
 const HEAD_BYTES_MAX: u32 = 64 * 1024;
-/// How much `h2` reads before whoever waits looks at the clock and takes what came. `h2` itself reads as long as there is anything,
-/// and keeps each interim head until it is asked for.
+/// Bytes that `h2` may read before the caller checks the clock. `h2` itself reads as long as there is data,
+/// and stores every interim head until it is polled.
 const TURN_BYTES: usize = 64 * 1024;
 
 /// A connection that speaks HTTP/2.
@@ -46,7 +46,7 @@ pub(crate) struct Http2Connection {
     scheme: &'static str,
 }
 
-/// An answer that is awaited.
+/// An answer that has not arrived completely.
 #[derive(Debug)]
 pub(crate) struct Awaited {
     head: ResponseFuture,
@@ -55,7 +55,7 @@ pub(crate) struct Awaited {
 }
 
 impl Http2Connection {
-    /// Connects and says the preface.
+    /// Connects and sends the preface.
     ///
     /// # Errors
     /// As [`ClientConnection::open_in`], or the server refuses HTTP/2.
@@ -67,7 +67,7 @@ impl Http2Connection {
         let socket = ClientConnection::open_in(endpoint, channel, deadline)?;
         let wire = PolledSocket::new(socket);
         let mut builder = Builder::new();
-        // Nothing takes what a server pushes.
+        // Pushed streams are not used.
         builder.enable_push(false).max_header_list_size(HEAD_BYTES_MAX);
         let mut handshake = Box::pin(builder.handshake::<_, Data>(wire.clone()));
         let opened = wire.until(deadline, |context| handshake.as_mut().poll(context))?;
@@ -75,10 +75,10 @@ impl Http2Connection {
         Ok(Http2Connection { wire, connection, sender, scheme: channel.scheme() })
     }
 
-    /// Sends the request in `bytes`, which are those of HTTP/1.1, with all of its body.
+    /// Sends an HTTP/1.1 request in `bytes` as HTTP/2, with its whole body.
     ///
     /// # Errors
-    /// The connection has ended, or no stream may be opened by the deadline.
+    /// The connection has ended, or the server allows no new stream before the deadline.
     pub(crate) fn send(&mut self, bytes: &[u8], deadline: Deadline) -> Result<Awaited, AskError> {
         let (request, body) = translate::request(bytes, self.scheme).ok_or(Http2Error::Request)?;
         let Http2Connection { wire, connection, sender, .. } = self;
@@ -93,18 +93,18 @@ impl Http2Connection {
         let (head, mut stream) =
             self.sender.send_request(request, body.is_none()).map_err(|error| failed(&error))?;
         if let Some(body) = body {
-            // It is kept until the server lets it be sent.
+            // `h2` stores the body until the server's window allows it.
             stream.send_data(Cursor::new(body), true).map_err(|error| failed(&error))?;
         }
-        // On its way before anything is awaited, as far as that goes without a wait.
+        // Sends as much as possible without waiting.
         self.advance();
         Ok(Awaited { head, came: None, body: Vec::new() })
     }
 
-    /// The whole answer.
+    /// Reads the whole answer.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// See [`AskError`].
     pub(crate) fn answer(&mut self, awaited: &mut Awaited, deadline: Deadline) -> Result<Response, AskError> {
         let Http2Connection { wire, connection, .. } = self;
         let answer = wire.until(deadline, |context| {
@@ -126,7 +126,7 @@ impl Http2Connection {
     /// Sends a request and reads the whole answer.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// See [`AskError`].
     pub(crate) fn ask(&mut self, exchange: &Exchange, deadline: Deadline) -> Result<Response, AskError> {
         let mut awaited = self.send(&exchange.request, deadline)?;
         self.answer(&mut awaited, deadline)
@@ -140,7 +140,7 @@ impl Http2Connection {
 }
 
 impl Awaited {
-    /// How much of it came, once its head did.
+    /// The amount of the answer received, once its head is complete.
     fn progress(&self) -> Option<Progress> {
         let (head, _) = self.came.as_ref()?;
         let (status, bytes) = (head.status.as_u16(), self.body.len() as u64);
@@ -181,7 +181,7 @@ impl Awaited {
     }
 }
 
-/// The length that the head promises, if it is more than is read.
+/// The announced length, if it exceeds the limit.
 fn announced(head: &Parts) -> Option<u64> {
     length(head).filter(|length| *length > ANSWER_BYTES_MAX as u64)
 }
@@ -190,7 +190,7 @@ fn length(head: &Parts) -> Option<u64> {
     head.headers.get(http::header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// An error of `h2`: of the connection below it, or of what came over it.
+/// Classifies an `h2` error: of the connection below it, or of the received frames.
 fn failed(error: &h2::Error) -> AskError {
     if let Some(io) = error.get_io() {
         return AskError::Io(io::Error::new(io.kind(), io.to_string()));
@@ -206,28 +206,28 @@ fn failed(error: &h2::Error) -> AskError {
     error.into()
 }
 
-/// The connection as `h2` reads and writes it.
+/// The connection for `h2` to read and write.
 #[derive(Debug, Clone)]
 struct PolledSocket {
     socket: Rc<RefCell<ClientConnection>>,
     turn: Rc<ReadTurn>,
 }
 
-/// What became of the last time that `h2` was asked.
+/// The result of the last turn of polling `h2`.
 #[derive(Debug, Default)]
 struct ReadTurn {
-    /// Something could not be sent.
+    /// Some bytes could not be sent.
     is_blocked: Cell<bool>,
-    /// How much may still be read.
+    /// Bytes that may still be read in this turn.
     bytes_left: Cell<usize>,
-    /// It ended before everything was read.
+    /// The turn ended before all data was read.
     is_cut: Cell<bool>,
-    /// `h2` wanted to read. It does not while its replies are not taken.
+    /// `h2` wanted to read. It stops reading while its replies cannot be sent.
     is_reading: Cell<bool>,
 }
 
 impl ReadTurn {
-    /// What it ended for.
+    /// The events to wait for after this turn.
     fn waits_for(&self) -> PollFlags {
         match (self.is_blocked.take(), self.is_reading.get()) {
             (false, _) => PollFlags::IN,
@@ -237,7 +237,7 @@ impl ReadTurn {
     }
 }
 
-/// Whether anything is to be asked again at once.
+/// Whether `h2` must be polled again at once.
 #[derive(Debug, Default)]
 struct Woken(AtomicBool);
 
@@ -252,7 +252,7 @@ impl PolledSocket {
         PolledSocket { socket: Rc::new(RefCell::new(socket)), turn: Rc::default() }
     }
 
-    /// Asks `poll` again and again, each time that something came or can be sent, and no longer than the deadline allows.
+    /// Polls whenever data arrives or can be sent, until a result or the deadline.
     fn until<T>(
         &self,
         deadline: Deadline,
@@ -266,7 +266,7 @@ impl PolledSocket {
             let mut socket = self.socket.borrow_mut();
             socket.acknowledge_at_once();
             if self.turn.is_cut.take() {
-                // The rest may lie in records that were read, where the socket does not show it.
+                // The rest may be in decoded TLS records, which the socket does not show.
                 socket.left(deadline)?;
             } else {
                 socket.wait(what, deadline)?;
@@ -274,8 +274,8 @@ impl PolledSocket {
         }
     }
 
-    /// The error with what it comes from, where the first bytes show that something else is spoken: the first frame of a server is
-    /// SETTINGS, which is of type 4.
+    /// Replaces the error if the first bytes are not HTTP/2: the first frame of a server is SETTINGS, of type
+    /// 4.
     fn because(&self, error: AskError) -> AskError {
         let socket = self.socket.borrow();
         match socket.beginning() {
@@ -290,7 +290,7 @@ impl PolledSocket {
         Poll::Pending
     }
 
-    /// Asks `poll` as long as it wants to be asked again without anything new: one turn.
+    /// One turn: polls as long as `h2` wakes itself.
     fn at_once<T>(&self, mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> Option<T> {
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(Arc::clone(&woken));

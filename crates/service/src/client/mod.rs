@@ -1,7 +1,7 @@
-//! The one client for questions around a load: whether a service is ready, what it answers, whether that is right. Each question
-//! has one deadline and one size for all of its answer, and an interrupt ends it at once.
+//! The client for all requests outside a load: readiness and verification. Each request has one deadline and
+//! one size limit for its whole answer, and an interrupt ends it at once.
 //!
-//! It does one thing at a time and waits for it. It knows nothing of contracts.
+//! It is blocking, handles one request at a time, and knows nothing of contracts.
 
 mod channel;
 mod error;
@@ -41,23 +41,23 @@ use tls::Tls;
 pub(crate) use tls::client_hello;
 pub(crate) use translate::{OF_ONE_CONNECTION, STATUS, text as text_of};
 
-/// What an HTTP/2 client says first: the preface, and SETTINGS that change nothing (RFC 9113, 3.4).
+/// The first bytes of an HTTP/2 client: the preface, and empty SETTINGS (RFC 9113, 3.4).
 pub(crate) const PREFACE: [&[u8]; 2] = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &[0, 0, 0, 4, 0, 0, 0, 0, 0]];
 
-/// No contract asks for an answer of this size, head and body together. A server that sends more may never end.
+/// Limit of an answer, head and body together. Contracts need less, and a larger answer may never end.
 pub const ANSWER_BYTES_MAX: usize = 16 << 20;
-/// What is read at a time.
+/// Size of one read.
 const CHUNK_BYTES: usize = 64 * 1024;
 /// About one record of TLS.
 const RECORD_BYTES: usize = 17 * 1024;
-/// How much of the beginning of what came is kept.
+/// Number of first bytes that are stored.
 const BEGINNING_BYTES: usize = 64;
-/// A signal may come just before a wait begins, and is then seen this much later.
+/// Delay after which a signal is noticed that comes right before a wait.
 const INTERRUPT_SEEN_WITHIN: Duration = Duration::from_millis(100);
-/// How long the full queue of a Unix socket is left alone.
+/// Pause if the queue of a Unix socket is full.
 const QUEUE_IS_FULL: Duration = Duration::from_millis(5);
 
-/// Until when the whole of something must have happened. Before it no more than [`ANSWER_BYTES_MAX`] bytes are read.
+/// The deadline of a whole action, which may receive at most [`ANSWER_BYTES_MAX`] bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadline {
     at: Instant,
@@ -65,13 +65,13 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// So long from now on.
+    /// A deadline `patience` from now.
     pub fn after(patience: Duration) -> Deadline {
         let now = Instant::now();
         Deadline { at: now.checked_add(patience).unwrap_or(now + Duration::from_secs(86_400)), patience }
     }
 
-    /// The time that is left; there is none after an interrupt, either. `bytes` is what came meanwhile.
+    /// The time left; an error after the deadline or an interrupt. `bytes` is the amount received so far.
     fn left(&self, bytes: usize) -> Result<Duration, AskError> {
         if signals::received().is_some() {
             return Err(AskError::Interrupted);
@@ -88,14 +88,14 @@ pub struct ClientConnection {
     socket: OwnedFd,
     chunk: Box<[u8]>,
     tls: Option<Box<Tls>>,
-    /// Records that the socket would not take yet.
+    /// TLS records that the socket did not accept yet.
     unsent: Vec<u8>,
     came: Came,
-    /// The first bytes of what came, without TLS: they tell what is spoken there.
+    /// The first received bytes, below TLS: they show the server's protocol.
     beginning: Vec<u8>,
 }
 
-/// What was read before the deadline that is kept now: a new one begins a new count.
+/// Bytes received before the current deadline; a new deadline restarts the count.
 #[derive(Debug, Default)]
 struct Came {
     until: Option<Instant>,
@@ -103,16 +103,16 @@ struct Came {
 }
 
 impl ClientConnection {
-    /// Connects, however full the server's queue is.
+    /// Connects, even if the server's queue is full for a while.
     ///
     /// # Errors
-    /// Nothing listens there, no connection is accepted by the deadline, or there was an interrupt.
+    /// Nothing listens there, no connection is accepted by the deadline, or an interrupt came.
     pub fn open(endpoint: &Endpoint, deadline: Deadline) -> Result<ClientConnection, AskError> {
         let address = endpoint.address()?;
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = net::socket_with(address.address_family(), SocketType::STREAM, flags, None)?;
         if matches!(endpoint, Endpoint::Tcp(_)) {
-            // Each write is a segment of its own: what is cut on purpose must arrive as it was cut.
+            // Each write becomes a segment, as requests that are split on purpose must arrive split.
             sockopt::set_tcp_nodelay(&socket, true)?;
         }
         let mut connection = ClientConnection {
@@ -139,7 +139,7 @@ impl ClientConnection {
         }
     }
 
-    /// The same with TLS, if the channel has it; the server has chosen the protocol by ALPN then.
+    /// Also makes a TLS connection, if the channel has TLS. The server then chooses the protocol by ALPN.
     ///
     /// # Errors
     /// As [`ClientConnection::open`], or the handshake fails, or the server chose another protocol.
@@ -153,7 +153,7 @@ impl ClientConnection {
         let secured = connection.secure(config, channel.server_name(), deadline)?;
         let chosen = secured.secured().and_then(|secured| secured.alpn);
         let wanted = channel.protocol.alpn().unwrap_or_default();
-        // A server that knows no ALPN speaks HTTP/1.1.
+        // A server without ALPN speaks HTTP/1.1.
         let is_right = chosen.as_deref().map_or(!channel.protocol.is_http2(), |chosen| chosen == wanted);
         let word = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
         match is_right {
@@ -162,7 +162,7 @@ impl ClientConnection {
         }
     }
 
-    /// Makes a TLS connection of it.
+    /// Starts TLS on the connection.
     ///
     /// # Errors
     /// The handshake fails, or does not end by the deadline.
@@ -182,7 +182,7 @@ impl ClientConnection {
                 Some(count) => {
                     self.came.bytes += count;
                     let read = tls.feed(&self.chunk[..count], &mut self.unsent);
-                    // The alert that says what is wrong, if it can be sent.
+                    // Sends the alert with the reason, if possible.
                     let _said = self.flush_now();
                     read?;
                 }
@@ -194,7 +194,7 @@ impl ClientConnection {
         Ok(self)
     }
 
-    /// What is known of its TLS, if it has any.
+    /// The TLS parameters, if it has TLS.
     pub fn secured(&self) -> Option<Secured> {
         self.tls.as_ref().map(|tls| tls.secured())
     }
@@ -202,7 +202,7 @@ impl ClientConnection {
     /// Sends all of `bytes`.
     ///
     /// # Errors
-    /// The connection is broken, the server does not take them by the deadline, or there was an interrupt.
+    /// The connection is broken, the server does not accept the bytes by the deadline, or an interrupt came.
     pub fn send(&mut self, mut bytes: &[u8], deadline: Deadline) -> Result<(), AskError> {
         while !bytes.is_empty() {
             if self.tls.is_none() {
@@ -216,8 +216,8 @@ impl ClientConnection {
         self.flush(deadline)
     }
 
-    /// Sends some of `bytes` without a wait, and says how many: with TLS, as many as became records. Absent if none can be sent
-    /// now.
+    /// Sends some of `bytes` without waiting and returns their number; with TLS, those put into records.
+    /// Absent if none can be sent now.
     ///
     /// # Errors
     /// The connection is broken.
@@ -244,7 +244,7 @@ impl ClientConnection {
         Ok(())
     }
 
-    /// Sends records that are waiting; false if some still are.
+    /// Sends waiting records; false if some remain.
     pub(crate) fn flush_now(&mut self) -> Result<bool, AskError> {
         while !self.unsent.is_empty() {
             match net::send(&self.socket, &self.unsent, SendFlags::NOSIGNAL) {
@@ -256,13 +256,13 @@ impl ClientConnection {
         Ok(true)
     }
 
-    /// Appends what comes next to `into`, and says how much it is: nothing is the end.
+    /// Appends the next bytes to `into` and returns their number; 0 at the end.
     ///
     /// # Errors
-    /// The connection is broken, nothing comes by the deadline, too much came before it, or there was an interrupt.
+    /// The connection is broken, no bytes come by the deadline, too many came before, or an interrupt.
     pub fn receive(&mut self, into: &mut Vec<u8>, deadline: Deadline) -> Result<usize, AskError> {
         loop {
-            // Records that came together were read together.
+            // Several records may have been read at once.
             if self.tls.is_some() {
                 self.left(deadline)?;
                 if let Some(count) = self.receive_now(into)? {
@@ -276,7 +276,7 @@ impl ClientConnection {
         }
     }
 
-    /// As [`ClientConnection::receive`], without a wait: absent if nothing is there, or records without text.
+    /// As [`ClientConnection::receive`], without waiting. Absent if there is no text.
     ///
     /// # Errors
     /// The connection is broken.
@@ -290,8 +290,8 @@ impl ClientConnection {
         received
     }
 
-    /// As much as is there and fits into `into`, out of its records with TLS. It asks the socket once: records may have no text and
-    /// no end, and whoever waits for more looks at the clock.
+    /// Reads the available bytes into `into`, decrypted. It reads the socket once: there may be endless
+    /// records without text, so the caller must check the clock.
     pub(crate) fn read_now(&mut self, into: &mut [u8]) -> Result<Option<usize>, AskError> {
         let read = self.read_text(into)?;
         let room = BEGINNING_BYTES.saturating_sub(self.beginning.len());
@@ -299,7 +299,7 @@ impl ClientConnection {
         Ok(read)
     }
 
-    /// The first bytes of what came.
+    /// The first received bytes.
     pub(crate) fn beginning(&self) -> &[u8] {
         &self.beginning
     }
@@ -316,7 +316,7 @@ impl ClientConnection {
         let mut records = [0; RECORD_BYTES];
         let Some(count) = receive(&self.socket, &mut records)? else { return Ok(None) };
         if count == 0 {
-            // Some servers close without the alert that announces it.
+            // Some servers close without the TLS alert for it.
             return Ok(Some(0));
         }
         self.came.bytes += count;
@@ -324,8 +324,8 @@ impl ClientConnection {
         Ok(tls.read(into)?)
     }
 
-    /// A server that writes its answer in pieces may hold the second back until the first is acknowledged, which this does
-    /// without the usual 40 ms.
+    /// A server that writes its answer in pieces may delay the second until the first is acknowledged. This
+    /// acknowledges at once, instead of after the usual 40 ms.
     pub(crate) fn acknowledge_at_once(&self) {
         let _ = sockopt::set_tcp_quickack(&self.socket, true);
     }
@@ -333,7 +333,7 @@ impl ClientConnection {
     /// Sends a request and reads the whole answer.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// See [`AskError`].
     pub fn ask(&mut self, exchange: &Exchange, deadline: Deadline) -> Result<Response, AskError> {
         if let Err(error) = self.send(&exchange.request, deadline) {
             return Err(self.last_word().unwrap_or(error));
@@ -355,7 +355,7 @@ impl ClientConnection {
                 self.ensure_quiet(&response, exchange.is_head, rest)?;
                 return Ok(response);
             }
-            // What can never be read whole is not waited for.
+            // An answer that is too long is not read.
             if let Some(bytes) = reader.announced().filter(|bytes| *bytes > ANSWER_BYTES_MAX as u64) {
                 return Err(AskError::Announced(bytes));
             }
@@ -363,17 +363,17 @@ impl ClientConnection {
         }
     }
 
-    /// An answer that a load would refuse is none: nothing may have come behind it.
+    /// Checks that no bytes follow the answer, which a load would treat as an error.
     ///
     /// # Errors
-    /// Something did. What is still on its way is not waited for.
+    /// Bytes followed. Those still in transit are not waited for.
     pub fn ensure_quiet(
         &mut self,
         response: &Response,
         is_to_head: bool,
         mut behind: Vec<u8>,
     ) -> Result<(), AskError> {
-        // How the connection ends is not of this answer.
+        // How the connection ends does not matter here.
         let _end = self.receive_now(&mut behind);
         match behind.as_slice() {
             [] => Ok(()),
@@ -381,13 +381,13 @@ impl ClientConnection {
         }
     }
 
-    /// What TLS says of a connection that takes no more: its alert came before.
+    /// The alert that TLS received before the connection broke.
     fn last_word(&mut self) -> Option<AskError> {
         self.tls.as_ref()?;
         self.receive_now(&mut Vec::new()).err().filter(|error| matches!(error, AskError::Tls(_)))
     }
 
-    /// The time that is left to read in. There is none once too much came, nor after an interrupt.
+    /// The time left for reading; an error after too many bytes or an interrupt.
     pub(crate) fn left(&mut self, deadline: Deadline) -> Result<Duration, AskError> {
         self.came = Came { until: Some(deadline.at), bytes: self.came_before(deadline) };
         let left = deadline.left(self.came.bytes)?;
@@ -398,13 +398,13 @@ impl ClientConnection {
         if self.came.until == Some(deadline.at) { self.came.bytes } else { 0 }
     }
 
-    /// Waits until the socket is ready for `what`. Looks at clock, interrupt and what came first, each time: a server that always
-    /// has one byte more is not waited for, either.
+    /// Waits until the socket is ready for `what`. It first checks clock, interrupt and size each time, so an
+    /// endless sender cannot hold it.
     pub(crate) fn wait(&mut self, what: PollFlags, deadline: Deadline) -> Result<(), AskError> {
         loop {
             let left = match what.contains(PollFlags::IN) {
                 true => self.left(deadline)?,
-                // Whoever only sends begins no new count.
+                // Sending alone does not restart the count.
                 false => deadline.left(self.came_before(deadline))?,
             };
             let step = left.min(INTERRUPT_SEEN_WITHIN);
@@ -418,7 +418,7 @@ impl ClientConnection {
     }
 }
 
-/// Absent if nothing is there.
+/// Absent if there are no bytes.
 fn receive(socket: &OwnedFd, into: &mut [u8]) -> Result<Option<usize>, AskError> {
     match net::recv(socket, into, RecvFlags::DONTWAIT) {
         Ok((count, _)) => Ok(Some(count)),
@@ -427,10 +427,10 @@ fn receive(socket: &OwnedFd, into: &mut [u8]) -> Result<Option<usize>, AskError>
     }
 }
 
-/// Opens a connection in `channel`, and asks once.
+/// Opens a connection in `channel` and sends one request.
 ///
 /// # Errors
-/// As [`AskError`] says.
+/// See [`AskError`].
 pub fn ask_in(
     endpoint: &Endpoint,
     channel: &Channel,

@@ -1,5 +1,5 @@
-//! What a port speaks, for whoever asked it in another protocol and had no answer: told from its first bytes, after questions that
-//! change nothing.
+//! Finds out which protocol a port speaks after a request in another protocol failed: from its first bytes,
+//! after harmless requests.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use tare_load::{
 
 use super::{AskError, Channel, ClientConnection, Deadline, client_hello};
 
-/// How long a port is asked what it speaks, after it had no answer.
+/// Time limit of each such request.
 const SPOKEN_WITHIN: Duration = Duration::from_millis(500);
-/// What makes plain HTTP of a URL.
+/// The fix for a URL that must use plain HTTP.
 pub const BEGIN_HTTP: &str = "begin the URL with http://";
 const BEGIN_HTTPS: &str = "begin the URL with https://";
 
-/// What the first bytes of a server are.
+/// The protocol shown by a server's first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spoken {
     Tls,
@@ -24,11 +24,11 @@ pub enum Spoken {
     Http2,
 }
 
-/// A question about the server as a whole (RFC 9110, 9.3.7): it asks for nothing.
+/// A harmless request about the server as a whole (RFC 9110, 9.3.7).
 const OPTIONS: &[u8] = b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
 impl Spoken {
-    /// By its first bytes: a record of TLS with an alert or a handshake, a status line, or SETTINGS.
+    /// From its first bytes: a TLS alert or handshake record, a status line, or SETTINGS.
     pub fn of(first: &[u8]) -> Option<Spoken> {
         match first {
             [0x15 | 0x16, 3, ..] => Some(Spoken::Tls),
@@ -38,7 +38,7 @@ impl Spoken {
         }
     }
 
-    /// By its answer to a handshake or, if it gives none, to a request; each within `patience`.
+    /// From its answer to a TLS handshake or else to a request, each within `patience`.
     pub fn there(endpoint: &Endpoint, patience: Duration) -> Option<Spoken> {
         let said = |question: Vec<u8>| first_bytes(endpoint, &question, Deadline::after(patience)).ok();
         let of_hello = hello().ok().and_then(said).and_then(|first| Spoken::of(&first));
@@ -46,14 +46,14 @@ impl Spoken {
     }
 }
 
-/// What is spoken there in place of what was asked and had no answer, with what changes the URL or the option; absent if that is not
-/// known.
+/// The protocol that the port speaks instead of the failed one, with the fix of the URL or option. Absent if
+/// it is unknown.
 pub fn spoken_instead(endpoint: &Endpoint, channel: &Channel, error: &AskError) -> Option<String> {
     let spoken = match error {
         AskError::NotHttp(Malformed { error: ParseError::Tls, .. }) => Spoken::Tls,
         AskError::NotHttp(Malformed { error: ParseError::Http2, .. }) => Spoken::Http2,
         AskError::NotHttp2(error) => Spoken::of(&error.got)?,
-        // A word would be better, so that it is asked for.
+        // These errors do not show the protocol, so the port is asked again.
         AskError::Closed | AskError::Io(_) | AskError::Http2(_) => Spoken::there(endpoint, SPOKEN_WITHIN)?,
         AskError::Tls(error) if error.obstacle() == TlsObstacle::Silence => {
             Spoken::there(endpoint, SPOKEN_WITHIN)?
@@ -61,7 +61,7 @@ pub fn spoken_instead(endpoint: &Endpoint, channel: &Channel, error: &AskError) 
         AskError::TooLate { bytes: 0, .. } => Spoken::there(endpoint, SPOKEN_WITHIN)?,
         _ => return None,
     };
-    // What is spoken within TLS, where there is TLS.
+    // Whether the unexpected protocol is inside TLS.
     let is_within =
         channel.protocol.is_tls() && matches!(error, AskError::NotHttp(_) | AskError::NotHttp2(_));
     Some(match (spoken, channel.protocol) {
@@ -86,14 +86,14 @@ pub fn spoken_instead(endpoint: &Endpoint, channel: &Channel, error: &AskError) 
         (Spoken::Http2, Protocol::Http1Tls | Protocol::H2) => {
             format!("the port speaks HTTP/2 without TLS: {BEGIN_HTTP}, with --h2c")
         }
-        // It speaks what it was asked in, and had no answer all the same.
+        // The port does speak the requested protocol, so there is another cause.
         (Spoken::Tls, Protocol::Http1Tls | Protocol::H2)
         | (Spoken::Http1, Protocol::Http1)
         | (Spoken::Http2, Protocol::H2c) => return None,
     })
 }
 
-/// What a client says that accepts any certificate.
+/// The ClientHello of a client that accepts any certificate.
 fn hello() -> Result<Vec<u8>, AskError> {
     let options = TlsOptions {
         trust: Trust::Anything,
@@ -128,7 +128,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(20);
 
-    /// A server that says this to everybody, once it was asked.
+    /// A server that sends these bytes to each client after its request.
     fn saying(words: &'static [u8]) -> Endpoint {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = listener.local_addr().unwrap().into();

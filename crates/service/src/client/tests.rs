@@ -12,7 +12,7 @@ use super::{hostile::exchange, *};
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const LONG: Duration = Duration::from_secs(20);
 
-/// What is found at a server that answers so, whatever it is sent.
+/// The client's result with a server that answers this way, whatever it receives.
 fn asked(
     patience: Duration,
     answer: impl FnOnce(TcpStream) + Send + 'static,
@@ -25,7 +25,7 @@ fn asked(
     (connection.ask(&exchange(), deadline), server)
 }
 
-/// At a server that sends these chunks and closes.
+/// The client's result with a server that sends these chunks and closes.
 fn answered(chunks: &[&[u8]]) -> Result<Response, AskError> {
     let chunks: Vec<Vec<u8>> = chunks.iter().map(|chunk| chunk.to_vec()).collect();
     let (found, server) = asked(LONG, move |mut stream| {
@@ -56,7 +56,7 @@ fn an_answer_ends_with_its_body_or_with_the_connection() {
     assert!(matches!(answered(&[b"SSH-2.0-x\r\n\r\n"]), Err(AskError::NotHttp(_))));
 }
 
-/// Sends the beginning, and then the same for ever.
+/// Sends `begin`, then `more` for ever.
 fn without_end(mut stream: TcpStream, begin: &[u8], more: &[u8], pause: Duration) {
     let mut sent = stream.write_all(begin);
     while sent.is_ok() {

@@ -1,4 +1,4 @@
-//! TLS below a connection: what is written becomes records, and what comes is read out of them. No I/O of its own.
+//! TLS for a connection: encodes writes as records and decodes received records. It does no I/O.
 
 use std::{
     collections::VecDeque,
@@ -15,24 +15,24 @@ use super::AskError;
 #[derive(Debug)]
 pub(super) struct Tls {
     session: rustls::ClientConnection,
-    /// The first bytes of the server, until it is known whether they are TLS.
+    /// The server's first bytes, until it is known whether they are TLS.
     beginning: Vec<u8>,
     is_tls: bool,
-    /// What was read out of records. The session itself has room for one, and more may come together.
+    /// Decrypted text. The session itself holds one record only, and several may arrive together.
     text: VecDeque<u8>,
 }
 
-/// What is known of a connection once its handshake is over.
+/// The TLS parameters after the handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secured {
-    /// What ALPN chose, if the server chose anything.
+    /// The protocol chosen by ALPN, if any.
     pub alpn: Option<Vec<u8>>,
     pub version: Option<rustls::ProtocolVersion>,
     /// The certificate of the server itself.
     pub leaf: Option<Vec<u8>>,
 }
 
-/// What a client says first.
+/// The ClientHello.
 pub(crate) fn client_hello(
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
@@ -43,7 +43,7 @@ pub(crate) fn client_hello(
 }
 
 impl Tls {
-    /// With the name that the certificate of the server must be for.
+    /// `name` is the name that the server's certificate must have.
     pub(super) fn new(config: Arc<ClientConfig>, name: ServerName<'static>) -> Result<Tls, AskError> {
         let session = rustls::ClientConnection::new(config, name)?;
         Ok(Tls { session, beginning: Vec::new(), is_tls: false, text: VecDeque::new() })
@@ -61,14 +61,14 @@ impl Tls {
         }
     }
 
-    /// Makes records of some of `bytes`, and says of how many.
+    /// Encodes some of `bytes` as records and returns their number.
     pub(super) fn write(&mut self, bytes: &[u8], records: &mut Vec<u8>) -> io::Result<usize> {
         let count = self.session.writer().write(bytes)?;
         self.take(records)?;
         Ok(count)
     }
 
-    /// What must be sent, of the handshake too.
+    /// Takes the records to send, including those of the handshake.
     pub(super) fn take(&mut self, records: &mut Vec<u8>) -> io::Result<()> {
         while self.session.wants_write() {
             self.session.write_tls(records)?;
@@ -76,7 +76,7 @@ impl Tls {
         Ok(())
     }
 
-    /// Reads what came, and makes what must be answered to it.
+    /// Decodes received bytes, and adds the replies to `records`.
     pub(super) fn feed(&mut self, mut bytes: &[u8], records: &mut Vec<u8>) -> Result<(), AskError> {
         if !self.is_tls {
             self.beginning.extend_from_slice(bytes);
@@ -86,7 +86,7 @@ impl Tls {
         while !bytes.is_empty() {
             self.session.read_tls(&mut bytes)?;
             let read = self.session.process_new_packets();
-            // An alert says what is wrong.
+            // The alert with the reason is sent too.
             self.take(records)?;
             read?;
             match io::copy(&mut self.session.reader(), &mut self.text) {
@@ -97,7 +97,7 @@ impl Tls {
         Ok(())
     }
 
-    /// What was sent by the other side; absent if nothing is there, nothing at its end.
+    /// Decrypted bytes: absent if none are there, 0 at the end.
     pub(super) fn read(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
         if !self.text.is_empty() {
             return self.text.read(into).map(Some);
@@ -124,10 +124,10 @@ mod tests {
     use super::*;
     use crate::certificate::Certificates;
 
-    /// Longer than a read takes at a time, and than a record.
+    /// Longer than one read and one record.
     const ANSWER_BYTES: usize = 300_000;
 
-    /// Sends what it was sent, as often as makes a long answer.
+    /// Echoes its input until a long answer is complete.
     fn echo() -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -188,7 +188,7 @@ mod tests {
         let plain: Endpoint = echo().into();
         let deadline = Deadline::after(Duration::from_secs(20));
         let error = ClientConnection::open_in(&plain, &own, deadline).unwrap_err().to_string();
-        // It sends the handshake of the client back, which begins as TLS does.
+        // The server echoes the client's handshake, which looks like TLS at first.
         assert!(error.starts_with("the TLS handshake failed: "), "{error}");
     }
 }

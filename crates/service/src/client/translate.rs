@@ -1,17 +1,17 @@
-//! A request of HTTP/1.1 as a request of HTTP/2, and an answer of HTTP/2 as one of HTTP/1.1: contracts, judge and failures know one form.
+//! Translates HTTP/1.1 requests to HTTP/2, and HTTP/2 answers to HTTP/1.1, so other modules need one form.
 
 use http::{HeaderName, HeaderValue, Method, Request, Uri, Version, header, response::Parts};
 use tare_load::http1::{self, Response};
 
-/// No request of a contract has more.
+/// Most headers of a contract's request.
 const HEADERS_MAX: usize = 100;
-/// What is about one connection, which HTTP/2 does not know (RFC 9113, 8.2.2).
+/// Headers of one connection, which HTTP/2 forbids (RFC 9113, 8.2.2).
 pub(crate) const OF_ONE_CONNECTION: [&str; 5] =
     ["connection", "transfer-encoding", "keep-alive", "proxy-connection", "upgrade"];
-/// The name under which the status came: it marks an answer as one of HTTP/2.
+/// The name of the status field: it marks an HTTP/2 answer.
 pub(crate) const STATUS: &str = ":status";
 
-/// The request in `bytes`, and its body if it has one; absent if it is none that HTTP/2 can carry.
+/// The request in `bytes` with its body, if any; absent if HTTP/2 cannot express it.
 pub(crate) fn request(bytes: &[u8], scheme: &str) -> Option<(Request<()>, Option<Vec<u8>>)> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut head = httparse::Request::new(&mut headers);
@@ -47,13 +47,13 @@ fn of_chunks(mut bytes: &[u8]) -> Option<Vec<u8>> {
             return Some(data);
         }
         data.extend_from_slice(bytes.get(start..start + length)?);
-        // The line end behind the data.
+        // Skips the line end after the data.
         bytes = bytes.get(start + length + 2..)?;
     }
     None
 }
 
-/// An answer as if HTTP/1.1 had brought it, but for its first header, which is the status.
+/// An answer in HTTP/1.1 form, except that its first header is the status.
 pub(crate) fn response(head: &Parts, body: Vec<u8>) -> Response {
     let status = (STATUS.to_owned(), head.status.as_str().as_bytes().to_vec());
     let headers =
@@ -67,7 +67,7 @@ pub(crate) fn response(head: &Parts, body: Vec<u8>) -> Response {
     }
 }
 
-/// The text of an answer, for people.
+/// An answer as readable text.
 pub(crate) fn text(response: &Response) -> Vec<u8> {
     let mut text = format!("HTTP/2 {}\r\n", response.status).into_bytes();
     for (name, value) in response.headers.iter().filter(|(name, _)| name != STATUS) {

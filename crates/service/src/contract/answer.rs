@@ -1,5 +1,5 @@
-//! The answers of a contract: from the file as it is written to what must come back. An answer can only hold what follows from the
-//! request.
+//! The answers of a contract: from the file to the expectation. An expectation can contain only what follows
+//! from the request.
 
 use tare_host::spelling::suggestion;
 use tare_load::pattern::JsonPattern;
@@ -43,7 +43,7 @@ pub(super) fn answer(file: &Spanned<ResponseFile>, ask: &Ask, tables: &Tables) -
     }
 }
 
-/// Rows that are asked for, and are not said to be any.
+/// Finds rows that the body uses without a definition.
 fn unknown_rows(answer: &Answer) -> Option<String> {
     let is_known = |name: &String| answer.row_sets.iter().any(|rows| rows.name == *name);
     let mut asked = answer.placeholders().filter(|placeholder| placeholder.kind == Kind::Rows);
@@ -53,7 +53,7 @@ fn unknown_rows(answer: &Answer) -> Option<String> {
 fn body(response: &ResponseFile, ask: &Ask, tables: &Tables) -> Lowered<Body> {
     let ResponseFile { body, json, matches, length, html, any_row, .. } = response;
     let one = |key, text: &Option<Spanned<String>>| text.as_ref().map(|text| (key, text.span().start));
-    // A pattern and a length may stand together.
+    // A pattern and a length may be combined.
     let shape = one("matches", matches).or(length.as_ref().map(|length| ("length", length.span().start)));
     let any = any_row.as_ref().map(|any| ("any-row", any.span().start));
     let mut given =
@@ -81,7 +81,7 @@ fn repeated(template: Template, text: &Spanned<String>, ask: &Ask) -> Lowered<Te
     Ok(template)
 }
 
-/// Whether all of it follows from the request. Of the table `own` each row is known.
+/// Checks that every part follows from the request. All rows of the table `own` are known.
 fn is_knowable(template: &Template, start: usize, ask: &Ask, own: Option<&str>) -> Lowered<()> {
     for placeholder in template.placeholders() {
         if matches!(placeholder.kind, Kind::Env(_)) {
@@ -97,7 +97,7 @@ fn is_knowable(template: &Template, start: usize, ask: &Ask, own: Option<&str>) 
             continue;
         }
         if matches!(placeholder.kind, Kind::Captured | Kind::Rows) {
-            // Whether it is known by then is judged with its sequence, or with its answer.
+            // Checked later, with its sequence or its rows.
             continue;
         }
         let Some(name) = &placeholder.name else {
@@ -123,7 +123,7 @@ fn of_a_known_row(cell: &Cell, ask: &Ask, own: Option<&str>, start: usize) -> Lo
     }
 }
 
-/// Whether the request has all that is computed with.
+/// Checks that the request contains all operands.
 fn is_sent(computed: &Computed, ask: &Ask, start: usize) -> Lowered<()> {
     let is_sent = |name: &str| ask.placeholders().any(|asked| asked.name.as_deref() == Some(name));
     match computed.names().find(|name| !is_sent(name)) {
@@ -132,7 +132,7 @@ fn is_sent(computed: &Computed, ask: &Ask, start: usize) -> Lowered<()> {
     }
 }
 
-/// In which the body may come.
+/// The encodings that the body may have.
 fn encodings(response: &ResponseFile, body: &Body) -> Lowered<Vec<Encoding>> {
     let Some(file) = &response.encoding else { return Ok(Vec::new()) };
     let is_known = matches!(body, Body::Exact(_) | Body::Json(_) | Body::Pattern { .. } | Body::Html(_));
@@ -149,7 +149,7 @@ fn encodings(response: &ResponseFile, body: &Body) -> Lowered<Vec<Encoding>> {
     file.get_ref().iter().map(one).collect()
 }
 
-/// Equal JSON, or a pattern if it has wildcards or may have more members.
+/// A JSON value to equal, or a pattern if there are wildcards or extra members.
 fn json_body(
     text: &Spanned<String>,
     extra: Option<&Spanned<Extra>>,
@@ -162,7 +162,7 @@ fn json_body(
     if written == 0 && !extra {
         return Ok(Body::Json(template));
     }
-    // Ones are JSON inside of a string and outside, and no wildcard.
+    // The digit 1 is valid JSON inside and outside a string, and is no wildcard.
     let filled = serde_json::from_str(&template.fill_with(|_| "1".to_owned()));
     let whole = filled.map_or(0, |value| JsonPattern::new(value, extra).wildcards());
     if whole != written {
@@ -171,8 +171,8 @@ fn json_body(
     Ok(Body::Pattern { template, extra })
 }
 
-/// A template that is JSON whatever its placeholders are filled with: tried with the least and the greatest numbers, and with
-/// a word that is no JSON where it stands outside of quotes.
+/// A template that is valid JSON for all values of its placeholders: tried with the smallest and largest
+/// numbers, and with words that are invalid outside quotes.
 fn json(text: &Spanned<String>, ask: &Ask, tables: &Tables) -> Lowered<Template> {
     let start = text.span().start;
     let template = scoped(text, Scope { tables: Some(tables), wildcards: true, answer: true, row: false })?;

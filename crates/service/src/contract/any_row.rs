@@ -1,6 +1,6 @@
-//! Rows that the service chooses: an answer is right if each of its objects is a row of the table, found by its key.
+//! Rows chosen by the service: an answer is right if each object is a row of the table, found by its key.
 //!
-//! Where the service changes a column, what it answers is written down, and compared with the database later: [`changes`].
+//! If the service changes a column, the answers are compared with the database later: [`changes`].
 
 mod changes;
 mod scan;
@@ -20,9 +20,9 @@ use super::row_set::table;
 pub use changes::{Changed, ChangedRows, Changes};
 use scan::{Scan, is_plain};
 
-/// A row of an answer in JSON is at most this long.
+/// Longest JSON text of a row.
 const ROW_BYTES_MAX: u64 = 64 * 1024;
-/// No more differences of one answer are named.
+/// Most differences in one message.
 const DIFFERENCES_MAX: usize = 3;
 
 /// Rows that the service chooses.
@@ -31,7 +31,7 @@ pub struct AnyRow {
     table: Table,
     key: usize,
     members: Arc<[Member]>,
-    /// An array of this length; absent: one row.
+    /// Length of the array; absent for a single row.
     count: Option<usize>,
     changed: Option<ChangedColumn>,
     rows: KnownRows,
@@ -43,7 +43,7 @@ pub struct AnyRow {
 struct Member {
     name: String,
     column: usize,
-    /// Whether it is a string, and not a number or another value.
+    /// Whether it is a string rather than a number or another value.
     is_text: bool,
 }
 
@@ -54,7 +54,7 @@ struct ChangedColumn {
     range: RangeInclusive<u64>,
 }
 
-/// The rows of the table by their keys, made when they are first needed.
+/// The table's rows by key, made on first use.
 #[derive(Debug, Clone, Default)]
 struct KnownRows(Arc<OnceLock<HashMap<String, Vec<String>>>>);
 
@@ -98,7 +98,7 @@ pub(super) fn any_row(file: &Spanned<AnyRowFile>, tables: &Tables) -> Lowered<An
     })
 }
 
-/// The members of the object that a row is; absent if it is none, or a value is more than one column.
+/// The members of a row's JSON object; absent if it is no object, or a value is not exactly one column.
 fn members(table: &Table) -> Option<Arc<[Member]>> {
     let text = table.json()?.fill_with(|placeholder| match &placeholder.kind {
         Kind::Cell(cell) => cell.column.to_string(),
@@ -117,19 +117,19 @@ fn members(table: &Table) -> Option<Arc<[Member]>> {
 }
 
 impl AnyRow {
-    /// With the rows that its table has by now.
+    /// Uses the current rows of its table.
     pub(super) fn enter_tables(&mut self, tables: &Tables) {
         if let Some(table) = tables.get(self.table.name()) {
             (self.table, self.rows) = (table.clone(), KnownRows::default());
         }
     }
 
-    /// With a memory of its own for what is changed.
+    /// Gives this copy its own record of changes.
     pub(super) fn detach(&mut self) {
         self.changes = Changes::default();
     }
 
-    /// What is changed; absent if nothing is.
+    /// The changed column; absent if there is none.
     fn changed_rows(&self) -> Option<ChangedRows<'_>> {
         let (table, columns) = (self.table.name(), self.table.columns());
         let column = &columns[self.changed.as_ref()?.column];
@@ -146,7 +146,7 @@ impl AnyRow {
         })
     }
 
-    /// What is wrong with one row; otherwise its key, and the new value of what is changed.
+    /// Checks one row; returns its key and the new value of the changed column.
     fn row(&self, got: &Value) -> Result<(String, Option<u64>), String> {
         let Value::Object(object) = got else { return Err(format!("expected an object, got {got}")) };
         let key_member = self.members.iter().find(|member| member.column == self.key);
@@ -189,7 +189,7 @@ impl AnyRow {
         Ok((key, value))
     }
 
-    /// What is wrong; otherwise each key with what is changed.
+    /// Checks all rows; returns each key with the changed value.
     fn rows(&self, body: &[u8]) -> Result<Vec<(String, Option<u64>)>, Vec<String>> {
         let value =
             serde_json::from_slice(body).map_err(|error| vec![format!("the body is not JSON: {error}")])?;
@@ -214,8 +214,8 @@ impl AnyRow {
         }
     }
 
-    /// Whether the usual spelling of right rows came, which is read without making values of it. Anything else is for
-    /// [`AnyRow::rows`] to decide.
+    /// Whether the body is right in its usual spelling, read without building JSON values. For any other
+    /// spelling [`AnyRow::rows`] decides.
     fn is_plainly_right<'b>(&self, body: &'b [u8], mut found: impl FnMut(&'b str, Option<u64>)) -> bool {
         let Ok(text) = str::from_utf8(body) else { return false };
         if !self.members.iter().all(|member| member.name.bytes().all(is_plain)) {
@@ -236,7 +236,7 @@ impl AnyRow {
         (self.count.is_none() || scan.eat(']')) && scan.is_over()
     }
 
-    /// The next object, if it is a row as it is usually written: members in the order of the table's JSON, the key first.
+    /// The next object, if it is a row in its usual spelling: members in the table's order, the key first.
     fn plain_row<'t>(&self, scan: &mut Scan<'t>) -> Option<(&'t str, Option<u64>)> {
         let mut row: Option<(&'t str, &Vec<String>)> = None;
         let mut value = None;
@@ -264,9 +264,9 @@ impl AnyRow {
     }
 }
 
-/// What an answer has in a place.
+/// A value of an answer.
 trait AsCell {
-    /// As it would stand in a table; absent if it is of another kind than its member.
+    /// Its text in a table; absent if its type differs from the member's.
     fn cell(&self, member: &Member) -> Option<String>;
 }
 
@@ -279,7 +279,7 @@ impl AsCell for Value {
     }
 }
 
-/// The first that is there again.
+/// The first key that occurs twice.
 fn twice<'k>(keys: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
     let mut rest = keys.clone();
     keys.into_iter().find(|key| {

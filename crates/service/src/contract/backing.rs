@@ -1,5 +1,5 @@
-//! What a service works with under a contract: a database with these tables, another HTTP server behind it. From the file as it is
-//! written to values that make sense.
+//! The backing services of a contract, from the file to valid values: a database with these tables, and an
+//! upstream HTTP server.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::file::{BackingFile, PostgresFile, StatementsFile, UpstreamFile};
 use super::placeholder::{Table, Tables};
 use super::row_set::table;
 
-/// What a service works with.
+/// The backing services that a contract needs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BackingNeeds {
     pub postgres: Option<PostgresTables>,
@@ -20,27 +20,27 @@ pub struct BackingNeeds {
 /// The tables of a database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PostgresTables {
-    /// Names of the contract's tables, each with its columns in SQL.
+    /// For each table of the contract, its columns in SQL.
     pub columns: BTreeMap<String, String>,
-    /// Statements that are executed once the rows are there.
+    /// Statements executed after the rows are inserted.
     pub after: Vec<String>,
 }
 
-/// Another HTTP server, which answers `GET /TABLE/KEY` by the row with this key.
+/// An upstream HTTP server, which answers `GET /TABLE/KEY` with the row of this key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UpstreamTable {
     pub delay_ms: u32,
     pub table: Table,
 }
 
-/// What an answer takes of a database, if the contract says it.
+/// The database work of one answer, if the contract states it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Statements {
-    /// Statements that read and write nothing.
+    /// Read-only statements.
     pub reads: Option<u32>,
-    /// Rows that those read.
+    /// Rows read by these statements.
     pub rows_read: Option<u32>,
-    /// Rows that other statements write, however many statements these are.
+    /// Rows written, by any number of statements.
     pub rows_written: Option<u32>,
 }
 
@@ -52,25 +52,25 @@ impl From<StatementsFile> for Statements {
 }
 
 impl UpstreamTable {
-    /// The column of the key.
+    /// The index of the key column.
     pub(crate) fn key(&self) -> usize {
         self.table.key().unwrap_or(0)
     }
 }
 
 impl BackingNeeds {
-    /// Whether a service works with nothing.
+    /// Whether no backing service is needed.
     pub fn is_none(&self) -> bool {
         self.postgres.is_none() && self.upstream.is_none()
     }
 
-    /// Whether this table is in the database or behind the service, and not given to it as a file.
+    /// Whether this table is in the database or the upstream server, not in a file for the service.
     pub(super) fn holds(&self, table: &str) -> bool {
         let in_postgres = self.postgres.as_ref().is_some_and(|postgres| postgres.columns.contains_key(table));
         in_postgres || self.upstream.as_ref().is_some_and(|upstream| upstream.table.name() == table)
     }
 
-    /// With the rows that its tables have by now.
+    /// Uses the current rows of its tables.
     pub(super) fn enter_tables(&mut self, tables: &Tables) {
         if let Some(upstream) = &mut self.upstream
             && let Some(table) = tables.get(upstream.table.name())

@@ -1,4 +1,4 @@
-//! The contracts that the program carries with it, for use outside of its own repository.
+//! The contracts included in the executable, for use outside Tare's repository.
 
 use std::{collections::BTreeMap, path::Path};
 

@@ -1,7 +1,7 @@
-//! Values that are taken out of an answer, to be used in the next requests of a sequence: from the file as it is written to
-//! values that make sense, and from an answer to the value.
+//! Values captured from an answer for later requests of a sequence: from the file to valid rules, and from an
+//! answer to the value.
 //!
-//! A value goes into paths, heads and bodies. So it is bounded, and one that could end a line is none.
+//! A value becomes part of paths, heads and bodies. So its length is limited, and it must not end a line.
 
 use std::collections::BTreeMap;
 
@@ -15,22 +15,22 @@ use super::file::CaptureFile;
 use super::header::header_name;
 use super::json_path::{JsonPath, JsonPathError};
 
-/// Tokens and addresses are shorter.
+/// Length limit; tokens and addresses are shorter.
 const VALUE_BYTES_MAX: usize = 8 * 1024;
 
-/// A value that an answer must have.
+/// A value that an answer must contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capture {
-    /// `{{captured.NAME}}` stands for it.
+    /// Used as `{{captured.NAME}}`.
     pub name: String,
     source: CaptureSource,
 }
 
-/// Where it is.
+/// The location of the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum CaptureSource {
     Json(JsonPath),
-    /// The group of the pattern in the value of a header, or all of that.
+    /// The pattern's group in a header's value, or the whole value.
     Header(String, Option<CapturePattern>),
     Body(CapturePattern),
 }
@@ -67,10 +67,10 @@ fn pattern(text: &Spanned<String>) -> Lowered<CapturePattern> {
     CapturePattern::new(text.get_ref()).map_err(wrong)
 }
 
-/// Takes all of them out of an answer.
+/// Captures all values of an answer.
 ///
 /// # Errors
-/// One is not there, or cannot be used.
+/// A value is missing or cannot be used.
 pub(super) fn take(
     captures: &[Capture],
     response: &Response,
@@ -111,7 +111,7 @@ fn group(pattern: &CapturePattern, text: &str, place: &str) -> Result<String, St
     pattern.find(text).map(str::to_owned).ok_or_else(|| format!("{place} does not match '{pattern}'"))
 }
 
-/// What can be sent and compared as it is.
+/// Checks that a value can be sent and compared unchanged.
 fn usable(value: String) -> Result<String, String> {
     match value.len() {
         0 => Err("it is empty".to_owned()),
@@ -119,7 +119,7 @@ fn usable(value: String) -> Result<String, String> {
             Err(format!("it has {bytes} bytes, and no more than {VALUE_BYTES_MAX} are taken"))
         }
         _ if value.chars().any(char::is_control) => Err("it holds a control character".to_owned()),
-        // In expected JSON it would stand for any value.
+        // In expected JSON, braces would be read as a wildcard.
         _ if value.contains("{{") => Err("it holds \"{{\", with which placeholders begin".to_owned()),
         _ => Ok(value),
     }

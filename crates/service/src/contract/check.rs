@@ -1,5 +1,5 @@
-//! The checks that a contract may require: their names, and in one table what each does and proves.
-//! How a check is made is defined in `verify`.
+//! The checks that a contract may require: their names, and a table of what each does and proves. Module
+//! `verify` implements them.
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
@@ -10,14 +10,14 @@ use tare_load::Protocol;
 pub enum Level {
     /// A failure fails the service.
     Require,
-    /// A failure is reported beside the service's row.
+    /// A failure is reported with the service's row.
     Warn,
-    /// The check is not made.
+    /// The check is not run.
     Skip,
 }
 
-/// One of the checks of `verify`, in the order in which they are made. The first that fails is the reason that a table
-/// gives, so a cause comes before its consequence: a service that closes every connection answers no second request on it either.
+/// A check of `verify`, in the order of execution. Tables give the first failure as the reason, so causes
+/// come before consequences: a service that closes every connection also answers no second request on it.
 #[derive(
     Debug,
     Clone,
@@ -65,7 +65,7 @@ pub enum CheckId {
     End,
 }
 
-/// A check or a stage in words, for `tare verify --explain`.
+/// The texts of a check or a stage, for `tare verify --explain`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckText {
     pub name: &'static str,
@@ -74,14 +74,14 @@ pub struct CheckText {
 }
 
 impl CheckId {
-    /// All checks, in the order in which they are made.
+    /// All checks, in the order of execution.
     pub const ALL: &[CheckId] = CheckId::VARIANTS;
 
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Whether it says anything about a service that is asked in `protocol`.
+    /// Whether it applies to a service in `protocol`.
     pub(crate) fn concerns(self, protocol: Protocol) -> bool {
         match self {
             CheckId::Tls | CheckId::Alpn => protocol.is_tls(),
@@ -96,7 +96,7 @@ impl CheckId {
         }
     }
 
-    /// Whether it is about what HTTP/2 does not have.
+    /// Whether it tests a feature that HTTP/2 does not have.
     pub fn is_of_http1(self) -> bool {
         matches!(
             self,
@@ -108,8 +108,8 @@ impl CheckId {
         )
     }
 
-    /// What a failure means where the contract does not say: honest frameworks differ in HTTP/1.0, HEAD, trailers and how an HTTP/2
-    /// connection ends.
+    /// The default level. Honest frameworks differ in HTTP/1.0, HEAD, trailers and the end of an HTTP/2
+    /// connection.
     pub(super) fn usual_level(self) -> Level {
         match self {
             CheckId::Http10 | CheckId::Head | CheckId::H2Trailers | CheckId::H2Goaway => Level::Warn,
@@ -193,7 +193,7 @@ impl CheckId {
         CheckText { name: self.name(), does, proves }
     }
 
-    /// Of those that are made of a service that is asked over TLS or in HTTP/2.
+    /// Texts of the checks that apply to TLS or HTTP/2.
     fn text_of_tls_or_http2(self) -> (&'static str, &'static str) {
         match self {
             CheckId::Tls => (

@@ -1,4 +1,4 @@
-//! The tables of a contract: from the file as it is written to tables that make sense, and what may stand in their columns.
+//! The tables of a contract: from the file to valid tables, and the rules for their columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,12 +12,12 @@ use super::placeholder::{
 };
 use super::{Answer, Ask, Body, Contract, RowSet};
 
-/// The longest file of a folder.
+/// Largest file of a folder.
 const FILE_BYTES_MAX: u32 = 16 << 20;
-/// How a wildcard begins; the name of a table must differ from it, and from those of placeholders.
+/// The beginning of a wildcard; table names must differ from it and from placeholder names.
 const WILDCARD: &str = "any";
 
-/// `folder` is that of the contract.
+/// Reads the tables; `folder` is the contract's.
 pub(super) fn tables(file: &ContractFile, folder: &Path) -> Lowered<Tables> {
     let file_has = |name: &str| file.data.keys().any(|table| table.get_ref() == name);
     let one = |(name, data): (&Spanned<String>, &DataFile)| {
@@ -76,7 +76,7 @@ fn table(name: &Spanned<String>, data: &DataFile, folder: &Path) -> Lowered<Tabl
     Ok(table.with(json, key))
 }
 
-/// A template that is JSON with the columns of a row.
+/// A JSON template with the columns of a row.
 fn row_json(text: &Spanned<String>, table: &Table) -> Lowered<Template> {
     let start = text.span().start;
     let tables = Tables::from([(table.name().to_owned(), table.clone())]);
@@ -125,7 +125,7 @@ fn column(name: &Spanned<String>, text: &Spanned<String>) -> Lowered<Template> {
     }
 }
 
-/// A column for a place that ends at a line break, and around which blanks count for nothing.
+/// Checks a column used where lines end and blanks are trimmed.
 pub(super) fn in_a_line(cell: &Cell, place: &'static str, start: usize) -> Lowered<()> {
     let is_line = |cell: &str| !cell.chars().any(char::is_control) && cell.trim() == cell;
     match cell.table.first_wrong_cell(cell.column, is_line) {
@@ -134,7 +134,7 @@ pub(super) fn in_a_line(cell: &Cell, place: &'static str, start: usize) -> Lower
     }
 }
 
-/// A column of an answer: the service has to know of which row.
+/// Checks a column of an answer: the request must select its row.
 pub(super) fn of_the_row_asked_for(cell: &Cell, ask: &Ask, start: usize) -> Lowered<()> {
     let table = cell.table.name();
     match ask.templates().flat_map(Template::cells).any(|asked| asked.table.name() == table) {
@@ -146,7 +146,7 @@ pub(super) fn of_the_row_asked_for(cell: &Cell, ask: &Ask, start: usize) -> Lowe
     }
 }
 
-/// A column for a place in JSON that is no part of a string.
+/// Checks a column used as a whole JSON value.
 pub(super) fn is_json(cell: &Cell, start: usize) -> Lowered<()> {
     let is_json = |cell: &str| serde_json::from_str::<serde::de::IgnoredAny>(cell).is_ok();
     match cell.table.first_wrong_cell(cell.column, is_json) {
@@ -155,7 +155,7 @@ pub(super) fn is_json(cell: &Cell, start: usize) -> Lowered<()> {
     }
 }
 
-/// The same contracts, those of `names` with the rows of this seed, in files of `folder`.
+/// Copies the contracts; those in `names` get the rows of this seed, in files of `folder`.
 ///
 /// # Errors
 /// A table cannot be written.
@@ -180,18 +180,17 @@ impl Contract {
         self.tables.values()
     }
 
-    /// Those that a service is given as files and folders.
+    /// The tables that a service gets as files and folders.
     pub fn given_tables(&self) -> impl Iterator<Item = &Table> {
         self.tables.values().filter(|table| !self.backing.holds(table.name()))
     }
 
-    /// Its table of this name.
+    /// The table with this name.
     pub(crate) fn table(&self, name: &str) -> Option<&Table> {
         self.tables.get(name)
     }
 
-    /// The same with the rows that its tables have under this seed. Those that are made are written into `folder`, where
-    /// services find them.
+    /// A copy with the rows of this seed. Generated tables are written to `folder`, where services find them.
     ///
     /// # Errors
     /// A table cannot be written.
@@ -208,7 +207,7 @@ impl Contract {
         Ok(self.drawing_from(tables.collect::<Result<_, TableError>>()?))
     }
 
-    /// The same for services that have the rows already: nothing is written.
+    /// As [`Contract::with_tables`], for services that already have the rows: nothing is written.
     #[must_use]
     pub fn with_rows_of(&self, seed: u64) -> Contract {
         self.drawing_from(
@@ -216,7 +215,7 @@ impl Contract {
         )
     }
 
-    /// How many exchanges of a load are made ahead: `usual`, or as many as a table of the load has rows, up to `of_rows`.
+    /// Number of exchanges prepared for a load: `usual`, or up to `of_rows` if a table has that many rows.
     pub fn exchanges_ahead(&self, usual: usize, of_rows: usize) -> usize {
         let cells = self.loaded().flat_map(|request| request.ask.templates()).flat_map(Template::cells);
         let rows = cells.map(|cell| cell.table.count()).max().unwrap_or(0);
@@ -238,7 +237,7 @@ impl Contract {
         requests.flat_map(|request| std::iter::once(&mut request.answer).chain(&mut request.otherwise))
     }
 
-    /// A copy with a memory of its own for what services say that they changed.
+    /// A copy with its own record of changes.
     #[must_use]
     pub fn detached(&self) -> Contract {
         let mut contract = self.clone();

@@ -1,13 +1,13 @@
-//! Bodies that come compressed: which encodings an answer may have, and the judge that looks into them.
+//! Compressed bodies: the encodings that an answer may have, and the judge that decodes them.
 //!
-//! Each distinct body is decoded once: the generator remembers what it accepted.
+//! Each distinct body is decoded once, since the generator caches accepted bodies.
 
 use std::fmt;
 use std::io::Read;
 
 use tare_load::exchange::{BodyJudge, ExpectedBody, Flight};
 
-/// What is decoded is at most this long, however little it takes compressed.
+/// Limit of a decoded body, however small it is compressed.
 const DECODED_BYTES_MAX: u64 = 64 << 20;
 const GZIP_BEGINS: [u8; 2] = [0x1f, 0x8b];
 
@@ -22,7 +22,7 @@ pub enum Encoding {
 impl Encoding {
     pub(super) const ALL: [Encoding; 3] = [Encoding::Gzip, Encoding::Brotli, Encoding::Identity];
 
-    /// As it stands in `Content-Encoding`.
+    /// The word in `Content-Encoding`.
     pub const fn word(self) -> &'static str {
         match self {
             Encoding::Gzip => "gzip",
@@ -31,7 +31,7 @@ impl Encoding {
         }
     }
 
-    /// What the body is without it; absent if it has no such encoding.
+    /// The decoded body; absent if it does not have this encoding.
     fn decode(self, body: &[u8]) -> Option<Vec<u8>> {
         let mut decoded = Vec::new();
         let read = match self {
@@ -54,7 +54,7 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// A body that may come in some encodings, and what it is without them.
+/// A body that may be encoded, and the judge of the decoded body.
 #[derive(Debug)]
 pub(super) struct EncodedJudge {
     pub(super) encodings: Vec<Encoding>,
@@ -134,7 +134,7 @@ mod tests {
         assert!(!right(&only, b"hello") && !right(&only, &gzip("hellO")) && !right(&any, b"hellO"));
         let cut = gzip("hello");
         assert!(!right(&only, &cut[..cut.len() - 9]), "it is cut off");
-        // "hello" by `brotli -q 0`.
+        // `brotli -q 0` of "hello".
         assert!(right(&any, b"\x0b\x02\x80hello\x03"));
     }
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a contract, each as one line with the file, the line, the name and what would be right.
+//! Errors of a contract, each in one line with file, line, name and fix.
 
 use std::path::PathBuf;
 
@@ -18,10 +18,10 @@ pub enum ContractError {
     Check { path: PathBuf, line: usize, problem: Problem },
 }
 
-/// A part of a contract, or an error and the byte of the file at which it is.
+/// A part of a contract, or an error with its byte offset in the file.
 pub(super) type Lowered<T> = Result<T, (usize, Problem)>;
 
-/// What is wrong with the meaning of a contract. `suggestion` is the end of the sentence, with the nearest valid name.
+/// An error in the meaning of a contract. `suggestion` ends the sentence with the nearest valid name.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     #[error("the name is \"{name}\", but the file is called \"{stem}.toml\": they must be the same")]

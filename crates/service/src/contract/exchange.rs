@@ -1,8 +1,8 @@
-//! Makes the bytes of a request and the expected answer from a contract: the placeholders are filled here.
+//! Fills a contract's placeholders to produce the bytes of a request and the expected answer.
 //!
-//! What the client sends is part of the contract, because a server spends its time on every header it is sent. So a
-//! request has `Host`, the contract's own headers, `Content-Length` or `Transfer-Encoding` where there is a body, and nothing else: no
-//! `User-Agent`, no `Accept`, no `Connection`.
+//! The exact request is part of the contract, because every header costs the server time. So a request has
+//! `Host`, the contract's own headers, `Content-Length` or `Transfer-Encoding` if there is a body, and
+//! nothing else: no `User-Agent`, no `Accept`, no `Connection`.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use super::sequence::PartOfLoad;
 use super::{Answer, Ask, Body, BodyFraming, Contract, Request};
 
 const CHUNK_BYTES: usize = 16 * 1024;
-/// No more exchanges are made ahead once they take this.
+/// Memory limit of the exchanges prepared for a load.
 const AHEAD_BYTES_MAX: usize = 64 << 20;
 
-/// What is sent, with its placeholders filled.
+/// A request with its placeholders filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filled {
     pub method: String,
@@ -52,7 +52,7 @@ impl Ask {
         }
     }
 
-    /// Whether it says that its body is JSON.
+    /// Whether its Content-Type is JSON.
     fn is_json(&self) -> bool {
         let is_json = |(name, value): &(String, Template)| {
             name.eq_ignore_ascii_case("content-type") && value.to_string().contains("json")
@@ -66,7 +66,7 @@ impl Filled {
         self.bytes_with("HTTP/1.1", host, &[])
     }
 
-    /// The request with another version or with more headers, which replace the contract's of the same name.
+    /// The request with another version or more headers; those replace the contract's of the same name.
     pub(crate) fn bytes_with(&self, version: &str, host: &str, more: &[(&str, &str)]) -> Vec<u8> {
         let mut text = format!("{} {} {version}\r\nHost: {host}\r\n", self.method, self.target);
         let replaced = |name: &str| more.iter().any(|(more, _)| more.eq_ignore_ascii_case(name));
@@ -74,7 +74,7 @@ impl Filled {
         for (name, value) in own.filter(|(name, _)| !replaced(name)).chain(more.iter().copied()) {
             text.push_str(&format!("{name}: {value}\r\n"));
         }
-        // HTTP/1.0 knows no chunks.
+        // HTTP/1.0 has no chunked encoding.
         let framing = if version == "HTTP/1.0" { BodyFraming::Length } else { self.framing };
         match (&self.body, framing) {
             (None, _) => (text + "\r\n").into_bytes(),
@@ -99,20 +99,20 @@ pub(crate) fn chunk(data: &[u8]) -> Vec<u8> {
 }
 
 impl Request {
-    /// Fills the placeholders of the request and, with the same values, those of the answer that must come back.
-    /// Labels have `label_length` characters, or a random number of them.
+    /// Fills the placeholders of the request and, with the same values, those of the expected answer. Labels
+    /// have `label_length` characters; default: a random number.
     pub(crate) fn fill<R: Rng>(&self, rng: &mut R, label_length: Option<usize>) -> (Filled, Expected) {
         self.fill_from(Values::new(rng, label_length))
     }
 
-    /// The same with values that are known in part.
+    /// As [`Request::fill`], with some values already known.
     pub(crate) fn fill_from<R: Rng>(&self, mut values: Values<'_, R>) -> (Filled, Expected) {
         let filled = self.ask.fill(&mut values);
         let expected = self.answer.expected(&mut values);
         (filled, expected)
     }
 
-    /// The same with the other answer that is right, if there is one.
+    /// As [`Request::fill_from`], also with the alternative right answer, if there is one.
     pub(crate) fn fill_with_otherwise<R: Rng>(
         &self,
         mut values: Values<'_, R>,
@@ -123,7 +123,7 @@ impl Request {
         (filled, expected, otherwise)
     }
 
-    /// One exchange, addressed to `host`.
+    /// One exchange for `host`.
     pub(super) fn exchange<R: Rng>(&self, host: &str, values: Values<'_, R>) -> Exchange {
         let (filled, expected) = self.fill_from(values);
         Exchange {
@@ -142,7 +142,7 @@ impl Request {
 }
 
 impl Answer {
-    /// What comes back, its placeholders filled.
+    /// The expected answer, with its placeholders filled.
     fn expected<R: Rng>(&self, values: &mut Values<'_, R>) -> Expected {
         let form = if matches!(self.body, Body::Html(_)) { RowForm::Html } else { RowForm::Json };
         for rows in &self.row_sets {
@@ -184,17 +184,17 @@ fn judged(judge: impl BodyJudge + 'static) -> ExpectedBody {
 }
 
 impl Contract {
-    /// One exchange of `request`, addressed to `host`, with its placeholders filled from `rng`.
+    /// One exchange of `request` for `host`, with values from `rng`.
     pub fn exchange<R: Rng>(&self, request: &Request, host: &str, rng: &mut R) -> Exchange {
         request.exchange(host, Values::new(rng, None))
     }
 
-    /// About `count` exchanges for a load, to be sent round and round: each request and each sequence comes exactly as often as
-    /// its weight says, and the steps of a sequence one after the other. They are fewer if they would take too much memory,
-    /// and one for each unit of weight if no request has placeholders: more would be copies.
+    /// About `count` exchanges for a load, sent cyclically. Each request and sequence occurs in proportion to
+    /// its weight; the steps of a sequence stay together. There are fewer if they would take too much memory,
+    /// and one for each unit of weight if no request has placeholders.
     ///
-    /// They come in rounds that hold the whole mix, each in an order of its own: in one fixed order, connections that
-    /// start whole rounds apart would all send the same kind of request at the same time.
+    /// They form rounds that contain the whole mix in different orders. With one fixed order, connections
+    /// that start whole rounds apart would send the same requests at the same time.
     pub fn exchanges_for_load(&self, seed: u64, count: usize, host: &str) -> Vec<Exchange> {
         let parts = self.parts_of_load();
         let divisor = parts.iter().fold(0, |gcd, (_, weight)| greatest_common_divisor(gcd, *weight));
@@ -221,7 +221,7 @@ impl Contract {
     }
 }
 
-/// About what it takes in memory; the generator has the request once more.
+/// Approximate memory of an exchange; the generator copies the request once.
 fn bytes_of(exchange: &Exchange) -> usize {
     let body = match &exchange.expected.body {
         ExpectedBody::Exact(body) => body.len(),
@@ -231,7 +231,7 @@ fn bytes_of(exchange: &Exchange) -> usize {
     2 * exchange.request.len() + body
 }
 
-/// About what a value takes in memory.
+/// Approximate memory of a value.
 fn json_bytes(value: &serde_json::Value) -> usize {
     const NODE_BYTES: usize = 64;
     let inner = match value {

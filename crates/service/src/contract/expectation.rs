@@ -1,5 +1,5 @@
-//! What a response may be where its exact value is not known: headers by presence or by a pattern, bodies by a pattern or by
-//! their length. From the file as it is written to values that make sense.
+//! Expectations without an exact value: headers by presence or pattern, bodies by pattern or length. From the
+//! file to valid values.
 
 use std::borrow::Cow;
 
@@ -14,21 +14,21 @@ use super::header::{header, header_name, is_field_value};
 use super::placeholder::Template;
 use super::plain_or::PlainOr;
 
-/// What must come back under the name of a header.
+/// The rule for one response header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeaderRule {
-    /// This value.
+    /// Exactly this value.
     Exact(String),
     /// Any value.
     Present,
-    /// No such header.
+    /// The header must be missing.
     Absent,
-    /// A value all of which matches.
+    /// A value that matches as a whole.
     Matches(TextPattern),
 }
 
 impl HeaderRule {
-    /// Whether `got` is what is asked for.
+    /// Whether `got` satisfies the rule.
     pub(crate) fn accepts(&self, got: Option<&str>) -> bool {
         match (self, got) {
             (HeaderRule::Exact(right), Some(got)) => right == got,
@@ -38,7 +38,7 @@ impl HeaderRule {
         }
     }
 
-    /// A value that is accepted, if one is known.
+    /// An acceptable value, if one is known.
     pub(super) fn example(&self) -> Option<Cow<'_, str>> {
         match self {
             HeaderRule::Exact(value) => Some(value.into()),

@@ -1,7 +1,7 @@
-//! The shape of a contract file, as it is written; `lower` makes a [`super::Contract`] of it.
+//! The structure of a contract file; `lower` turns it into a [`super::Contract`].
 //!
-//! `Spanned` where an error may be found later, so that it can be reported with its line. TOML tables come in the
-//! order of their keys, so headers are sent in the order of their names.
+//! `Spanned` marks values whose errors need a line number. TOML tables are ordered by key, so headers are
+//! sent in the order of their names.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) type ResponseHeaders = BTreeMap<Spanned<String>, Spanned<PlainOr<Stri
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ContractFile {
-    /// One of those that this program reads: judged before this type is read.
+    /// A supported version: checked before this type is read.
     pub format: String,
     pub name: Spanned<String>,
     pub title: String,
@@ -45,7 +45,7 @@ pub(super) struct ContractFile {
     pub checks: BTreeMap<Spanned<String>, Level>,
 }
 
-/// Defaults of every request. For servers that keep a connection only on request.
+/// Defaults of all requests, for servers that need a header to keep connections.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DefaultsFile {
@@ -53,7 +53,7 @@ pub(super) struct DefaultsFile {
     pub headers: Headers,
 }
 
-/// A table: a file, or a number of rows and how their columns are made.
+/// A table: a file, or a number of rows with templates of their columns.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DataFile {
@@ -64,15 +64,15 @@ pub(super) struct DataFile {
     pub key: Option<Spanned<String>>,
 }
 
-/// A folder whose files are made.
+/// A folder of generated files.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FolderFile {
-    /// Names to lengths in bytes.
+    /// File names and lengths in bytes.
     pub files: BTreeMap<Spanned<String>, Spanned<u32>>,
 }
 
-/// What a service works with.
+/// The backing services.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BackingFile {
@@ -83,9 +83,9 @@ pub(super) struct BackingFile {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PostgresFile {
-    /// Names of tables of the contract, each with its columns in SQL.
+    /// For each table of the contract, its columns in SQL.
     pub tables: BTreeMap<Spanned<String>, String>,
-    /// Statements after the rows are there.
+    /// Statements executed after the rows are inserted.
     #[serde(default)]
     pub after: Vec<String>,
 }
@@ -118,7 +118,7 @@ pub(super) struct RequestFile {
     pub capture: BTreeMap<Spanned<String>, Spanned<CaptureFile>>,
 }
 
-/// What an answer takes of a database.
+/// The database work of one answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct StatementsFile {
@@ -127,7 +127,7 @@ pub(super) struct StatementsFile {
     pub rows_written: Option<u32>,
 }
 
-/// Where a value is in an answer.
+/// The location of a value in an answer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CaptureFile {
@@ -137,7 +137,7 @@ pub(super) struct CaptureFile {
     pub matches: Option<Spanned<String>>,
 }
 
-/// Requests that come one after the other on one connection.
+/// Requests sent one after the other on one connection.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SequenceFile {
@@ -177,19 +177,19 @@ pub(super) struct ResponseFile {
     pub encoding: Option<Spanned<Vec<Spanned<String>>>>,
 }
 
-/// Rows that the service chooses.
+/// Rows chosen by the service.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AnyRowFile {
     pub table: Spanned<String>,
-    /// An array of this length; without it one row.
+    /// Length of the array; default: one row.
     pub count: Option<u32>,
-    /// A column that the service has changed, to a number of this range.
+    /// A column that the service changes to a number in this range.
     #[serde(default)]
     pub changed: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
-/// Rows that follow from the request.
+/// Rows determined by the request.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RowSetFile {
@@ -213,7 +213,7 @@ pub(super) struct PageFile {
     pub size: u32,
 }
 
-/// A header of a response that is no exact value.
+/// A rule for a response header without an exact value.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HeaderRuleFile {
@@ -222,7 +222,7 @@ pub(super) struct HeaderRuleFile {
     pub matches: Option<Spanned<String>>,
 }
 
-/// In bytes.
+/// Lengths in bytes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LengthRangeFile {
@@ -230,7 +230,7 @@ pub(super) struct LengthRangeFile {
     pub max: Option<u64>,
 }
 
-/// What members of an object mean that the expected JSON does not name.
+/// Whether JSON objects may have members that the expectation does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Extra {

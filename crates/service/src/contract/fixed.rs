@@ -1,34 +1,34 @@
-//! The one response that the reference sends to every request, without reading it.
+//! The one response that the reference sends to every request without reading it.
 
 use tare_load::exchange::BodyShape;
 use tare_load::pattern::JsonPattern;
 
 use super::{Body, Contract, HeaderRule, Request};
 
-/// The longest body that is made up.
+/// Longest example body.
 const EXAMPLE_BYTES_MAX: usize = 1 << 20;
 
 /// Why no single response is right for every request of a contract.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotFixed {
-    /// One request follows from the answer to another.
+    /// A request depends on an earlier answer.
     #[error("the requests are the steps of a sequence")]
     Sequence,
-    /// The load has several requests, which are counted here.
+    /// The load has this number of different requests.
     #[error("{0} requests are asked for")]
     Requests(usize),
     /// The right answer depends on what was sent.
     #[error("the answer depends on the request")]
     DependsOnRequest,
-    /// The answer may vary, and no answer was found that is right.
+    /// The answer may vary, and no right example was found.
     #[error("no answer could be made up that is right")]
     NoExample,
 }
 
-/// The whole response that answers every request of the load. Where an answer may vary, it is a short one that is right.
+/// The complete response to every request of the load. If answers may vary, it is a short right one.
 ///
 /// # Errors
-/// No single response is right.
+/// No single response is right for all requests.
 pub fn fixed_response(contract: &Contract) -> Result<Vec<u8>, NotFixed> {
     if !contract.sequences.is_empty() {
         return Err(NotFixed::Sequence);
@@ -40,7 +40,7 @@ pub fn fixed_response(contract: &Contract) -> Result<Vec<u8>, NotFixed> {
         200 => "OK",
         201 => "Created",
         404 => "Not Found",
-        // Clients must not read it, so any other status goes without one.
+        // Clients ignore the reason phrase, so other statuses have none.
         _ => "",
     };
     let mut head = format!(

@@ -1,13 +1,13 @@
-//! Which headers may stand in a contract.
+//! Validates the headers of a contract.
 
 use toml::Spanned;
 
 use super::error::{Lowered, Problem};
 
-/// Written by [`super::Filled::bytes`] from the request itself, so that they are always right.
+/// Headers that [`super::Filled::bytes`] derives from the request, so that they are always right.
 const RESERVED: [&str; 3] = ["host", "content-length", "transfer-encoding"];
 
-/// A header with this value.
+/// Validates a header with this value.
 pub(super) fn header(name: &Spanned<String>, value: &str) -> Lowered<()> {
     let text = name.get_ref();
     if RESERVED.contains(&text.to_ascii_lowercase().as_str()) {
@@ -19,12 +19,12 @@ pub(super) fn header(name: &Spanned<String>, value: &str) -> Lowered<()> {
     header_name(name)
 }
 
-/// Whether a value can stand in a header: without control characters.
+/// Whether a header can have this value: no control characters.
 pub(super) fn is_field_value(value: &str) -> bool {
     !value.bytes().any(|byte| byte.is_ascii_control())
 }
 
-/// The name of a header, whatever its value.
+/// Validates the name of a header.
 pub(super) fn header_name(name: &Spanned<String>) -> Lowered<()> {
     let text = name.get_ref();
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);

@@ -1,17 +1,17 @@
-//! HTML, compared as a browser reads it: the tree of elements and texts, whatever the spelling. White space around tags, the kind of
-//! an entity, `meta` and `link`, and tags that a parser adds by itself count for nothing.
+//! Compares HTML as a browser parses it: the tree of elements and texts, in any spelling. White space around
+//! tags, kinds of entities, `meta`, `link` and tags that parsers add are ignored.
 
 use scraper::{ElementRef, Html, Node};
 use tare_load::exchange::{BodyJudge, Flight};
 
-/// Elements without a meaning for what is shown.
+/// Elements that do not affect the display.
 const IGNORED: [&str; 2] = ["meta", "link"];
-/// Elements that a parser adds where they are missing; what is in them counts as if it stood in their place.
+/// Elements that a parser adds if they are missing; their content counts as if they were not there.
 const TRANSPARENT: [&str; 5] = ["html", "head", "body", "thead", "tbody"];
-/// Pages of a contract are shorter.
+/// Size limit of a page.
 const BODY_BYTES_MAX: u64 = 4 << 20;
 
-/// An answer in HTML.
+/// Judges an HTML answer.
 #[derive(Debug)]
 pub(super) struct HtmlJudge {
     expected: Vec<Token>,
@@ -64,7 +64,7 @@ impl BodyJudge for HtmlJudge {
     }
 }
 
-/// As it is quoted.
+/// The token in messages.
 impl std::fmt::Display for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -109,7 +109,7 @@ fn push(element: ElementRef<'_>, tokens: &mut Vec<Token>) {
     }
 }
 
-/// A text as it stands between tags.
+/// Escapes a text between tags.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

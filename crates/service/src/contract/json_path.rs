@@ -1,4 +1,4 @@
-//! The place of a value in JSON, as in `$.session.tokens[0]`: members by their names, elements by their numbers.
+//! A path to a JSON value such as `$.session.tokens[0]`: member names and element indices.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ enum PathPart {
     Element(usize),
 }
 
-/// Why a text is no path.
+/// Why a text is not a path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the path \"{path}\" is not like $.a.b[0]: {reason}")]
 pub struct JsonPathError {
@@ -56,10 +56,10 @@ impl FromStr for JsonPath {
 }
 
 impl JsonPath {
-    /// The text of the value in `body`: of a string what it says, of a number or truth value how it is written.
+    /// The text of the value in `body`: the content of a string, the spelling of a number or boolean.
     ///
     /// # Errors
-    /// The body is no JSON, or has no such value there.
+    /// The body is not JSON, or has no such value there.
     pub(super) fn find(&self, body: &[u8]) -> Result<String, String> {
         let whole: Value =
             serde_json::from_slice(body).map_err(|error| format!("the body is not JSON: {error}"))?;
@@ -80,7 +80,7 @@ impl JsonPath {
     }
 }
 
-/// As it is written in a contract.
+/// The path as written in a contract.
 impl fmt::Display for JsonPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("$")?;

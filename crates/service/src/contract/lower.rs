@@ -1,4 +1,4 @@
-//! From the file as it is written to a [`Contract`] that makes sense: every error is found here, once, with its line.
+//! Converts a parsed file to a valid [`Contract`]. Every error is found here, once, with its line.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +22,7 @@ const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 const PATH: &str = "a path";
 const CONTENT_TYPE: &str = "Content-Type";
 
-/// What all requests of a contract have in common.
+/// The parts shared by all requests of a contract.
 #[derive(Debug, Clone, Copy)]
 struct Shared<'c> {
     headers: &'c Headers,
@@ -189,7 +189,7 @@ fn ask(
     }
     let ask = Ask {
         method: method.get_ref().clone(),
-        // There a phrase is percent-encoded.
+        // In a path, phrases are percent-encoded.
         path: line(path, PATH, &[Kind::Text], tables)?,
         headers,
         body: body.map(|body| template(body, tables)).transpose()?,
@@ -199,10 +199,10 @@ fn ask(
     Ok(ask)
 }
 
-/// A template for a place that ends at a space or a line break, and takes none of these kinds.
+/// A template used where spaces or line breaks end the text; placeholders of the `refused` kinds are errors.
 fn line(text: &Spanned<String>, place: &'static str, refused: &[Kind], tables: &Tables) -> Lowered<Template> {
     let template = template(text, tables)?;
-    // In a path it is percent-encoded.
+    // In a path, columns are percent-encoded.
     for cell in template.cells().filter(|_| place != PATH) {
         data::in_a_line(cell, place, text.span().start)?;
     }

@@ -1,7 +1,7 @@
-//! Contracts: files that define what a service must answer. One contract drives verify, the load and the reference.
+//! Contracts: files that define right answers. One contract drives verification, load and reference.
 //!
-//! [`Contract::load`] reads a file, [`Contract::exchange`] makes a request with its expected answer from it.
-//! Nothing here opens a connection, and nothing here knows which services exist.
+//! [`Contract::load`] reads a file, [`Contract::exchange`] makes a request with its expected answer. This
+//! module opens no connection and knows no services.
 
 mod answer;
 mod any_row;
@@ -56,57 +56,57 @@ use tare_load::{Protocol, exchange::BodyShape};
 
 use crate::document;
 
-/// The format of contract files that this program reads, `major.minor`.
+/// The newest supported format of contract files, `major.minor`.
 pub const FORMAT: &str = "1.2";
-/// Older formats, all of which it has.
+/// Older formats, all of them subsets.
 const FORMAT_1_0: &str = "1.0";
 pub(crate) const FORMAT_1_1: &str = "1.1";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contract {
-    /// The stem of the file.
+    /// The file name without extension.
     pub name: String,
     /// One line for people.
     pub title: String,
-    /// In which it may be asked; at least one.
+    /// The protocols that may be used; at least one.
     pub protocols: Vec<Protocol>,
-    /// What the environment variables change under this contract: variable to sentence.
+    /// Effects of environment variables under this contract: variable and sentence.
     pub service: BTreeMap<String, String>,
-    /// No more different exchanges are made ahead; absent: as their kind needs.
+    /// Most different exchanges prepared for a load. Absent: the default of the kind of load.
     exchanges: Option<usize>,
-    /// By their names.
+    /// Tables by name.
     tables: placeholder::Tables,
-    /// What a service works with.
+    /// The backing services that it needs.
     pub backing: BackingNeeds,
-    /// The right requests and what must come back, in the order of the file.
+    /// The valid requests and their answers, in the order of the file.
     pub requests: Vec<Request>,
-    /// Which of them come one after the other on one connection, in the order of the file.
+    /// The sequences of requests on one connection, in the order of the file.
     pub sequences: Vec<Sequence>,
-    /// The requests that must be answered with a status of the class 4xx.
+    /// The requests that must get a 4xx status.
     pub bad: Vec<Bad>,
     checks: BTreeMap<CheckId, Level>,
 }
 
-/// A request and what must come back.
+/// A request and its expected answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// Unique among the requests of the contract.
     pub name: String,
     pub ask: Ask,
-    /// Whether it is part of the load; verify proves it in any case.
+    /// Whether it is part of the load. It is verified in any case.
     pub load: bool,
-    /// How often it comes in the load, relative to the others.
+    /// Its relative frequency in the load.
     pub weight: u32,
     pub answer: Answer,
-    /// Another answer that is right too, of a service that does not offer what is asked for.
+    /// An alternative right answer of a service that does not offer the feature.
     pub otherwise: Option<Answer>,
-    /// What an answer takes of the database.
+    /// The database work of one answer.
     pub statements: Option<Statements>,
-    /// What is taken out of its answer for the steps after it.
+    /// Values captured from its answer for later steps.
     pub captures: Vec<Capture>,
 }
 
-/// A request that must be refused.
+/// A request that must be rejected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bad {
     /// Unique among the bad requests of the contract.
@@ -117,17 +117,17 @@ pub struct Bad {
 /// A request before its placeholders are filled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
-    /// The method, in capitals.
+    /// The method, in upper case.
     pub method: String,
     pub path: Template,
-    /// The headers beside `Host` and `Content-Length`, in the order of their names.
+    /// Headers besides `Host` and `Content-Length`, ordered by name.
     pub headers: Vec<(String, Template)>,
-    /// The body, if there is one; an empty one is still announced.
+    /// The body, if any; an empty body is still announced.
     pub body: Option<Template>,
     pub framing: BodyFraming,
 }
 
-/// How a request says where its body ends.
+/// How a request marks the end of its body.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum BodyFraming {
     /// By `Content-Length`.
@@ -137,18 +137,18 @@ pub enum BodyFraming {
     Chunked,
 }
 
-/// The answer that must come back, before its placeholders are filled.
+/// The expected answer, before its placeholders are filled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     pub status: u16,
-    /// The media type with its parameters, if the contract requires one.
+    /// The media type with parameters, if the contract requires one.
     pub content_type: Option<String>,
-    /// What must come back under these names, in their order.
+    /// The rules for headers, ordered by name.
     pub headers: Vec<(String, HeaderRule)>,
     pub body: Body,
-    /// The rows that the body holds.
+    /// The rows in the body.
     pub row_sets: Vec<RowSet>,
-    /// In which the body may come; empty: as it is.
+    /// Encodings that the body may have; empty: none.
     pub encodings: Vec<Encoding>,
 }
 
@@ -156,18 +156,18 @@ pub struct Answer {
 pub enum Body {
     /// Exactly these bytes.
     Exact(Template),
-    /// Any spelling of this JSON value; the order of an object's members is free.
+    /// This JSON value in any spelling; the order of members is free.
     Json(Template),
-    /// JSON with wildcards; with `extra`, objects may have members that it does not name.
+    /// JSON with wildcards. With `extra`, objects may have further members.
     Pattern {
         template: Template,
         extra: bool,
     },
-    /// A body of this length, or a text of this form.
+    /// A body of this length, or a text that matches this pattern.
     Shape(BodyShape),
-    /// HTML that a browser reads as this.
+    /// HTML that a browser parses like this.
     Html(Template),
-    /// Rows that the service chooses.
+    /// Rows chosen by the service.
     AnyRow(AnyRow),
     Any,
 }
@@ -188,14 +188,14 @@ impl Contract {
         self.requests.iter().map(|request| &request.ask).chain(self.bad.iter().map(|bad| &bad.ask))
     }
 
-    /// Enters the values of the variables that it sends; `value_of` knows them.
+    /// Sets the values of the environment variables that it sends, as given by `value_of`.
     pub fn enter_secrets(&mut self, value_of: &impl Fn(&str) -> Option<String>) {
         let requests = self.requests.iter_mut().map(|request| &mut request.ask);
         let asks = requests.chain(self.bad.iter_mut().map(|bad| &mut bad.ask));
         asks.flat_map(Ask::templates_mut).for_each(|template| template.enter_secrets(value_of));
     }
 
-    /// Why it is not asked in `protocol`; absent if it may be.
+    /// Why `protocol` cannot be used; absent if it can.
     pub fn why_not_in(&self, protocol: Protocol) -> Option<String> {
         let names: Vec<&str> = self.protocols.iter().map(|protocol| protocol.name()).collect();
         let names = names.join(", ");
@@ -207,7 +207,7 @@ impl Contract {
         })
     }
 
-    /// The first variable that it sends and that has no value; without it nothing can be asked.
+    /// The first variable that it sends but that has no value: requests are impossible without it.
     pub fn missing_variable(&self) -> Option<&str> {
         self.asks().flat_map(Ask::templates).find_map(|template| template.missing().next())
     }
@@ -221,7 +221,7 @@ impl Contract {
         Contract::parse(&text, path)
     }
 
-    /// Reads the contract in `text`. Its name is the stem of `path`, which every error quotes.
+    /// Parses the contract in `text`. `path` gives its name and appears in errors.
     ///
     /// # Errors
     /// The text is not a valid contract; the error names the line.
@@ -247,13 +247,13 @@ impl Contract {
         Ok(contracts)
     }
 
-    /// What a failure of `check` means under this contract, whether the file says it or not.
+    /// The level of `check` under this contract, explicit or default.
     pub fn level(&self, check: CheckId) -> Level {
         self.checks.get(&check).copied().unwrap_or(check.usual_level())
     }
 
-    /// The same contract with only these requests and sequences in its load; absent if it has none of one of the names. A step
-    /// has no place in a load without its sequence.
+    /// The contract with only these requests and sequences in its load; absent if a name is unknown. A step
+    /// cannot be in the load without its sequence.
     pub fn narrowed(&self, names: &[String]) -> Option<Contract> {
         let known: Vec<&str> = self.loadable().collect();
         let is_known = |name: &String| known.contains(&name.as_str());

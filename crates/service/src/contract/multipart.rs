@@ -1,4 +1,4 @@
-//! Bodies of several parts, as forms with files are sent (RFC 7578).
+//! Multipart bodies, as for forms with files (RFC 7578).
 
 use toml::Spanned;
 
@@ -6,7 +6,7 @@ use super::error::{Lowered, Problem};
 use super::file::PartFile;
 use super::placeholder::{Scope, Tables, Template};
 
-/// Long enough that no value that is sent holds it.
+/// Long enough not to occur in any value.
 const BOUNDARY: &str = "tare-9c4f1d7be2a85036-boundary";
 
 /// The value of `Content-Type`, and the body.
@@ -24,7 +24,7 @@ pub(super) fn body(parts: &Spanned<Vec<PartFile>>, tables: &Tables) -> Lowered<(
     Ok((template(&content_type, start, tables)?, template(&text, start, tables)?))
 }
 
-/// A part with the boundary before it, as it is written in a template.
+/// A part in template syntax, with the boundary before it.
 fn text(part: &PartFile, tables: &Tables) -> Lowered<String> {
     let mut head =
         format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{}\"", quotable(&part.name)?);
@@ -38,12 +38,12 @@ fn text(part: &PartFile, tables: &Tables) -> Lowered<String> {
     if content.contains(BOUNDARY) {
         return Err((start, Problem::BoundaryInPart));
     }
-    // By itself, so that a mistake in it has its line.
+    // Parsed separately, so that an error gets its line.
     template(content, start, tables)?;
     Ok(format!("{head}\r\n\r\n{content}\r\n"))
 }
 
-/// What may stand in quotes in the head of a part.
+/// Checks text that is quoted in a part's head.
 fn quotable(text: &Spanned<String>) -> Lowered<&str> {
     match text.get_ref().contains(|character: char| character.is_control() || character == '"') {
         true => Err((text.span().start, Problem::PartHead { text: text.get_ref().clone() })),

@@ -1,4 +1,4 @@
-//! What a contract of an older format must not have: an older Tare would refuse the file, and would name a key and not the format.
+//! Finds features that an older format lacks: an older Tare would report an unknown key, not the format.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use super::file::{ContractFile, RequestFile, ResponseFile};
 use super::plain_or::PlainOr;
 use super::{BRACES_PLACEHOLDER, FORMAT, FORMAT_1_0, FORMAT_1_1};
 
-/// How a wildcard begins.
+/// The beginning of a wildcard.
 const WILDCARD: &str = "{{any";
 
-/// Where it stands, and what it is.
+/// The place and the name of a feature.
 type Found = Option<(Range<usize>, &'static str)>;
 
 pub(super) fn refuse(file: &ContractFile) -> Lowered<()> {
@@ -25,7 +25,7 @@ pub(super) fn refuse(file: &ContractFile) -> Lowered<()> {
     Ok(())
 }
 
-/// What stands first in the file.
+/// The first of both in the file.
 fn first(of_file: Found, of_requests: Found) -> Found {
     of_file.into_iter().chain(of_requests).min_by_key(|(span, _)| span.start)
 }
@@ -84,7 +84,7 @@ fn request_since_1_2(request: &RequestFile) -> Found {
         .or_else(|| request.statements.map(|_| (request.name.span(), "\"statements\"")))
 }
 
-/// A text of the request in which braces stand for themselves.
+/// A text of the request that contains the placeholder for literal braces.
 fn braces(request: &RequestFile) -> Option<&Spanned<String>> {
     let all = std::iter::once(&request.path).chain(request.headers.values()).chain(&request.body);
     all.into_iter().find(|text| text.get_ref().contains(BRACES_PLACEHOLDER))
@@ -96,7 +96,7 @@ mod tests {
 
     use crate::contract::Contract;
 
-    /// What only a newer format has: before the requests, in a request, in its answer.
+    /// Features of newer formats: lines before the requests, in a request, in its answer.
     const NEWER: [(&str, &str, &str, &str); 10] = [
         ("exchanges = 3", "", "", "\"exchanges\""),
         (
@@ -149,7 +149,7 @@ mod tests {
                     "{error}"
                 );
             }
-            // Whatever else is wrong with it.
+            // The text may have other errors, which do not matter here.
             let error = contract("1.2", head, request, answer).err().unwrap_or_default();
             assert!(!error.contains("needs format"), "{error}");
         }

@@ -1,6 +1,6 @@
 //! Placeholders in the text of a contract, such as `{{label}}`, and the values that fill them.
 //!
-//! Knows nothing of HTTP. The same generator in the same state fills the same text with the same values.
+//! It knows nothing of HTTP. The same random generator gives the same values for the same text.
 
 mod blob;
 mod computed;
@@ -21,23 +21,23 @@ pub use table::{Table, TableError};
 pub(crate) use values::LABEL_LENGTH_MAX;
 pub use values::Values;
 
-/// Where a placeholder begins.
+/// The beginning of a placeholder.
 pub(crate) const BRACES: &str = "{{";
-/// What stands in a text for these braces themselves.
+/// The placeholder for literal braces.
 pub(crate) const BRACES_PLACEHOLDER: &str = "{{braces}}";
 const BRACES_WORD: &str = "braces";
 const NUMBER_MAX: u64 = 999_999_999;
-/// The largest integer that a JSON reader with floating-point numbers keeps exactly.
+/// The largest integer that a JSON reader with floating-point numbers represents exactly.
 const NUMBER_EXACT_MAX: u64 = (1 << 53) - 1;
 pub(super) const KINDS: [&str; 12] = [
     "add", "byte", "bytes", "captured", "env", "label", "multiply", "number", "phrase", "random", "rows",
     "text",
 ];
-/// The number of a row, in the columns of a table alone.
+/// The number of a row; only in the columns of a table.
 pub(super) const ROW: &str = "row";
-/// The longest body that services of the catalogue have to take.
+/// Longest body that services of the catalogue must accept.
 const BYTES_MAX: usize = 1_000_000;
-/// The longest upload.
+/// Longest upload.
 const RANDOM_BYTES_MAX: usize = 32 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,11 +51,11 @@ enum Part {
     Placeholder(Placeholder),
 }
 
-/// A part of a template that is filled when an exchange is made.
+/// A part of a template that each exchange fills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placeholder {
     pub kind: Kind,
-    /// Placeholders with the same name have the same value within an exchange. One without a name has its own value.
+    /// Placeholders of the same name share one value in an exchange. One without a name has its own value.
     pub name: Option<String>,
 }
 
@@ -65,49 +65,49 @@ pub enum Kind {
     Label,
     /// A decimal integer in this range.
     Number(RangeInclusive<u64>),
-    /// 1 to 24 characters, of which at least one must be percent-encoded in a path, as it is there.
+    /// 1 to 24 characters, at least one of which must be percent-encoded in a path.
     Phrase,
-    /// This number of letters, always the same ones.
+    /// This number of letters, always the same.
     Bytes(usize),
     /// 1 to 64 printable ASCII characters that need no escape in JSON.
     Text,
-    /// The value of a variable of the environment: a token, a password. It is written nowhere.
+    /// The value of an environment variable, such as a token or password. It is never stored.
     Env(Secret),
-    /// A value of an earlier answer in the sequence.
+    /// A value captured from an earlier answer in the sequence.
     Captured,
     /// A column of the row that the exchange draws.
     Cell(Cell),
     /// The number of the row, from 1.
     Row,
-    /// This number of bytes of text, another one each time.
+    /// This number of bytes of text, different each time.
     Random(usize),
-    /// What follows from other values.
+    /// A value computed from others.
     Computed(Computed),
-    /// Rows of a table, one after the other, as the answer says by this name.
+    /// All rows of the row set with this name.
     Rows,
 }
 
-/// What placeholders may be beside those that stand everywhere.
+/// Placeholders allowed in this place in addition to the general ones.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Scope<'t> {
-    /// Their columns may stand here, and captured values.
+    /// Columns of these tables, and captured values.
     pub tables: Option<&'t Tables>,
-    /// The number of a row may.
+    /// The number of a row.
     pub row: bool,
-    /// Wildcards such as `{{any:int}}` stay as they are.
+    /// Wildcards such as `{{any:int}}`, which stay as they are.
     pub wildcards: bool,
-    /// Values that follow from others may, and sets of rows.
+    /// Computed values and row sets.
     pub answer: bool,
 }
 
-/// A variable, and its value once the contract is used.
+/// An environment variable, and its value once the contract is in use.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     pub variable: String,
     value: Option<String>,
 }
 
-/// Without its value.
+/// Omits the value.
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Secret({})", self.variable)
@@ -149,7 +149,7 @@ pub enum PlaceholderError {
     Column { table: String, column: String, suggestion: String },
 }
 
-/// Joins it to the literal before it.
+/// Appends to the preceding literal, if there is one.
 fn push_literal(parts: &mut Vec<Part>, text: &str) {
     match parts.last_mut() {
         _ if text.is_empty() => {}
@@ -167,10 +167,10 @@ impl Template {
         Template::parse_in(text, Scope::default())
     }
 
-    /// The same with what may stand here beside them.
+    /// As [`Template::parse`], with the placeholders that `scope` allows.
     ///
     /// # Errors
-    /// As of [`Template::parse`], or a wildcard or a column is unknown.
+    /// As [`Template::parse`], or a wildcard or a column is unknown.
     pub(super) fn parse_in(text: &str, scope: Scope) -> Result<Template, PlaceholderError> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -205,7 +205,7 @@ impl Template {
         })
     }
 
-    /// Gives the columns in it the tables of these names.
+    /// Updates the tables of its columns by name.
     pub(super) fn enter_tables(&mut self, tables: &Tables) {
         for part in &mut self.parts {
             if let Part::Placeholder(Placeholder { kind: Kind::Cell(cell), .. }) = part
@@ -216,7 +216,7 @@ impl Template {
         }
     }
 
-    /// Enters the values of variables. One that has no value, or that holds a control character, stays without it.
+    /// Sets the values of variables. A value with control characters counts as missing.
     pub(crate) fn enter_secrets(&mut self, value_of: &impl Fn(&str) -> Option<String>) {
         let is_sendable = |value: &String| !value.chars().any(char::is_control);
         for part in &mut self.parts {
@@ -234,7 +234,7 @@ impl Template {
         })
     }
 
-    /// The placeholder, if it is one and nothing else.
+    /// The placeholder, if the template consists of only one.
     pub(super) fn only(&self) -> Option<&Placeholder> {
         match self.parts.as_slice() {
             [Part::Placeholder(placeholder)] => Some(placeholder),
@@ -251,7 +251,7 @@ impl Template {
         }
     }
 
-    /// Whether `path` could be this one, its query left out, if each placeholder stood for any part of a segment.
+    /// Whether `path` fits this template without its query, if a placeholder matches any part of a segment.
     pub(crate) fn matches(&self, path: &str) -> bool {
         matches(&self.without_query(), path)
     }
@@ -276,7 +276,7 @@ impl Template {
         self.fill_with(|placeholder| values.value(placeholder))
     }
 
-    /// The same for a path or a query: what could not stand there is percent-encoded.
+    /// As [`Template::fill`], for a path or query: values are percent-encoded.
     pub(crate) fn fill_encoded<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
         self.fill_with(|placeholder| match placeholder.kind {
             Kind::Phrase | Kind::Text | Kind::Env(_) | Kind::Captured | Kind::Cell(_) | Kind::Random(_) => {
@@ -288,7 +288,7 @@ impl Template {
         })
     }
 
-    /// The same for JSON: in its strings, what could not stand there is escaped.
+    /// As [`Template::fill`], for JSON: values in strings are escaped.
     pub(super) fn fill_json<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
         let mut text = String::new();
         for (part, in_string) in self.parts_of_json() {
@@ -306,7 +306,7 @@ impl Template {
         text
     }
 
-    /// The same for HTML: columns are escaped as text between tags.
+    /// As [`Template::fill`], for HTML: columns are escaped as text between tags.
     pub(super) fn fill_html<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
         self.fill_with(|placeholder| match placeholder.kind {
             Kind::Rows => values.value(placeholder),
@@ -314,7 +314,7 @@ impl Template {
         })
     }
 
-    /// The columns that are whole values of a JSON text, and no part of its strings.
+    /// Columns used as whole JSON values, outside strings.
     pub(super) fn cells_outside_of_strings(&self) -> impl Iterator<Item = &Cell> {
         self.parts_of_json().filter_map(|(part, in_string)| match part {
             Part::Placeholder(Placeholder { kind: Kind::Cell(cell), .. }) if !in_string => Some(cell),
@@ -322,7 +322,7 @@ impl Template {
         })
     }
 
-    /// The parts of a JSON text, each with whether it begins inside of a string.
+    /// The parts of a JSON text, and whether each begins inside a string.
     fn parts_of_json(&self) -> impl Iterator<Item = (&Part, bool)> {
         let (mut in_string, mut is_escaped) = (false, false);
         self.parts.iter().map(move |part| {
@@ -340,14 +340,14 @@ impl Template {
         })
     }
 
-    /// The text filled with the least and with the greatest values that its placeholders can have.
+    /// The text filled with the smallest and with the largest values of its placeholders.
     pub(super) fn extremes(&self) -> [String; 2] {
         let ends = [std::ops::RangeInclusive::start, std::ops::RangeInclusive::end];
         ends.map(|end| {
             self.fill_with(|placeholder| match &placeholder.kind {
                 Kind::Number(range) => end(range).to_string(),
                 Kind::Row | Kind::Computed(_) => "1".to_owned(),
-                // What stands in a string stays one, and outside of strings this is a whole value.
+                // Valid inside a string, and a whole value outside.
                 Kind::Cell(_) | Kind::Captured | Kind::Rows => "null".to_owned(),
                 Kind::Phrase | Kind::Text => " words ".to_owned(),
                 Kind::Label | Kind::Bytes(_) | Kind::Random(_) | Kind::Env(_) => "word".to_owned(),
@@ -369,7 +369,7 @@ impl Template {
 }
 
 impl Part {
-    /// What stands between the braces.
+    /// Parses the text between the braces.
     fn parse(inside: &str, scope: Scope) -> Result<Part, PlaceholderError> {
         if scope.wildcards && inside.starts_with("any") {
             return wildcard(inside).map(Part::Literal);
@@ -391,7 +391,7 @@ impl Part {
     }
 }
 
-/// A captured value in JSON: in a string escaped, and outside of one as the number or truth value that it is, or a string.
+/// A captured value in JSON: escaped in a string; outside, a number or boolean as it is, else a string.
 fn json_of(value: String, in_string: bool) -> String {
     let is_scalar =
         |value: &str| value.parse::<serde_json::Number>().is_ok() || matches!(value, "true" | "false");
@@ -402,7 +402,7 @@ fn json_of(value: String, in_string: bool) -> String {
     if in_string { quoted[1..quoted.len() - 1].to_owned() } else { quoted }
 }
 
-/// The wildcard between the braces, as it is written.
+/// Validates the wildcard between the braces and returns it unchanged.
 fn wildcard(inside: &str) -> Result<String, PlaceholderError> {
     let text = format!("{{{{{inside}}}}}");
     if text.parse::<Wildcard>().is_ok() {
@@ -428,7 +428,7 @@ fn matches(parts: &[Part], text: &str) -> bool {
     }
 }
 
-/// The template as it is written in a contract.
+/// The template as written in a contract.
 impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.parts.iter().try_for_each(|part| match part {
@@ -472,7 +472,7 @@ impl Placeholder {
             ("rows", None) if scope.answer && name.is_some() => Kind::Rows,
             _ => {
                 let tables = scope.tables.into_iter().flat_map(|tables| tables.keys().map(String::as_str));
-                // A captured value stands where columns may, and what follows from others in answers.
+                // Captured values are allowed where columns are, computed values in answers.
                 let may_stand = |word: &&str| match *word {
                     "captured" => scope.tables.is_some(),
                     "add" | "byte" | "multiply" | "rows" => scope.answer,
@@ -499,7 +499,7 @@ fn is_variable(name: &str) -> bool {
 }
 
 fn parse_range(text: &str) -> Option<RangeInclusive<u64>> {
-    // `u64::from_str` takes a sign, which would make `1-+5` a range.
+    // `u64::from_str` accepts a sign, which would make `1-+5` a range.
     let number = |digits: &str| {
         digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<u64>().ok()).flatten()
     };
@@ -509,7 +509,7 @@ fn parse_range(text: &str) -> Option<RangeInclusive<u64>> {
 }
 
 impl Kind {
-    /// Whether two values of it can differ.
+    /// Whether its value can differ between exchanges.
     pub(super) fn varies(&self) -> bool {
         !matches!(self, Kind::Bytes(_) | Kind::Env(_) | Kind::Captured)
     }

@@ -1,4 +1,4 @@
-//! A key of a contract that takes a value by itself, or a table that says more about it.
+//! A key of a contract that accepts a plain value or a table with details.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,16 +6,16 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor};
 
-/// Not `#[serde(untagged)]`, which would say of every mistake only that nothing fits.
+/// `#[serde(untagged)]` would report every error only as "no variant fits".
 #[derive(Debug)]
 pub(super) enum PlainOr<P, T> {
     Plain(P),
     Table(T),
 }
 
-/// What may stand by itself.
+/// A type whose plain value is accepted.
 pub(super) trait ByItself: Sized {
-    /// What is taken in its place, for the message that something else is not.
+    /// The accepted forms, for the error message.
     const EXPECTED: &str;
 
     fn of_text(_: &str) -> Option<Self> {

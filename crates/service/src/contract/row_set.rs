@@ -1,4 +1,4 @@
-//! Sets of rows that follow from the request: which rows of a table an answer holds, in which order, and how each is written.
+//! Row sets: the rows of a table that an answer contains, their order and their format.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -10,19 +10,19 @@ use super::error::{Lowered, Problem};
 use super::file::RowSetFile;
 use super::placeholder::{Scope, Table, Tables, Template, Values};
 
-/// Rows of an answer.
+/// The rows of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowSet {
-    /// `{{rows.NAME}}` stands for them.
+    /// Used as `{{rows.NAME}}`.
     pub name: String,
     table: Table,
     /// Columns that must have these values.
     filter: Vec<(usize, Template)>,
     order: Option<usize>,
-    /// No more of them.
+    /// Largest number of rows.
     first: Option<Template>,
     page: Option<Page>,
-    /// Further rows, before they are ordered.
+    /// Additional rows, added before sorting.
     also: Vec<Vec<String>>,
     text: Template,
     index: RowIndex,
@@ -35,20 +35,20 @@ struct Page {
     size: usize,
 }
 
-/// In which place of an answer rows stand.
+/// The format of the answer around the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowForm {
-    /// With commas between them, and their cells escaped in strings.
+    /// Joined by commas; cells are escaped in strings.
     Json,
-    /// With their cells escaped.
+    /// Concatenated; cells are escaped.
     Html,
 }
 
-/// The rows of each value of the columns that are asked for, made when it is first needed.
+/// Row numbers by the values of the filtered columns, made on first use.
 #[derive(Debug, Clone, Default)]
 struct RowIndex(Arc<OnceLock<BTreeMap<Vec<String>, Vec<u64>>>>);
 
-/// It follows from what stands beside it.
+/// Always equal: it is derived from the other fields.
 impl PartialEq for RowIndex {
     fn eq(&self, _: &RowIndex) -> bool {
         true
@@ -97,7 +97,7 @@ fn row_set(name: &Spanned<String>, file: &RowSetFile, tables: &Tables) -> Lowere
     })
 }
 
-/// The table of this name.
+/// The table with this name.
 pub(super) fn table(name: &Spanned<String>, tables: &Tables) -> Lowered<Table> {
     tables.get(name.get_ref()).cloned().ok_or_else(|| {
         let known = tables.keys().map(String::as_str);
@@ -106,7 +106,7 @@ pub(super) fn table(name: &Spanned<String>, tables: &Tables) -> Lowered<Table> {
     })
 }
 
-/// A further row, which has each of the columns.
+/// An additional row, which must have all columns.
 fn also(row: &Spanned<BTreeMap<String, String>>, table: &Table) -> Lowered<Vec<String>> {
     let cell = |column: &String| row.get_ref().get(column).cloned();
     let cells: Option<Vec<String>> = table.columns().iter().map(cell).collect();
@@ -118,25 +118,25 @@ fn also(row: &Spanned<BTreeMap<String, String>>, table: &Table) -> Lowered<Vec<S
 }
 
 impl RowSet {
-    /// Everything in it that is filled from the request.
+    /// All its templates that the request fills.
     pub(super) fn templates(&self) -> impl Iterator<Item = &Template> {
         let filter = self.filter.iter().map(|(_, value)| value);
         filter.chain(&self.first).chain(self.page.iter().map(|page| &page.number)).chain([&self.text])
     }
 
-    /// The table whose rows they are.
+    /// The name of its table.
     pub(super) fn table_name(&self) -> &str {
         self.table.name()
     }
 
-    /// With the rows that its table has by now.
+    /// Uses the current rows of its table.
     pub(super) fn enter_tables(&mut self, tables: &Tables) {
         if let Some(table) = tables.get(self.table.name()) {
             (self.table, self.index) = (table.clone(), RowIndex::default());
         }
     }
 
-    /// The rows as they stand in the answer, and gives the values of this exchange.
+    /// The formatted rows for the values of this exchange.
     pub(super) fn fill<R: Rng>(&self, form: RowForm, values: &mut Values<'_, R>) -> String {
         let table = self.table.name();
         let drawn = values.take_row(table);
@@ -173,7 +173,7 @@ impl RowSet {
         rows.into_iter().skip(skipped).take(most).collect()
     }
 
-    /// The places of the rows that have these values, in their order.
+    /// The numbers of the rows with these values, in order.
     fn places(&self, wanted: &[String]) -> &[u64] {
         let index = self.index.0.get_or_init(|| self.index());
         index.get(wanted).map_or(&[], Vec::as_slice)
@@ -201,7 +201,7 @@ impl RowSet {
     }
 }
 
-/// Numbers come by their value, and before texts, which come by their bytes.
+/// Numbers are ordered by value and before texts, which are ordered by their bytes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum OrderKey {
     Number(u64),

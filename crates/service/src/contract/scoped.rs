@@ -1,4 +1,4 @@
-//! Reads the templates of a contract, each with what may stand in its place.
+//! Parses the templates of a contract, each with the placeholders allowed in its place.
 
 use toml::Spanned;
 

@@ -1,5 +1,5 @@
-//! Sequences of a contract: which requests come one after the other on one connection, because a later one uses a value of an
-//! earlier answer.
+//! Sequences of a contract: requests sent one after the other on one connection, because later ones use
+//! values of earlier answers.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use super::file::{ContractFile, RequestFile, SequenceFile};
 use super::placeholder::{Kind, Values};
 use super::{Contract, Request};
 
-/// Requests that come one after the other on one connection.
+/// Requests sent one after the other on one connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequence {
-    /// Unique among the sequences and the requests of the contract.
+    /// Unique among all sequences and requests of the contract.
     pub name: String,
-    /// The places of its requests in the contract, in their order.
+    /// The indices of its requests in the contract, in order.
     steps: Vec<usize>,
-    /// Whether it is part of the load; verify proves it in any case.
+    /// Whether it is part of the load. It is verified in any case.
     pub load: bool,
-    /// How often it comes in the load, relative to the others.
+    /// Its relative frequency in the load.
     pub weight: u32,
 }
 
@@ -81,7 +81,7 @@ fn sequence(file: &SequenceFile, contract: &ContractFile, requests: &[Request]) 
     }
 }
 
-/// A step comes as often as its sequence.
+/// A step has no weight of its own: its sequence has.
 fn alone_makes_no_sense(file: &RequestFile) -> Lowered<()> {
     let name = || file.name.get_ref().clone();
     match &file.weight {
@@ -92,15 +92,15 @@ fn alone_makes_no_sense(file: &RequestFile) -> Lowered<()> {
 }
 
 impl Request {
-    /// Takes the values out of its right answer.
+    /// Captures the values in its right answer.
     ///
     /// # Errors
-    /// One is not there, or cannot be used.
+    /// A value is missing or cannot be used.
     pub(crate) fn capture(&self, response: &Response, captured: &mut Captured) -> Result<(), MissingValue> {
         capture::take(&self.captures, response, captured)
     }
 
-    /// The names of the values of earlier answers that it uses, in what is sent or in what must come back.
+    /// Names of captured values that it uses, in the request or the expected answer.
     fn captured(&self) -> impl Iterator<Item = &str> {
         let placeholders = self.ask.placeholders().chain(self.answer.placeholders());
         let captured = placeholders.filter(|placeholder| placeholder.kind == Kind::Captured);
@@ -109,7 +109,7 @@ impl Request {
 }
 
 impl Contract {
-    /// The requests of a sequence, in their order.
+    /// The requests of a sequence, in order.
     pub fn steps(&self, sequence: &Sequence) -> Vec<&Request> {
         sequence.steps.iter().map(|step| &self.requests[*step]).collect()
     }
@@ -118,12 +118,12 @@ impl Contract {
         sequence.steps.iter().any(|step| self.requests[*step].name == request.name)
     }
 
-    /// Whether it stands in a sequence.
+    /// Whether it is a step of a sequence.
     pub fn is_step(&self, request: &Request) -> bool {
         self.sequences.iter().any(|sequence| self.has_step(sequence, request))
     }
 
-    /// Whether it can be sent by itself: it stands in no sequence, or at the beginning of one.
+    /// Whether it can be sent alone: it is no step, or the first step of a sequence.
     pub fn is_asked_alone(&self, request: &Request) -> bool {
         let begins = |sequence: &Sequence| {
             sequence.steps.first().is_some_and(|step| self.requests[*step].name == request.name)
@@ -146,7 +146,7 @@ impl Contract {
         }
     }
 
-    /// The names of what can be part of the load: sequences, and requests that are no steps.
+    /// Names of possible parts of the load: sequences, and requests that are not steps.
     pub fn loadable(&self) -> impl Iterator<Item = &str> {
         let requests = self.requests.iter().filter(|request| !self.is_step(request));
         requests
@@ -154,7 +154,7 @@ impl Contract {
             .chain(self.sequences.iter().map(|sequence| sequence.name.as_str()))
     }
 
-    /// What can be part of the load, in the order of [`Contract::loadable`].
+    /// Possible parts of the load, in the order of [`Contract::loadable`].
     pub fn parts_mut(&mut self) -> impl Iterator<Item = LoadablePart<'_>> {
         let is_step: Vec<bool> = self.requests.iter().map(|request| self.is_step(request)).collect();
         let alone = self.requests.iter_mut().zip(is_step).filter(|(_, is_step)| !is_step);
@@ -171,7 +171,7 @@ impl Contract {
         alone.chain(sequences)
     }
 
-    /// What the load is made of, with the weights.
+    /// The parts of the load, with their weights.
     pub(super) fn parts_of_load(&self) -> Vec<(PartOfLoad<'_>, u32)> {
         let alone = self.requests.iter().filter(|request| request.load && !self.is_step(request));
         let alone = alone.map(|request| (PartOfLoad::Request(request), request.weight));
@@ -196,7 +196,7 @@ impl Contract {
     }
 }
 
-/// A request or a sequence, as far as the load is concerned.
+/// The load settings of a request or a sequence.
 #[derive(Debug)]
 pub struct LoadablePart<'c> {
     pub name: &'c str,
@@ -204,7 +204,7 @@ pub struct LoadablePart<'c> {
     pub weight: &'c mut u32,
 }
 
-/// What comes as often as its weight says.
+/// A part of the load.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum PartOfLoad<'c> {
     Request(&'c Request),
@@ -212,7 +212,7 @@ pub(super) enum PartOfLoad<'c> {
 }
 
 impl PartOfLoad<'_> {
-    /// How many exchanges it is.
+    /// Its number of exchanges.
     pub(super) fn exchanges(&self) -> usize {
         match self {
             PartOfLoad::Request(_) => 1,
@@ -221,7 +221,7 @@ impl PartOfLoad<'_> {
     }
 }
 
-/// A step of one instance of a sequence: but for the values of earlier answers, it is the same each time it is sent.
+/// A step of one instance of a sequence: apart from captured values, it is the same each time.
 #[derive(Debug)]
 struct ContractStep {
     request: Request,

@@ -1,4 +1,4 @@
-//! The contract module as a whole: error texts, the bytes of an exchange, the mix of a load, and placeholders by property.
+//! The contract module as a whole: errors, bytes of an exchange, the mix of a load, properties.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ fn parse(text: &str) -> Result<Contract, ContractError> {
     Contract::parse(text, Path::new("contracts/sample.toml"))
 }
 
-/// The error that `RIGHT` brings once `old` is replaced by `new`.
+/// The error after `old` in `RIGHT` is replaced by `new`.
 fn error(old: &str, new: &str) -> String {
     assert!(RIGHT.contains(old), "{old}");
     parse(&RIGHT.replacen(old, new, 1)).unwrap_err().to_string()
@@ -251,7 +251,7 @@ fn a_reference_has_a_response_only_where_one_request_has_one_answer() {
     );
 }
 
-/// A placeholder as written, and a pattern of what it may be filled with.
+/// A placeholder, and a pattern that its values match.
 fn placeholder() -> impl Strategy<Value = (String, String)> {
     prop_oneof![
         Just(("{{label}}".to_owned(), "label".to_owned())),
@@ -284,7 +284,7 @@ fn fits(value: &str, kind: &str) -> bool {
 proptest! {
     #[test]
     fn a_template_is_written_as_it_was_read_and_filled_as_it_says(
-        // Between placeholders stand characters that no value has, so that the filled text can be taken apart again.
+        // The characters between placeholders occur in no value, so that the filled text can be split again.
         parts in prop::collection::vec(("[\u{e0}-\u{ff}]{1,8}", placeholder()), 0..6),
         seed: u64,
     ) {
@@ -407,7 +407,7 @@ proptest! {
     }
 }
 
-/// Without its percent-encoding.
+/// Decodes percent-encoding.
 pub(super) fn decoded(text: &str) -> String {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();

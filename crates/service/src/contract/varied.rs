@@ -1,5 +1,4 @@
-//! Requests that are given in single texts and not in a contract's file: a path, and headers and a body beside it, in which
-//! placeholders vary.
+//! Requests given as single texts instead of a contract: a path, headers and a body, with placeholders.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -13,19 +12,19 @@ pub struct Varied {
     texts: Vec<Template>,
 }
 
-/// The same with its placeholders filled.
+/// The texts with placeholders filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VariedTexts {
     pub path: String,
-    /// In the order in which they were given.
+    /// In the given order.
     pub texts: Vec<String>,
 }
 
 impl Varied {
-    /// Reads the placeholders of a path with its query, and of the other texts.
+    /// Parses the placeholders of a path with its query, and of the other texts.
     ///
     /// # Errors
-    /// A placeholder is unknown, not closed, or has an invalid name or range; or two with the same name are of two kinds.
+    /// A placeholder is unknown, not closed, or has an invalid name or range, or one name has two kinds.
     pub fn parse(path: &str, texts: &[&str]) -> Result<Varied, PlaceholderError> {
         let texts = texts.iter().map(|text| Template::parse(text)).collect::<Result<Vec<_>, _>>()?;
         let varied = Varied { path: Template::parse(path)?, texts };
@@ -38,7 +37,7 @@ impl Varied {
         self.templates().any(|template| template.placeholders().next().is_some())
     }
 
-    /// `count` requests: with the same seed the same ones.
+    /// `count` requests, reproducible by the seed.
     pub fn fill(&self, seed: u64, count: usize) -> Vec<VariedTexts> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut one = || {

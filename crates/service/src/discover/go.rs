@@ -1,4 +1,4 @@
-//! A service in Go: the main packages of a module.
+//! Discovers Go services: the main packages of a module.
 
 use std::path::Path;
 

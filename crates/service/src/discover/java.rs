@@ -1,4 +1,4 @@
-//! A service for the JVM: what Maven or Gradle package.
+//! Discovers JVM services packaged by Maven or Gradle.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
 }
 
 fn of_maven(folder: &Path, (file, pom): (&str, String)) -> Option<Guess> {
-    // Of the project itself: its parent and its dependencies have names too.
+    // The name of the project itself: its parent and dependencies have names too.
     let own = without(&without(&without(&pom, "parent"), "dependencies"), "profiles");
     let element = |name: &str| between(&own, &format!("<{name}>"), &format!("</{name}>"));
     let name = match element("finalName").filter(|name| !name.contains("${")) {
@@ -37,12 +37,12 @@ fn of_maven(folder: &Path, (file, pom): (&str, String)) -> Option<Guess> {
     Some(Guess { what: framework(&pom).to_owned(), file: PathBuf::from(file), build, command })
 }
 
-/// As the coordinates of Maven are. It becomes a word of a command, in which anything else would have a meaning.
+/// Whether a name is valid in Maven coordinates. It becomes part of a command, so nothing else is safe.
 fn is_plain(name: &str) -> bool {
     name.chars().all(|c| c.is_ascii_alphanumeric() || "._-+".contains(c))
 }
 
-/// The name of the archive is a setting; with one archive that can be started the pattern finds it.
+/// The archive's name is configurable; the pattern works if there is one executable archive.
 fn of_gradle(folder: &Path, (file, script): (&str, String)) -> Guess {
     let build = steps(install::of_gradle(folder));
     let command = format!("exec java -jar build/libs/*.jar{}", port(&script));
@@ -65,7 +65,7 @@ fn framework(text: &str) -> &'static str {
     known.into_iter().find(|(word, _)| text.contains(word)).map_or("Java", |(_, name)| name)
 }
 
-/// How its framework takes a port; others read `PORT`.
+/// The option by which its framework sets the port; other frameworks read `PORT`.
 fn port(text: &str) -> &'static str {
     match framework(text) {
         "Spring Boot" => " --server.port={port}",
@@ -79,7 +79,7 @@ fn between<'t>(text: &'t str, begin: &str, end: &str) -> Option<&'t str> {
     Some(rest[..rest.find(end)?].trim())
 }
 
-/// The text without the first element of this name.
+/// The text without the first element with this name.
 fn without(text: &str, name: &str) -> String {
     let (begin, end) = (format!("<{name}>"), format!("</{name}>"));
     let cut = text.find(&begin).and_then(|from| Some((from, text.find(&end)? + end.len())));

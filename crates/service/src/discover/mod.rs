@@ -1,5 +1,5 @@
-//! How the service of a repository may be built and started: guesses from its files, likely ones first. Reads files and starts
-//! nothing; whoever asks tries them, and the first that answers is right.
+//! Guesses how a repository's service is built and started, from its files, likely ones first. It starts
+//! nothing: the caller tries the guesses until one answers.
 
 mod go;
 mod java;
@@ -21,17 +21,17 @@ use crate::{catalogue::Step, document};
 /// One way to start the service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Guess {
-    /// What it is, for a reader: `FastAPI`.
+    /// The framework, for messages: `FastAPI`.
     pub what: String,
-    /// The file that says so, relative to the repository.
+    /// The file with the evidence, relative to the repository.
     pub file: PathBuf,
     pub build: Vec<Step>,
-    /// As a user would write it; with `{port}`, or of a program that reads `PORT`.
+    /// The command as a user would write it, with `{port}` unless the program reads `PORT`.
     pub command: String,
 }
 
-/// All guesses for this folder, without those that are the same twice, and those whose command is no line that a user could read.
-/// What its authors wrote down comes before what the files of a language say.
+/// All guesses for this folder, without duplicates and multi-line or unprintable commands. A Procfile comes
+/// first, a Dockerfile last.
 pub fn guesses(folder: &Path) -> Vec<Guess> {
     let readers: [fn(&Path) -> Vec<Guess>; 7] = [
         written::procfile,
@@ -52,11 +52,11 @@ pub fn guesses(folder: &Path) -> Vec<Guess> {
     found
 }
 
-/// A file larger than this is no source that a person wrote.
+/// Larger files are not hand-written sources.
 const SOURCE_BYTES_MAX: u64 = 1 << 20;
-/// How many sources are looked at.
+/// Most sources that are searched.
 const SOURCES_MAX: usize = 400;
-/// Folders that hold the sources of others, or products.
+/// Folders with external sources or build products.
 const FOREIGN: [&str; 8] =
     ["node_modules", "vendor", "target", "build", "dist", "venv", "__pycache__", "testdata"];
 
@@ -66,7 +66,7 @@ fn text(folder: &Path, name: &str) -> Option<String> {
     (size <= SOURCE_BYTES_MAX).then(|| document::read(&path).ok()).flatten()
 }
 
-/// The files below `folder` with this ending, relative to it, nearest first.
+/// The files below `folder` with this ending, as relative paths, nearest first.
 fn sources(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
@@ -76,7 +76,7 @@ fn sources(folder: &Path, ending: &str) -> Vec<PathBuf> {
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
-            // Not through links, which may lead in a circle.
+            // Links are not followed, as they may form a cycle.
             let kind = entry.file_type();
             let path = inner.join(&name);
             if kind.as_ref().is_ok_and(fs::FileType::is_dir)
@@ -95,7 +95,7 @@ fn sources(folder: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The command as it takes its port: by the variable if the sources name it, else by a flag that they name.
+/// Variants of the command with a port: by the variable if sources name it, and by flags that they name.
 fn with_port(folder: &Path, ending: &str, command: &str) -> Vec<String> {
     let texts: Vec<String> =
         sources(folder, ending).iter().filter_map(|path| text(folder, path.to_str()?)).collect();
@@ -118,7 +118,7 @@ fn with_port(folder: &Path, ending: &str, command: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// What is guessed of a repository with these files: `WHAT (FILE): BUILD && BUILD && COMMAND`.
+    /// The guesses for a repository with these files: `WHAT (FILE): BUILD && BUILD && COMMAND`.
     pub(super) fn guessed(files: &[(&str, &str)]) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {

@@ -1,4 +1,4 @@
-//! A service for Node: `package.json`.
+//! Discovers Node services in `package.json`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::{Guess, text};
 use crate::install;
 
 const FILE: &str = "package.json";
-/// The package of a framework, and its name.
+/// Packages of frameworks, and the frameworks' names.
 const FRAMEWORKS: [(&str, &str); 9] = [
     ("@nestjs/core", "NestJS"),
     ("next", "Next.js"),
@@ -29,7 +29,7 @@ pub(super) fn guesses(folder: &Path) -> Vec<Guess> {
     let framework = FRAMEWORKS.iter().find(|(name, _)| depends(name)).map_or("Node", |(_, name)| name);
     let start = package["scripts"]["start"].as_str();
     let main = package["main"].as_str().filter(|main| folder.join(main).is_file());
-    // npm stands between Tare and the program: a script that is a program is started without it.
+    // npm would be a process between Tare and the program, so a simple script is started without npm.
     let is_program = |script: &str| script.starts_with("node ") && !script.contains(['&', '|', ';']);
     let by_script = start.map(|script| match is_program(script) {
         true => script.to_owned(),

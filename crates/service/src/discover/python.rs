@@ -1,11 +1,11 @@
-//! A service in Python: an application object in a module, which a server of the ecosystem serves; or a program.
+//! Discovers Python services: an application object for a server such as uvicorn, or a program.
 
 use std::path::{Path, PathBuf};
 
 use super::{Guess, sources, text};
 use crate::{apart, catalogue::Step, install};
 
-/// What makes the application object, the framework, and the server of it. `{app}` is its place.
+/// The application's constructor, the framework, and its server; `{app}` is the application's module path.
 const APPLICATIONS: [(&str, &str, &str); 8] = [
     ("FastAPI(", "FastAPI", ASGI),
     ("Starlette(", "Starlette", ASGI),
@@ -39,7 +39,7 @@ fn application(folder: &Path, file: &Path) -> Option<(PathBuf, &'static str, Str
     let text = text(folder, file.to_str()?)?;
     let (name, (_, framework, server)) = text.lines().find_map(|line| {
         let (name, value) = line.split_once('=')?;
-        // At the top of the module, with or without a type.
+        // At the top level of the module, with or without a type annotation.
         let name = name.split(':').next()?.trim_end();
         let is_name =
             !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
@@ -52,13 +52,13 @@ fn application(folder: &Path, file: &Path) -> Option<(PathBuf, &'static str, Str
     Some((file.to_owned(), *framework, server.replace("{app}", &format!("{module}:{name}"))))
 }
 
-/// Where its packages are.
+/// Where its packages are installed.
 enum Environment {
-    /// A virtual environment that is made of a lock file, wherever the repository is cloned.
+    /// A virtual environment created from a lock file, in any clone.
     Made(Vec<Step>),
-    /// One that is there, and that no file makes.
+    /// An existing virtual environment that no file defines.
     There(&'static str),
-    /// Whatever is installed.
+    /// The system's Python.
     Installed,
 }
 
@@ -107,7 +107,7 @@ mod tests {
               .venv/bin/uvicorn shop.api:app --port {port}"
             ]
         );
-        // An environment that lies there is of this clone alone: another is made of the lock file.
+        // An existing environment belongs to this clone only; the lock file creates another.
         let made = guessed(&[("uv.lock", ""), (".venv/pyvenv.cfg", ""), ("app.py", "app = FastAPI()\n")]);
         assert_eq!(made[0], "FastAPI (app.py): uv sync --frozen && .venv/bin/uvicorn app:app --port {port}");
         assert_eq!(

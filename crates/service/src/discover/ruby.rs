@@ -1,4 +1,4 @@
-//! A service in Ruby: a Rack application.
+//! Discovers Ruby services: Rack applications.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! A service in Rust: the binary of a package.
+//! Discovers Rust services: the binary of a package.
 
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,10 @@
-//! What authors wrote down of how their service is started: a `Procfile`, a `Dockerfile`.
+//! Start commands that authors wrote down in a `Procfile` or a `Dockerfile`.
 
 use std::path::{Path, PathBuf};
 
 use super::{Guess, text};
 
-/// The process `web`, which gets its port in `PORT`.
+/// The process `web`, which reads `PORT`.
 pub(super) fn procfile(folder: &Path) -> Vec<Guess> {
     let command = text(folder, "Procfile")
         .and_then(|text| text.lines().find_map(|line| Some(line.strip_prefix("web:")?.trim().to_owned())));
@@ -17,7 +17,7 @@ pub(super) fn procfile(folder: &Path) -> Vec<Guess> {
     command.into_iter().map(guess).collect()
 }
 
-/// The command of the image, with the port that it exposes replaced. It runs where Tare does, and not in a container.
+/// The command of the image, with the exposed port replaced. It runs on this machine, not in a container.
 pub(super) fn dockerfile(folder: &Path) -> Vec<Guess> {
     let Some(text) = text(folder, "Dockerfile") else { return Vec::new() };
     let lines = instructions(&text);
@@ -43,13 +43,13 @@ pub(super) fn dockerfile(folder: &Path) -> Vec<Guess> {
     Some(guess).filter(|guess| !guess.command.is_empty()).into_iter().collect()
 }
 
-/// The instructions, each in one line.
+/// The instructions, each joined into one line.
 fn instructions(text: &str) -> Vec<String> {
     let whole = text.replace("\\\n", " ");
     whole.lines().map(str::trim).filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
 }
 
-/// `["node", "server.js"]` as a shell would take it; other words are a shell's already.
+/// `["node", "server.js"]` as a shell command; other forms are shell commands already.
 fn shell(words: &str) -> String {
     match serde_json::from_str::<Vec<String>>(words) {
         Ok(list) => shlex::try_join(list.iter().map(String::as_str)).unwrap_or_else(|_| words.to_owned()),

@@ -1,4 +1,4 @@
-//! What the numbers of a load mean for the service, in words. Pure: numbers in, an outcome out.
+//! Evaluates the numbers of a load and describes the result in words. Pure: numbers in, an outcome out.
 
 use std::time::Duration;
 
@@ -8,19 +8,19 @@ use crate::drive::kinds;
 use crate::verify::Outcome;
 use tare_host::process::Stopped;
 
-/// An outcome, and what a reader should know of a pass.
+/// An outcome, and a note on a pass.
 type Judged = (Outcome, Option<String>);
 
-/// What a load of a known size was to reach.
+/// The target of a load of a known size.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub requests: u64,
-    /// The most connections that may have been opened; `None` where the service may close them.
+    /// Most connections that may be opened; absent if the service may close them.
     pub connections: Option<u64>,
     pub within: Duration,
 }
 
-/// A load that ends by number.
+/// Evaluates a load that ends after a number of requests.
 pub(super) fn load(tally: &Tally, first: Option<&str>, wanted: &Wanted, elapsed_ns: u64) -> Judged {
     let Tally { answered, connects, .. } = *tally;
     if let Err(error) = tally.reconcile() {
@@ -47,8 +47,8 @@ pub(super) fn load(tally: &Tally, first: Option<&str>, wanted: &Wanted, elapsed_
     (Outcome::Pass, Some(format!("{answered} answers{over} in {time:.1?}")))
 }
 
-/// A load that SIGTERM cut off: `before` is what was known when it was sent, `all` what came to the end. A connection
-/// that breaks afterwards is no failure; a wrong answer always is.
+/// Evaluates a load during which SIGTERM was sent: `before` was counted until then, `all` until the end.
+/// Connections broken later are no failure; a wrong answer always is.
 pub(super) fn sigterm(before: &Tally, all: &Tally, first: Option<&str>, stopped: &Stopped) -> Judged {
     if let Some(reason) = failures(before, first) {
         return fail(format!("before SIGTERM came, {reason}"));
@@ -73,7 +73,7 @@ fn fail(reason: String) -> Judged {
     (Outcome::Fail(reason), None)
 }
 
-/// What failed, if anything did.
+/// The failures in words, if there are any.
 fn failures(tally: &Tally, first: Option<&str>) -> Option<String> {
     let mut said = Vec::new();
     if tally.failed.total() > 0 {
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(ended(&cut, &cut, Exit::Status(0)).0, "FAIL");
         assert_eq!(ended(&tally(0, 1, &[]), &good, Exit::Status(0)).0, "FAIL");
         assert_eq!(ended(&good, &tally(9, 1, &[Failure::Mismatch]), Exit::Status(0)).0, "FAIL");
-        // One rule for verify, run and endure: SIGTERM may do what it does by default.
+        // One rule for verify, run and endure: the default effect of SIGTERM is right.
         for status in [Exit::Status(143), Exit::Signal(15)] {
             assert_eq!(ended(&good, &good, status).0, "pass");
         }

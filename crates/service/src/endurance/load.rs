@@ -13,13 +13,13 @@ use crate::verify::Outcome;
 
 const LONG_REQUESTS: u64 = 10_000;
 const CROWD_CONNECTIONS: usize = 64;
-/// A share for each connection, not one for all: a service that serves only the first few cannot hide behind them.
+/// Requests of each connection rather than of all: a service must not serve only the first few.
 const CROWD_REQUESTS_EACH: u64 = 100;
-/// How long a stage sends requests; a service that is slow and never wrong gets through fewer.
+/// Time limit of a stage; a slow but correct service sends fewer answers.
 pub(super) const WITHIN: Duration = Duration::from_secs(30);
-/// Longer than a request may take: each ends as answered or failed, none as unknown.
+/// Longer than a request's time limit, so that each request ends as answered or failed.
 const DRAIN: Duration = Duration::from_secs(6);
-/// How often it is looked whether something has failed, and how much memory the service has.
+/// Interval of checks for failures and of memory readings.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 pub(super) fn long_connection(trial: &EnduranceTrial<'_>) -> StageResult {
@@ -51,7 +51,7 @@ fn load(
     let report = generator.map_err(|error| error.to_string()).and_then(|mut generator| {
         until_one_fails(trial, &mut generator, &load).map_err(|error| error.to_string())
     });
-    // The generator has gone, and its connections with it: what comes next has the service to itself.
+    // The generator and its connections are gone, so the next stage has the service to itself.
     let report = match report {
         Ok(report) => report,
         Err(error) => return StageResult::failed(stage, error),
@@ -65,7 +65,7 @@ fn load(
     StageResult { stage, outcome, note, figures }
 }
 
-/// A stage that has failed has nothing more to find out, and a service that starves connections would take all its time.
+/// Stops the load at the first failure: a service that starves connections would take the whole time.
 fn until_one_fails(
     trial: &EnduranceTrial<'_>,
     generator: &mut Generator,

@@ -1,4 +1,4 @@
-//! Memory of the service over the loads of an endurance run: whether it only grows with what is answered.
+//! Memory of the service during an endurance run: whether it keeps growing with the number of answers.
 
 use std::cell::RefCell;
 
@@ -6,25 +6,25 @@ use tare_stats::growth::{Growth, Least, growth};
 
 use super::EnduranceTrial;
 
-/// A heap that grows to its size takes memory in steps of a few MiB.
+/// Growth below this is normal: a heap grows in steps of a few MiB.
 const LEAST: Least = Least { share: 0.2, amount: 4 << 20 };
 const MIB: f64 = (1 << 20) as f64;
 
-/// Answers so far, over all loads, with the resident bytes then.
+/// Pairs of answers so far, over all loads, and resident bytes.
 #[derive(Debug, Default)]
 pub(super) struct MemoryCourse(RefCell<Vec<(u64, u64)>>);
 
 impl MemoryCourse {
-    /// After some more answers.
+    /// Adds a reading after more answers.
     pub(super) fn add(&self, answered: u64, trial: &EnduranceTrial<'_>) {
-        // 0 of a service whose processes are not seen.
+        // 0 if the service's processes cannot be seen.
         let bytes = trial.ready.process.rss_bytes();
         let mut course = self.0.borrow_mut();
         let before = course.last().map_or(0, |(answered, _)| *answered);
         course.extend((bytes > 0).then_some((before + answered, bytes)));
     }
 
-    /// What is to be said of it.
+    /// The warning, if memory keeps growing.
     pub(super) fn warning(&self) -> Option<String> {
         growth(&self.0.borrow(), LEAST).map(|growth| text(&growth))
     }

@@ -1,8 +1,8 @@
-//! Endurance: what a service must withstand in addition to its contract. Repeated bad input, one connection for a long time,
-//! many connections with few threads, and SIGTERM under load.
+//! Endurance tests beyond a contract: repeated bad input, a long-lived connection, many connections with few
+//! threads, and SIGTERM under load.
 //!
-//! [`run`] starts the service, makes every [`Stage`], stops it, and returns the results as data. It measures
-//! nothing: the speed of a stage is only noted beside its outcome. Every stage has a time limit.
+//! [`run`] starts the service, runs each [`Stage`], stops it, and returns the results as data. It measures
+//! nothing: the speed of a stage is only noted. Every stage has a time limit.
 
 mod judge;
 mod load;
@@ -30,14 +30,14 @@ use crate::prove::Proof;
 use crate::prove::{CHECKS_AFTER_LOAD, verify_options};
 use crate::verify::{self, Outcome};
 
-/// The contract that asks the most of a service: the most different requests in its load; of equals the first.
+/// The contract with the most requests in its load; of equals the first.
 pub fn richest<'c>(contracts: impl Iterator<Item = &'c Contract>) -> Option<&'c Contract> {
     // `min_by_key` keeps the first of equals, `max_by_key` the last.
     contracts.min_by_key(|contract| std::cmp::Reverse(contract.loaded().count()))
 }
 
-/// Makes all stages with `service` under `contract`, which it is known to honour. After `interrupt` the remaining stages are
-/// skipped.
+/// Runs all stages with `service`, which is known to satisfy `contract`. After `interrupt` the remaining
+/// stages are skipped.
 ///
 /// # Errors
 /// The service cannot be launched.
@@ -67,14 +67,14 @@ pub fn run(
 
 type Make = fn(&EnduranceTrial<'_>) -> StageResult;
 
-/// The stages that the service is meant to outlive.
+/// The stages that the service must survive.
 const ALIVE: [(Stage, Make); 3] = [
     (Stage::BadInput, bad_input),
     (Stage::LongConnection, load::long_connection),
     (Stage::Crowd, load::crowd),
 ];
 
-/// A service that runs, and what is known of it.
+/// A running service and the context of its stages.
 struct EnduranceTrial<'a> {
     service: &'a Service,
     contract: &'a Contract,
@@ -107,14 +107,14 @@ impl EnduranceTrial<'_> {
         if let (Outcome::Fail(reason), Some(why)) = (&result.outcome, self.known_failure(stage)) {
             result.outcome = Outcome::Warn(format!("{reason} (known failure: {why})"));
         }
-        // A service that does not recover has failed, whatever failures are known.
+        // A service that does not recover has failed, even with a known failure.
         if let Some(reason) = self.wrong_after(stage) {
             *broken = Some(stage);
             result.fail_too(reason);
         } else if stage == Stage::Crowd
             && let Some(reason) = self.wrong_in(&[CheckId::Date], 0)
         {
-            // What has stopped in any stage stands still after the last one. It takes a second, and breaks nothing else.
+            // A Date that stopped in any stage is still stopped after the last one. The check takes a second.
             result.fail_too(format!("wrong after it: {reason}"));
         }
         if stage == Stage::Crowd
@@ -153,19 +153,19 @@ impl EnduranceTrial<'_> {
         self.service.known_failures.iter().find(|known| known.check == check).map(|known| known.why.as_str())
     }
 
-    /// A generator of its load.
+    /// A generator for the contract's load.
     fn generator(&self, connections: Connections, seed: u64) -> Result<Generator, DriveError> {
         let way =
             Way { host: &self.ready.host, channel: &self.service.channel(), streams: 1, resumes: false };
         drive::generator_in(self.contract, &way, self.ready.address.clone(), connections, &[], seed)
     }
 
-    /// Whether the service may not close a connection.
+    /// Whether the service must keep connections open.
     fn must_keep(&self) -> bool {
         self.service.run.keeps_connections && self.known_failure(Stage::LongConnection).is_none()
     }
 
-    /// What is wrong with the service after a stage, if anything is.
+    /// What is wrong with the service after a stage, if anything.
     fn wrong_after(&self, stage: Stage) -> Option<String> {
         if let Some(death) = drive::death(&self.ready.process, &format!("in {stage}")) {
             return Some(death);
@@ -179,7 +179,7 @@ impl EnduranceTrial<'_> {
     }
 }
 
-/// The check `bad-input`, again and again with other values: what is lost by each refusal adds up.
+/// Repeats the check `bad-input` with different values: leaks of each refusal add up.
 fn bad_input(trial: &EnduranceTrial<'_>) -> StageResult {
     let rounds = Stage::BAD_INPUT_ROUNDS;
     let began = Instant::now();

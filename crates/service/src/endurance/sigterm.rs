@@ -1,4 +1,4 @@
-//! The stage `sigterm`: the service is asked to end while requests keep coming, as in a real restart.
+//! The stage `sigterm`: SIGTERM arrives while requests continue, as in a real restart.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,18 +14,18 @@ use crate::prove::GRACE;
 use tare_host::process::Stopped;
 
 const CONNECTIONS: usize = 16;
-/// SIGTERM is sent a moment after this number of answers, or after a time limit.
+/// Number of answers before SIGTERM; a time limit applies as well.
 const BUSY_ANSWERS: u64 = 2 * CONNECTIONS as u64;
 const BUSY_MOMENT: Duration = Duration::from_millis(200);
 const BUSY_WITHIN: Duration = Duration::from_secs(5);
-/// How often the load reports its answers.
+/// Interval of the load's reports.
 const INTERVAL: Duration = Duration::from_millis(20);
-/// The load ends when the service has; this is only the last resort.
+/// The load ends with the service; this is a last resort.
 const LOAD_MAX: Duration = Duration::from_secs(30);
 const DRAIN: Duration = Duration::from_millis(500);
 
 pub(super) fn under_load(trial: EnduranceTrial<'_>) -> StageResult {
-    // A service known to fail with a crowd is not tested with one again.
+    // A service that is known to fail with a crowd gets fewer connections.
     let total = match trial.known_failure(Stage::Crowd) {
         Some(_) => trial.threads.min(CONNECTIONS),
         None => CONNECTIONS,
@@ -59,11 +59,11 @@ fn found(before: &Tally, report: &RunReport, stopped: &Stopped) -> StageResult {
     StageResult { stage: Stage::Sigterm, outcome, note, figures }
 }
 
-/// Shared by the load and the thread that sends the signal.
+/// Shared by the load and the thread that sends SIGTERM.
 #[derive(Default)]
 struct LoadProgress {
     answered: AtomicU64,
-    /// Set before SIGTERM is sent; failures reported later may be caused by it.
+    /// Set before SIGTERM is sent, which may cause later failures.
     signalled: AtomicBool,
     before: Mutex<Tally>,
     over: Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! The stages by name, in one table what each does and proves, and what was found in them as data.
+//! The stages: names, a table of what each does and proves, and results as data.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use tare_load::Tally;
 
 use crate::{contract::CheckText, verify::Outcome};
 
-/// One thing that a service must endure, in the order in which they are made. They are no checks of a contract: none can be
-/// left out or weakened by one.
+/// One endurance test, in the order of execution. Stages are not checks of a contract, which could skip or
+/// weaken those.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -20,9 +20,9 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// All stages, in the order in which they are made.
+    /// All stages, in the order of execution.
     pub const ALL: [Stage; 4] = [Stage::BadInput, Stage::LongConnection, Stage::Crowd, Stage::Sigterm];
-    /// So often every bad request is sent: more than the threads and connections of any pool by default.
+    /// Repetitions of each bad request: more than the default size of any thread or connection pool.
     pub(super) const BAD_INPUT_ROUNDS: u64 = 25;
 
     pub fn text(self) -> CheckText {
@@ -48,12 +48,12 @@ impl Stage {
     }
 }
 
-/// All that was found about one service.
+/// The results of one service.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Endurance {
-    /// The name of the contract whose requests were sent.
+    /// The contract whose requests were sent.
     pub contract: String,
-    /// In the order in which they were made.
+    /// In the order of execution.
     pub stages: Vec<StageResult>,
 }
 
@@ -62,10 +62,10 @@ pub struct StageResult {
     pub stage: Stage,
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// What a reader should know of a pass.
+    /// A note on a pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// What was counted, where there was a load.
+    /// Counts, if the stage has a load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figures: Option<Figures>,
 }
@@ -110,7 +110,7 @@ impl StageResult {
         StageResult { stage, outcome: Outcome::Skipped(reason), note: None, figures: None }
     }
 
-    /// Beside whatever else is to be said.
+    /// Adds a warning to the outcome.
     pub(super) fn warn_too(&mut self, warning: String) {
         self.outcome = match &self.outcome {
             Outcome::Pass => Outcome::Warn(warning),
@@ -120,7 +120,7 @@ impl StageResult {
         };
     }
 
-    /// Beside whatever else was wrong.
+    /// Makes the outcome a failure, with this further reason.
     pub(super) fn fail_too(&mut self, reason: String) {
         self.outcome = Outcome::Fail(match &self.outcome {
             Outcome::Fail(earlier) | Outcome::Warn(earlier) => format!("{earlier}; then {reason}"),

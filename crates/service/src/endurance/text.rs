@@ -1,4 +1,4 @@
-//! Endurance as plain text for people. Colours are the business of whoever prints it.
+//! Endurance as plain text; the caller adds colours.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use super::{Endurance, StageResult};
 use crate::verify::{self, Outcome};
 
 impl Endurance {
-    /// How many stages of each kind, as `1 failed, 3 passed`.
+    /// Number of stages by outcome: `1 failed, 3 passed`.
     pub fn counts(&self) -> String {
         verify::counts(self.stages.iter().map(|result| &result.outcome))
     }
 }
 
-/// Every stage, one after the other.
+/// All stages in order.
 impl fmt::Display for Endurance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.passed() { "endured" } else { "not endured" };

@@ -1,20 +1,20 @@
-//! What other programs know: their stdout, within a deadline.
+//! Runs other programs for their stdout, with a time limit.
 
 use std::{ffi::OsStr, path::Path, process::Command, time::Duration};
 
 use tare_host::process::Asked;
 
-/// Cargo may have to wait for another cargo; a program that takes longer is not asked again.
+/// Time limit: cargo may have to wait for another cargo.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// What a program prints, whatever its status: some know a part of what they are asked. Empty if it cannot be run.
+/// A program's stdout, whatever its status: it may report a part. Empty if it cannot be run.
 pub(super) fn ask<A: AsRef<OsStr>>(
     folder: &Path,
     program: &str,
     arguments: impl IntoIterator<Item = A>,
 ) -> String {
     let mut command = Command::new(program);
-    // Words that are parsed must not depend on the language of the user.
+    // The output is parsed, so it must not be in the user's language.
     command.args(arguments).current_dir(folder).env("LC_ALL", "C");
     let output = Asked::put(&mut command, LIMIT).and_then(Asked::answer);
     output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! Cargo: `cargo metadata` of the lock file, without the network. It counts what is compiled for this machine: crates
-//! that only other systems or the tests need do not.
+//! Cargo: `cargo metadata` of the lock file, offline. Counts what is compiled for this machine, without
+//! crates that only other systems or tests need.
 
 use std::collections::HashSet;
 
@@ -31,7 +31,7 @@ fn licence(metadata: &Metadata, name: &str) -> Option<String> {
     metadata.packages.iter().find(|package| package.name == name)?.license.clone()
 }
 
-/// What the service's crate reaches by dependencies of its code and of its builds.
+/// Counts the crates that the service's crate reaches by normal and build dependencies.
 fn count(metadata: &Metadata) -> Dependencies {
     let Some(resolve) = &metadata.resolve else { return Dependencies::default() };
     let needs = |id: &PackageId| -> Vec<&PackageId> {

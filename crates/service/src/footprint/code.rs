@@ -1,4 +1,4 @@
-//! How many lines of code a service has: what a user of the framework writes and keeps.
+//! Lines of code of a service: what a user of the framework writes and maintains.
 
 use std::{
     collections::BTreeMap,
@@ -9,8 +9,8 @@ use ignore::WalkBuilder;
 use serde::{Deserialize, Serialize};
 use tokei::{Config, LanguageType};
 
-/// Data and descriptions of packages and builds: every service has some, and they say little of the framework. YAML is
-/// not among them, for there are frameworks whose routes are written in it.
+/// Data and package or build descriptions, which every service has and which say little about the framework.
+/// YAML counts as code: some frameworks define routes in it.
 const NOT_CODE: [LanguageType; 10] = [
     LanguageType::Toml,
     LanguageType::Json,
@@ -24,8 +24,8 @@ const NOT_CODE: [LanguageType; 10] = [
     LanguageType::Cabal,
 ];
 
-/// Lines that are neither blank nor comments, of the files that git tracks or would track. Documentation is comment, but
-/// the counter takes a documentation string that begins and ends in one line for code.
+/// Lines that are neither blank nor comments, in files that git tracks or would track. Documentation is
+/// comment, but a one-line documentation string counts as code.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Code {
     pub lines: usize,
@@ -37,7 +37,7 @@ impl Code {
         let config = Config { treat_doc_strings_as_comments: Some(true), ..Config::default() };
         let mut code = Code::default();
         for (path, language) in sources(folder) {
-            // A file that cannot be read now is as good as none.
+            // An unreadable file is left out.
             let Ok(report) = language.parse(path, &config) else { continue };
             let lines = report.stats.summarise().code;
             code.lines += lines;
@@ -47,7 +47,7 @@ impl Code {
     }
 }
 
-/// The files of code below a folder, each with its language.
+/// The code files below a folder, with their languages.
 pub(super) fn sources(folder: &Path) -> Vec<(PathBuf, LanguageType)> {
     let walk = WalkBuilder::new(folder).hidden(false).require_git(false).build().flatten();
     let files = walk.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));

@@ -1,5 +1,5 @@
-//! Debian: libraries that apt brings. They are asked for by `[[requires]]`, found in the build by what the executable is
-//! linked with or its class path names, and their licence stands in `/usr/share/doc/PACKAGE/copyright`.
+//! Debian: libraries installed by apt. `[[requires]]` names them; links and class paths show which are in the
+//! build. Their licences are in `/usr/share/doc/PACKAGE/copyright`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +19,7 @@ pub(super) fn read(service: &Service) -> Package {
         (None, Some(entries)) => Some(entries.iter().filter(|path| path.is_file()).cloned().collect()),
         (None, None) => None,
     };
-    // Haskell's libraries are linked statically, and the executable does not name them.
+    // Haskell's libraries are linked statically, so the executable does not name them.
     let told = !direct.iter().any(|name| name.starts_with("libghc-"));
     let total = files.filter(|_| told).map(|files| {
         let linked = owners(&files);
@@ -34,8 +34,8 @@ pub(super) fn read(service: &Service) -> Package {
     }
 }
 
-/// The packages of `[[requires]]` that are no toolchain. A program that is merely asked for its version is a tool;
-/// whatever is asked for something else is there for the sake of a library.
+/// The packages of `[[requires]]` that are not toolchains. A requirement whose command only prints a version
+/// is a tool; any other is a library.
 fn asked_for(requires: &[Requirement]) -> BTreeSet<String> {
     let is_tool = |requirement: &Requirement| {
         requirement
@@ -47,8 +47,8 @@ fn asked_for(requires: &[Requirement]) -> BTreeSet<String> {
     libraries.flat_map(|requirement| requirement.debian.iter().cloned()).collect()
 }
 
-/// Packages that are in the build. A package of headers whose library is linked is the same thing under another name:
-/// both are made from one source package. Headers without a library were compiled in.
+/// Packages in the build. A headers package and its linked library count once, if they have the same source
+/// package. Headers without a library were compiled in.
 fn together(
     direct: &BTreeSet<String>,
     linked: &BTreeSet<String>,
@@ -69,8 +69,8 @@ fn owners(files: &[PathBuf]) -> BTreeSet<String> {
     parse_owners(&ask(Path::new("/"), "dpkg-query", ["--search".into()].into_iter().chain(names)))
 }
 
-/// The database knows a file by the one name under which its package brought it: not by an alternative, and with or
-/// without the `/usr` that merged systems have before it.
+/// The names of a file in Debian's database, which knows only the packaged path: not an alternative's, and
+/// with or without the `/usr` of merged systems.
 fn names(path: &Path) -> BTreeSet<PathBuf> {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let both = |path: PathBuf| match path.strip_prefix("/usr") {
@@ -80,7 +80,7 @@ fn names(path: &Path) -> BTreeSet<PathBuf> {
     both(path.to_owned()).into_iter().chain(both(real)).collect()
 }
 
-/// Lines `PACKAGE[:ARCHITECTURE]: PATH`.
+/// Parses lines `PACKAGE[:ARCHITECTURE]: PATH`.
 fn parse_owners(text: &str) -> BTreeSet<String> {
     let owner = |line: &str| {
         let (packages, _) = line.split_once(": /")?;
@@ -100,8 +100,8 @@ fn sources(packages: &[&String]) -> BTreeMap<String, String> {
     pairs.map(|(package, source)| (package.to_owned(), source.to_owned())).collect()
 }
 
-/// The class path in the argument file of `java @FILE`: folders of the service and jars of the system. Absent if there
-/// is no such file, or its folders are not built.
+/// The class path in the argument file of `java @FILE`: folders of the service and jars of the system. Absent
+/// if the file or a folder does not exist.
 fn class_path(service: &Service) -> Option<Vec<PathBuf>> {
     let file = service.run.command.iter().find_map(|word| word.strip_prefix('@'))?;
     let entries = parse_class_path(&fs::read_to_string(service.folder.join(file)).ok()?)?;
@@ -109,7 +109,7 @@ fn class_path(service: &Service) -> Option<Vec<PathBuf>> {
     paths.iter().all(|path| path.exists()).then_some(paths)
 }
 
-/// Within quotes a backslash at the end of a line joins it with the next, without the blanks that begin that.
+/// In quotes, a backslash at the end of a line continues it without the next line's leading blanks.
 fn parse_class_path(text: &str) -> Option<Vec<String>> {
     let joined = text.split("\\\n").map(str::trim_start).collect::<String>();
     let mut words = joined.split_whitespace();
@@ -122,7 +122,7 @@ fn licence(package: &str) -> Option<String> {
     parse_copyright(&fs::read_to_string(path).ok()?)
 }
 
-/// The first line of `License` in the paragraph of all files, where the file is one that programs can read.
+/// The first line of `License` in the paragraph for all files, if the file is machine-readable.
 fn parse_copyright(text: &str) -> Option<String> {
     let field = |paragraph: &str, name: &str| -> Option<String> {
         let value = paragraph.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;

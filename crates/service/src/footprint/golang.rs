@@ -1,5 +1,5 @@
-//! Go: `go.mod` has the direct dependencies, the executable names all that were linked. A module carries its licence as a text
-//! and no metadata of it, so that the manifest's counts.
+//! Go: `go.mod` names the direct dependencies, the executable all linked ones. A module has its licence only
+//! as text, so the manifest's licence counts.
 
 use std::{fs, path::Path};
 
@@ -19,7 +19,7 @@ pub(super) fn read(service: &Service) -> Package {
     }
 }
 
-/// The modules of `require` that are not there for another's sake.
+/// The number of modules in `require` that are not marked as indirect.
 fn direct(text: &str) -> usize {
     let mut within = false;
     let mut count = 0;
@@ -34,7 +34,7 @@ fn direct(text: &str) -> usize {
     count
 }
 
-/// Lines `dep MODULE VERSION`; absent if they do not name the program itself.
+/// Counts lines `dep MODULE VERSION`; absent if the output does not name the program itself.
 fn linked(text: &str) -> Option<usize> {
     let first = |line: &str| line.split_whitespace().next().map(str::to_owned);
     let words: Vec<String> = text.lines().filter_map(first).collect();

@@ -1,5 +1,5 @@
-//! What was measured of a service, on disk: `ROOT/.tare/aspects/NAME.json`. It belongs to one build; of another build, or
-//! in a file that cannot be read, nothing has been measured.
+//! Stored measurements of a service: `ROOT/.tare/aspects/NAME.json`. They belong to one build: with another
+//! build, or in an unreadable file, there are none.
 
 use std::{
     fs, io,
@@ -12,18 +12,18 @@ use tare_host::whole;
 
 use crate::catalogue::Service;
 
-/// The version of the format that this program reads and writes.
+/// The version of the file format.
 const FORMAT: &str = "1.0";
 
-/// Figures that take a start of the service.
+/// Figures that require a start of the service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
     pub at: Timestamp,
-    /// How many fresh starts they are the medians of.
+    /// Number of starts; the figures are their medians.
     pub starts: usize,
-    /// From exec to the first right answer.
+    /// Time from exec to the first right answer.
     pub start_up_ns: u64,
-    /// Resident memory of all its processes, a second after that answer.
+    /// Resident memory of all its processes, one second after that answer.
     pub rss_bytes: u64,
 }
 
@@ -41,19 +41,19 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// In `folder`.
+    /// A store in `folder`.
     pub fn new(folder: &Path) -> Kept {
         Kept { folder: folder.to_owned() }
     }
 
-    /// The figures of a service, if they are of the build with this content hash.
+    /// The figures of a service, if they belong to the build with this content hash.
     pub(crate) fn get(&self, service: &Service, content: &str) -> Option<Measured> {
         let record: Record = serde_json::from_slice(&fs::read(self.path(service)).ok()?).ok()?;
         let same = record.format == FORMAT && record.service == service.id && record.content == content;
         same.then_some(record.measured)
     }
 
-    /// Keeps them, whole or not at all.
+    /// Stores the figures atomically.
     ///
     /// # Errors
     /// The folder or the file cannot be written.
@@ -68,7 +68,7 @@ impl Kept {
         whole::write(&self.path(service), serde_json::to_string_pretty(&record)? + "\n")
     }
 
-    /// A folder of its own for what a service prints while it is measured.
+    /// The folder for the service's output during a measurement.
     pub fn output(&self, service: &Service) -> PathBuf {
         self.folder.join(file_name(service))
     }
@@ -78,7 +78,7 @@ impl Kept {
     }
 }
 
-/// Variants are started with other words, and are measured apart.
+/// Variants run with other commands, so each is measured.
 fn file_name(service: &Service) -> String {
     crate::catalogue::file_name(&service.id)
 }

@@ -1,10 +1,10 @@
-//! Licences of packages in the one form in which they can be compared: SPDX expressions.
+//! Licences of packages as SPDX expressions, so that they can be compared.
 
 use serde::{Deserialize, Serialize};
 use spdx::{Expression, ParseMode, expression::ExprNode, identifiers::LICENSES};
 
-/// How packages call the common licences, where that is neither an SPDX identifier nor the full name of one: lower case,
-/// without a leading "the ". What may mean several licences ("BSD", "Apache") is not here.
+/// Names of common licences that are neither SPDX identifiers nor full names: lower case, without "the ".
+/// Ambiguous names ("BSD", "Apache") are left out.
 const NAMES: [(&str, &str); 17] = [
     ("apache 2", "Apache-2.0"),
     ("apache 2.0", "Apache-2.0"),
@@ -25,7 +25,7 @@ const NAMES: [(&str, &str); 17] = [
     ("mozilla public license 2.0 (mpl 2.0)", "MPL-2.0"),
 ];
 
-/// Old identifiers are understood, since packages are old; names that may mean several licences are not.
+/// Accepts old identifiers, since packages are old, but no ambiguous names.
 const MODE: ParseMode = ParseMode {
     allow_slash_as_or_operator: true,
     allow_imprecise_license_names: false,
@@ -38,9 +38,9 @@ const MODE: ParseMode = ParseMode {
 pub struct Licence {
     pub spdx: String,
     pub source: Source,
-    /// The words of the package.
+    /// The licence as the package states it.
     pub stated: Option<String>,
-    /// What the package and the manifest do not agree on.
+    /// How package and manifest disagree.
     pub contradiction: Option<String>,
 }
 
@@ -59,12 +59,12 @@ pub enum Source {
     Debian,
     /// The licence file of the source that the manifest names.
     Git,
-    /// The service's own manifest: the package has nothing that a program could read.
+    /// The manifest of the service: the package has no machine-readable licence.
     Manifest,
 }
 
 impl Licence {
-    /// The package counts if it states one licence, otherwise the manifest.
+    /// The package's licence if it states exactly one, otherwise the manifest's.
     pub fn of(manifest: &str, stated: Option<&str>, source: Source) -> Licence {
         let stated = stated.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         let read = stated.as_deref().and_then(normalise);
@@ -77,7 +77,7 @@ impl Licence {
     }
 }
 
-/// The SPDX expression that a text means, if it means one.
+/// The SPDX expression for a text, if it has one meaning.
 pub(super) fn normalise(text: &str) -> Option<String> {
     let lower = text.trim().to_lowercase();
     let name = lower.strip_prefix("the ").unwrap_or(&lower);
@@ -93,7 +93,7 @@ pub(super) fn normalise(text: &str) -> Option<String> {
     Expression::parse_mode(&expression, MODE).is_ok().then_some(expression)
 }
 
-/// Debian writes operators in lower case, and some identifiers too.
+/// Debian writes operators and some identifiers in lower case.
 fn word(word: &str) -> String {
     if ["or", "and", "with"].iter().any(|operator| word.eq_ignore_ascii_case(operator)) {
         return word.to_uppercase();
@@ -103,7 +103,7 @@ fn word(word: &str) -> String {
     short.or_else(|| known().map(|known| known.name)).unwrap_or(word).to_owned()
 }
 
-/// Whether two expressions mean the same, as far as that is simple: the order of a list does not matter.
+/// Whether two expressions are equivalent in simple cases: the order of terms does not matter.
 fn same(one: &str, other: &str) -> bool {
     match (Expression::parse_mode(one, MODE), Expression::parse_mode(other, MODE)) {
         (Ok(one), Ok(other)) => terms(&one) == terms(&other),
@@ -111,7 +111,7 @@ fn same(one: &str, other: &str) -> bool {
     }
 }
 
-/// In the order of the text where `AND` and `OR` are mixed, else sorted.
+/// The terms in order if `AND` and `OR` are mixed, else sorted.
 fn terms(expression: &Expression) -> Vec<String> {
     let mut terms: Vec<String> = expression
         .iter()

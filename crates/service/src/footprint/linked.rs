@@ -1,10 +1,10 @@
-//! The shared libraries that an executable is linked with, beyond those that every program of its language needs.
+//! The shared libraries of an executable, except those that every program of its language needs.
 
 use std::path::{Path, PathBuf};
 
 use super::ask::ask;
 
-/// The runtimes of C and C++: on every machine, or brought by the toolchain.
+/// The runtimes of C and C++, which every machine or the toolchain provides.
 const RUNTIME: [&str; 12] = [
     "libc.so.",
     "libm.so.",
@@ -20,12 +20,12 @@ const RUNTIME: [&str; 12] = [
     "libstdc++.so.",
 ];
 
-/// The files that the loader would load; none for a program that is linked statically.
+/// The files that the loader would load; none for a statically linked program.
 pub(super) fn libraries(program: &Path) -> Vec<PathBuf> {
     parse(&ask(Path::new("/"), "ldd", [program]))
 }
 
-/// Lines such as `libz.so.1 => /lib/x86_64-linux-gnu/libz.so.1 (0x00007f)`; the loader itself has no arrow.
+/// Parses lines such as `libz.so.1 => /lib/x86_64-linux-gnu/libz.so.1 (0x00007f)`; the loader has no arrow.
 fn parse(text: &str) -> Vec<PathBuf> {
     let file = |line: &str| {
         let (name, rest) = line.trim().split_once(" => ")?;

@@ -1,5 +1,5 @@
-//! Maven: the POM has the direct dependencies, the libraries beside the jar or within it are all of them. The licence of
-//! the framework is in its own POM or in a parent of it. Maven stores all of these in its local repository.
+//! Maven: the POM names the direct dependencies; the libraries beside or inside the jar are all of them. The
+//! framework's licence is in its own POM or a parent's, in Maven's local repository.
 
 use std::{
     env, fs,
@@ -11,10 +11,10 @@ use roxmltree::{Document, Node};
 use super::{Dependencies, Package, size};
 use crate::catalogue::Service;
 
-/// How many parents of a POM are read: a circle must end.
+/// Most parents of a POM that are read, in case of a cycle.
 const PARENTS: usize = 8;
 
-/// `version` is what the build reports: POMs of several versions may lie in the repository.
+/// `version` is the build's: the repository may hold POMs of several versions.
 pub(super) fn read(service: &Service, version: Option<&str>) -> Package {
     let direct = fs::read_to_string(service.folder.join("pom.xml")).ok().and_then(|text| direct(&text));
     let repository = env::home_dir().map(|home| home.join(".m2").join("repository"));
@@ -31,13 +31,13 @@ pub(super) fn read(service: &Service, version: Option<&str>) -> Package {
     }
 }
 
-/// The word after `-jar`, where that file is there.
+/// The file after `-jar`, if it exists.
 fn jar(service: &Service) -> Option<PathBuf> {
     let name = service.run.command.iter().skip_while(|word| *word != "-jar").nth(1)?;
     Some(service.place.join(name)).filter(|path| path.is_file())
 }
 
-/// Where the libraries lie that are not within the jar.
+/// The folder of libraries outside the jar.
 fn beside(jar: &Path) -> PathBuf {
     jar.with_file_name("lib")
 }
@@ -54,7 +54,7 @@ fn libraries(jar: &Path) -> Option<usize> {
     Some(within + outside)
 }
 
-/// The dependencies of the project, without those of its tests. What is only managed is no dependency.
+/// The project's dependencies without those for tests. An entry that is only managed is not a dependency.
 fn direct(pom: &str) -> Option<usize> {
     let document = Document::parse(pom).ok()?;
     let dependencies = child(document.root_element(), "dependencies")?.children().filter(Node::is_element);
@@ -95,7 +95,7 @@ fn licence(repository: &Path, mut pom: Coordinates) -> Option<String> {
     None
 }
 
-/// Several licences are a choice, according to the reference of the POM.
+/// Several licences are alternatives, according to the POM reference.
 fn stated(project: Node) -> Option<String> {
     let licences = child(project, "licenses")?.children().filter(|node| is(node, "license"));
     let names: Vec<String> = licences.filter_map(|licence| text(licence, "name")).collect();
@@ -114,7 +114,7 @@ fn parent(project: Node) -> Option<Coordinates> {
     Some(Coordinates::new(&text(parent, "groupId")?, &text(parent, "artifactId")?, &text(parent, "version")?))
 }
 
-/// Without the namespace: old POMs have none.
+/// Ignores the namespace, which old POMs lack.
 fn is(node: &Node, name: &str) -> bool {
     node.is_element() && node.tag_name().name() == name
 }

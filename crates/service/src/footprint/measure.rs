@@ -1,7 +1,7 @@
-//! The figures that take a start of the service: the time until it answers, and what it needs while it is idle.
+//! Measures figures that require a start of the service: time until it answers, memory while idle.
 //!
-//! "Cold" means a new process, no more: what is read at the first of the starts lies in the page cache at the others, as
-//! it does on a machine where a service is restarted. The service runs alone, unpinned, with `THREADS=1`.
+//! "Cold" means only a new process: files read by the first start are in the page cache for the others, as
+//! after a restart. The service runs alone, unpinned, with `THREADS=1`.
 
 use std::{
     net::Ipv4Addr,
@@ -23,11 +23,11 @@ use crate::{
 };
 use tare_host::process::{Sandbox, Stopped, Supervisor};
 
-/// Fresh starts; the figures are their medians. Odd, so that the median is one that happened.
+/// Number of starts; the figures are medians. An odd number makes the median a measured value.
 pub(crate) const STARTS: usize = 3;
-/// Memory is read this long after the first answer: lazy initialisation is done by then.
+/// Memory is read this long after the first answer, when lazy initialisation is complete.
 const IDLE: Duration = Duration::from_secs(1);
-/// How often a wait checks for an interrupt.
+/// Interval of checks for an interrupt.
 const TICK: Duration = Duration::from_millis(20);
 
 #[derive(Debug, thiserror::Error)]
@@ -40,18 +40,17 @@ pub enum MeasureError {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<'a> {
-    /// Its first request must be answered correctly.
+    /// The contract; its first request must be answered correctly.
     pub contract: &'a Contract,
     pub seed: u64,
-    /// Stored with the figures.
+    /// The time stored with the figures.
     pub now: Timestamp,
-    /// Starts and stops the service.
     pub supervisor: &'a Supervisor,
     pub folder: &'a Path,
     pub interrupt: &'a AtomicBool,
 }
 
-/// Starts `service` several times, one after the other. `Ok(None)` if it was interrupted.
+/// Starts `service` several times in sequence. `Ok(None)` after an interrupt.
 ///
 /// # Errors
 /// The service does not start, gives no correct answer, dies, or does not stop cleanly.
@@ -98,7 +97,7 @@ fn rest(interrupt: &AtomicBool) {
     }
 }
 
-/// The upper one where there are two in the middle.
+/// The median; the upper one of two middle values.
 fn median(values: impl Iterator<Item = u64>) -> u64 {
     let mut values: Vec<u64> = values.collect();
     values.sort_unstable();

@@ -1,7 +1,7 @@
-//! What a service is besides fast: its licence, what it depends on, how much code it takes, what must be shipped, what
-//! the build costs, and, where it was measured, how long it takes to start and what it needs while idle.
+//! Properties of a service besides speed: licence, dependencies, amount of code, size to ship, build cost
+//! and, if measured, start-up time and idle memory.
 //!
-//! A figure that cannot be had honestly is `None`. Nothing here is built, and only [`measure`] starts a service.
+//! An unknown figure is `None`. Nothing is built here, and only [`measure`] starts a service.
 
 mod kept;
 pub mod measure;
@@ -34,15 +34,15 @@ use crate::{
     catalogue::{Place, RAW_SOCKET, Service},
 };
 
-/// Everything that is known of one service besides its speed.
+/// All known properties of a service besides its speed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Footprint {
     pub licence: Licence,
     pub dependencies: Dependencies,
-    /// How much a user of the framework writes; absent for the built-in reference, which has no source to write.
+    /// The code that a user writes; absent for the built-in reference, which has no such source.
     pub code: Option<Code>,
-    /// The size of what must be on the target machine besides the language's own runtime (interpreter, JVM, libc),
-    /// in bytes as files have them, not as a disk rounds them; absent if it is not built.
+    /// The size of what must be on the target machine besides the language's own runtime (interpreter, JVM,
+    /// libc). In bytes of file content, not of disk blocks; absent if it is not built.
     ///
     /// - Programs of machine code: the executable, and the shared libraries that it links beyond those of the C and C++
     ///   runtimes. Go links its runtime into the executable, and then it counts.
@@ -52,35 +52,35 @@ pub struct Footprint {
     /// - JVM: the jar and the libraries beside it, or all that the class path names.
     /// - .NET: the folder that is published.
     pub artefact_bytes: Option<u64>,
-    /// What the last good build cost; absent if there was none, or nothing is built.
+    /// Cost of the last successful build; absent if there was none, or there are no build steps.
     pub build: Option<Cost>,
-    /// What its manifest names as its source, as it is in the last good build.
+    /// The sources named by its manifest, as in the last successful build.
     #[serde(default)]
     pub sources: Vec<Laid>,
-    /// The newest release of the framework, as it was known when it was last asked for.
+    /// The newest known release of the framework.
     pub release: Option<Release>,
     pub measured: Option<Measured>,
 }
 
-/// Packages besides the service itself, as its ecosystem counts packages: never compare them across ecosystems without
-/// thinking of how large a package is there.
+/// Number of packages besides the service itself, by the ecosystem's own measure. Ecosystems differ in the
+/// size of packages, so the numbers are not comparable across them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependencies {
-    /// Those that the service asks for.
+    /// Packages that the service requires directly.
     pub direct: Option<usize>,
-    /// All that are in the build for this machine; absent if it is not built.
+    /// All packages in the build for this machine; absent if it is not built.
     pub total: Option<usize>,
 }
 
 impl Dependencies {
-    /// With this number more that the service asks for.
+    /// Adds this number of direct dependencies.
     fn and(self, more: usize) -> Dependencies {
         let [direct, total] = [self.direct, self.total].map(|count| count.map(|count| count + more));
         Dependencies { direct, total }
     }
 }
 
-/// What a reader of one ecosystem finds.
+/// The findings of one ecosystem's reader.
 #[derive(Debug, Default, PartialEq)]
 struct Package {
     licence: Option<String>,
@@ -89,12 +89,12 @@ struct Package {
 }
 
 impl Footprint {
-    /// Looks at everything that can be seen without starting the service. `last` is the entry of its last good build.
+    /// Reads all that is visible without a start of the service. `last` is its last successful build.
     pub fn read(service: &Service, last: Option<&Entry>, releases: &Releases, kept: &Kept) -> Footprint {
         let place = last.map_or_else(|| service.place.clone(), |entry| Place::new(entry.folder.clone()));
         let service = &service.at(place);
         let (found, source, code) = match service.id.as_str() {
-            // It is a part of this program, and lies in no folder of its own.
+            // It is part of this executable and has no folder.
             RAW_SOCKET => (Package::default(), Source::Manifest, None),
             _ => {
                 let (found, source) = look(service, last);
@@ -115,20 +115,20 @@ impl Footprint {
     }
 }
 
-/// The ecosystem shows by what lies in the folder, since the framework's own package may come from elsewhere.
+/// Files in the folder show the ecosystem; the framework's package may come from elsewhere.
 fn look(service: &Service, last: Option<&Entry>) -> (Package, Source) {
     let has = |file: &str| service.folder.join(file).is_file();
     match () {
         () if has("Cargo.toml") => (cargo::read(service), Source::Cargo),
         () if has("package.json") => (npm::read(service), Source::Npm),
         () if has("requirements.txt") => (pypi::read(service), Source::Pypi),
-        // Packages of Go and .NET hold the licence as a text, if at all.
+        // Packages of Go and .NET have the licence as text, if at all.
         () if has("go.mod") => (golang::read(service), Source::Manifest),
         () if has("pom.xml") => {
             (maven::read(service, last.map(|entry| entry.version.as_str())), Source::Maven)
         }
         () if nuget::project(&service.folder).is_some() => (nuget::read(service), Source::Manifest),
-        // The first is the framework's own.
+        // The first source is the framework.
         () if !service.sources.is_empty() => {
             let first = last.and_then(|entry| entry.sources.first()).and_then(|laid| laid.licence.clone());
             let of_debian = deb::read(service);
@@ -136,18 +136,18 @@ fn look(service: &Service, last: Option<&Entry>) -> (Package, Source) {
             let licence = first.and_then(|file| file.spdx);
             (Package { licence, dependencies, ..of_debian }, Source::Git)
         }
-        // Debian's packages, or none at all.
+        // Packages of Debian, or none.
         () => (deb::read(service), Source::Debian),
     }
 }
 
-/// The program that a service runs, where it is one of the service's own and has been built.
+/// The service's executable, if it is part of the service and built.
 fn executable(service: &Service) -> Option<PathBuf> {
     let program = service.run.command.first().filter(|word| word.contains('/'))?;
     Some(service.place.join(program)).filter(|path| path.is_file())
 }
 
-/// The bytes of an executable and of the libraries that must be shipped with it.
+/// Bytes of an executable and of the libraries to ship with it.
 fn executable_bytes(service: &Service) -> Option<u64> {
     let program = executable(service)?;
     let libraries: u64 = linked::libraries(&program).iter().map(|path| size::of(path)).sum();

@@ -1,4 +1,4 @@
-//! npm: `package.json`, the lock file, and what really lies in `node_modules` (packages for other systems do not).
+//! npm: `package.json`, lock file, and the content of `node_modules`, without packages for other systems.
 
 use std::{fs, path::Path};
 
@@ -11,7 +11,7 @@ pub(super) fn read(service: &Service) -> Package {
     look(&service.folder, &service.place, service.package.as_ref())
 }
 
-/// `place` is where it was built.
+/// `place` is the folder of the build.
 fn look(folder: &Path, place: &Path, package: Option<&PackageUrl>) -> Package {
     let direct = json(&folder.join("package.json")).map(|own| members(&own, "dependencies").count());
     let modules = place.join("node_modules");
@@ -24,7 +24,7 @@ fn look(folder: &Path, place: &Path, package: Option<&PackageUrl>) -> Package {
     }
 }
 
-/// Old packages have an object with the member `type`.
+/// Old packages have an object with `type` instead of a string.
 fn licence(modules: &Path, package: &PackageUrl) -> Option<String> {
     let scope = package.namespace().map(|scope| scope.replace("%40", "@")).unwrap_or_default();
     let about = json(&modules.join(scope).join(package.name()).join("package.json"))?;
@@ -32,7 +32,7 @@ fn licence(modules: &Path, package: &PackageUrl) -> Option<String> {
     stated.as_str().or_else(|| stated["type"].as_str()).map(str::to_owned)
 }
 
-/// Packages that the service needs when it runs and that are there.
+/// Number of installed packages that the service needs at run time.
 fn installed(folder: &Path) -> usize {
     let Some(lock) = json(&folder.join("package-lock.json")) else { return 0 };
     let needed =

@@ -1,5 +1,5 @@
-//! NuGet: what the project file asks for and what the restore brought. ASP.NET itself is part of the SDK, and so its
-//! licence is the manifest's.
+//! NuGet: the packages in the project file and in the restore. ASP.NET is part of the SDK, so the manifest's
+//! licence counts.
 
 use std::{
     fs,
@@ -24,13 +24,13 @@ pub(super) fn read(service: &Service) -> Package {
     }
 }
 
-/// The project file of a folder, where it has one.
+/// The project file of a folder, if there is one.
 pub(super) fn project(folder: &Path) -> Option<PathBuf> {
     let mut files = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     files.find(|path| path.extension().is_some_and(|kind| kind == "csproj" || kind == "fsproj"))
 }
 
-/// Where the program lies: the library that the version is asked of, since a script may start it.
+/// The folder of the published program, from the library in the version command, since a script may start it.
 fn published(service: &Service) -> Option<PathBuf> {
     let mut words = service.run.command.iter().chain(&service.version.command);
     let program = service.place.join(words.find(|word| word.ends_with(".dll"))?);

@@ -1,5 +1,5 @@
-//! `services/releases.toml`: the newest release of each framework, as `cargo xtask services-update` found it. The file is
-//! data that git tracks, so that listing needs no network; without it nothing is known.
+//! `services/releases.toml`: the newest release of each framework, as found by `cargo xtask services-update`.
+//! The file is in git, so that lists need no network. Without it no release is known.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::{
     document::{self, DocumentError},
 };
 
-/// The version of the format that this program reads.
+/// The supported version of the format.
 pub(crate) const FORMAT: &str = "1.0";
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -30,19 +30,19 @@ pub struct Release {
     /// A package URL without a version, as in the manifest.
     #[serde(deserialize_with = "package")]
     pub package: String,
-    /// The version that the service used then.
+    /// The version that the service used at that time.
     pub used: String,
-    /// The newest one that there was.
+    /// The newest version at that time.
     pub newest: String,
-    /// When that was released, if the registry reports it. The file has it with a dash, run folders as all JSON has it.
+    /// Its release date, if the registry reports it. The key has a hyphen here, an underscore in run folders.
     #[serde(alias = "newest_date")]
     pub newest_date: Option<Date>,
-    /// When the registry was asked.
+    /// When the registry was queried.
     pub asked: Date,
 }
 
 impl Releases {
-    /// Reads `ROOT/services/releases.toml`. Without the file nothing is known.
+    /// Reads `ROOT/services/releases.toml`. Without the file no release is known.
     ///
     /// # Errors
     /// The file cannot be read or is not valid.
@@ -60,7 +60,7 @@ impl Releases {
     }
 }
 
-/// In the one form in which package URLs can be compared as texts.
+/// Normalises a package URL, so that it can be compared as text.
 fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     package_url(deserializer).map(|package| package.to_string())
 }

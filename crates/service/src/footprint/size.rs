@@ -1,20 +1,20 @@
-//! How many bytes files have.
+//! Sizes of files in bytes.
 
 use std::{collections::HashSet, fs, os::unix::fs::MetadataExt, path::Path};
 
 use ignore::WalkBuilder;
 
-/// The bytes of a file, through a symbolic link; absent if it is not there.
+/// The size of a file, through a symbolic link; 0 if it does not exist.
 pub(super) fn of(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |metadata| metadata.len())
 }
 
-/// The bytes of a file, or of all files below a folder.
+/// The size of a file, or of all files below a folder.
 pub(super) fn of_any(path: &Path) -> u64 {
     if path.is_dir() { tree(path) } else { of(path) }
 }
 
-/// The bytes of all files below a folder. One with several names counts once, and symbolic links do not count.
+/// The size of all files below a folder. Hard links count once, symbolic links not at all.
 pub(super) fn tree(folder: &Path) -> u64 {
     let mut seen = HashSet::new();
     let files = WalkBuilder::new(folder).standard_filters(false).build().flatten();

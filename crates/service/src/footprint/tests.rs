@@ -1,4 +1,4 @@
-//! All aspects together, of made services and of those of this repository.
+//! The whole footprint of test services and of this repository's services.
 
 use std::{fs, path::Path};
 

@@ -1,8 +1,8 @@
-//! Repositories for tests, made by git as their users have it.
+//! Repositories for tests, made by the installed git.
 
 use std::{path::Path, process::Command};
 
-/// What git printed. Submodules of this machine are allowed, which a user has to allow.
+/// Runs git and returns its output. Allows submodules from this machine, which git forbids by default.
 pub(crate) fn git(folder: &Path, words: &[&str]) -> String {
     let settings =
         ["user.name=a", "user.email=a@example.org", "commit.gpgsign=false", "protocol.file.allow=always"];

@@ -1,10 +1,10 @@
-//! git, asked so that nothing of a repository can become a command. Every git that Tare starts begins here.
+//! Runs git so that no part of a repository can become a command. All git processes of Tare start here.
 //!
-//! A repository that a stranger made is more than data: `core.fsmonitor`, filters, hooks, `core.sshCommand`, `gpg.program` and
-//! remotes such as `ext::sh -c ...` are commands that its configuration names, and plain `git status` runs some of them. A list of
-//! what to switch off is never complete. So git is given a folder of Tare's own in place of the repository's `.git`: its
-//! configuration is the one that is written here, it has no hooks and no remotes, and only objects, references and the index are
-//! those of the repository. Those are data. The user's own configuration and that of the machine are not read either.
+//! A foreign repository is not only data: its configuration can name commands (`core.fsmonitor`, filters,
+//! hooks, `core.sshCommand`, `gpg.program`, remotes such as `ext::sh -c ...`), and even `git status` runs
+//! some. A list of settings to disable is never complete. So git gets a folder of Tare's own instead of
+//! `.git`, with a configuration written here and no hooks or remotes. Only objects, references and the index
+//! are the repository's, and those are data. The configurations of user and machine are not read either.
 
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -24,15 +24,15 @@ use std::{
 
 use place::GitPlace;
 
-/// For one question, however large the repository.
+/// Time limit of one command, for repositories of any size.
 const TIME_MAX: Duration = Duration::from_secs(10 * 60);
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// As a command of a shell, and as a package of Debian.
+/// The shell command, and also the Debian package.
 pub(crate) const PROGRAM: &str = "git";
 
-/// A transfer of less than this many bytes a second for a minute has ended. No collection of garbage, which would go on
-/// after the command, no line ends of another system, links as links, and no hook of a monitor.
+/// A transfer below this number of bytes a second for a minute fails. Disables garbage collection, which
+/// would outlive the command, converted line ends and file-system monitors; keeps links as links.
 const FETCHING: [&str; 18] = [
     "-c",
     "http.lowSpeedLimit=1000",
@@ -54,7 +54,7 @@ const FETCHING: [&str; 18] = [
     "apply.whitespace=nowarn",
 ];
 
-/// What the configuration of a repository is read for.
+/// The settings that are read from a repository's configuration.
 const ASKED: &str = r"^(extensions\.(objectformat|refstorage)|remote\.origin\.url)$";
 
 #[derive(Debug, thiserror::Error)]
@@ -79,40 +79,40 @@ pub enum GitError {
     Io { path: PathBuf, source: io::Error },
 }
 
-/// How a repository names its objects.
+/// The hash function of a repository's object names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ObjectFormat {
     Sha1,
     Sha256,
 }
 
-/// A repository, as git may look at it.
+/// A repository prepared for safe git commands.
 #[derive(Debug)]
 pub(crate) struct Repository {
-    /// The work tree, by its real path.
+    /// The real path of the work tree.
     pub(crate) top: PathBuf,
-    /// The folder that was asked about, below `top`.
+    /// The given folder, relative to `top`.
     pub(crate) path: PathBuf,
     pub(crate) format: ObjectFormat,
-    /// Where it is fetched from and pushed to, if it says so.
+    /// The URL of the remote `origin`, if there is one.
     pub(crate) remote: Option<String>,
     place: GitPlace,
-    /// What git is given as the repository.
+    /// The folder that git gets as the repository.
     stand_in: tempfile::TempDir,
     git: PathBuf,
 }
 
 impl Repository {
-    /// The repository whose work tree holds `folder`: the nearest one upwards. A bare repository that lies in the folder is none.
+    /// The nearest repository upwards whose work tree contains `folder`, except a bare one inside it.
     ///
     /// # Errors
-    /// There is none, it is not laid out as git does it, or git is missing.
+    /// There is none, its layout is unusual, or git is missing.
     pub(crate) fn around(folder: &Path) -> Result<Repository, GitError> {
         let place = GitPlace::around(folder)?;
         Repository::at(place, folder)
     }
 
-    /// The repository of the submodule called `name`, whose files lie at `path` of the work tree; absent if it is not in this clone.
+    /// The repository of the submodule `name` at `path` of the work tree; absent if not in this clone.
     ///
     /// # Errors
     /// As [`Repository::around`].
@@ -142,16 +142,16 @@ impl Repository {
         Ok(Repository { top: place.top.clone(), path, format, remote, place, stand_in, git })
     }
 
-    /// What git says, without the line break at its end.
+    /// git's output, without the final line break.
     ///
     /// # Errors
-    /// git fails; what it said last is in the error.
+    /// git fails; the error contains its last message.
     pub(crate) fn ask(&self, words: &[&str]) -> Result<String, GitError> {
         let said = self.read(words, &[])?;
         Ok(String::from_utf8_lossy(&said).trim_end().to_owned())
     }
 
-    /// What git prints, if it is given `input`.
+    /// git's output for `input` on its stdin.
     ///
     /// # Errors
     /// As [`Repository::ask`].
@@ -161,7 +161,7 @@ impl Repository {
         Ok(printed)
     }
 
-    /// Gives git `input`, and what it prints to `read`.
+    /// Passes `input` to git, and its output to `read`.
     ///
     /// # Errors
     /// As [`Repository::ask`], or `read` fails.
@@ -195,20 +195,20 @@ impl Repository {
     }
 }
 
-/// git for the repositories that a build is made from: the user's own configuration says how they are reached, such as by a mirror.
-/// Each has a folder that Tare made, so that no configuration of theirs is read.
+/// A git command that fetches a build's repositories. It uses the user's own configuration for access, such
+/// as mirrors. It runs in a folder that Tare made, so no foreign configuration is read.
 pub(crate) fn fetching(words: &[&str]) -> Vec<String> {
     [PROGRAM].into_iter().chain(FETCHING).chain(words.iter().copied()).map(str::to_owned).collect()
 }
 
-/// A program by its absolute path: in a relative folder of PATH, a repository could bring its own.
+/// The absolute path of a program: with a relative folder in PATH, a repository could bring its own.
 fn program(name: &str) -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;
     let absolute = env::split_paths(&folders).filter(|folder| folder.is_absolute());
     absolute.map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-/// git in the folder `here`, which is Tare's, with no configuration but that of its repository and no variable that steers it.
+/// git in Tare's folder `here`, with only that folder's configuration and no variables for git.
 fn safe(git: &Path, here: &Path) -> Command {
     let mut command = Command::new(git);
     for (name, _) in env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
@@ -228,7 +228,7 @@ fn safe(git: &Path, here: &Path) -> Command {
     command
 }
 
-/// The few values of a repository's configuration that matter, read as the text of a file: nothing is included or obeyed.
+/// The relevant values of a repository's configuration, read as plain text: includes are not followed.
 struct Configured(Vec<(String, String)>);
 
 impl Configured {
@@ -243,7 +243,7 @@ fn configured(git: &Path, place: &GitPlace, here: &Path) -> Result<Configured, G
     command.env("GIT_DIR", here).args(["config", "--no-includes", "--null", "--file"]).arg(&file);
     let output = command.args(["--get-regexp", ASKED]).output();
     let output = output.map_err(|source| GitError::Io { path: git.to_owned(), source })?;
-    // 1 says that there is no such value.
+    // Status 1 means that no such value exists.
     if !output.status.success() && output.status.code() != Some(1) {
         return Err(GitError::Odd { path: file, reason: "git cannot read it" });
     }
@@ -252,7 +252,7 @@ fn configured(git: &Path, place: &GitPlace, here: &Path) -> Result<Configured, G
     Ok(Configured(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()))
 }
 
-/// Makes `stand_in` a repository that has the references of `place`, and a configuration that says how to read them.
+/// Fills `stand_in` with links to the references of `place` and a configuration to read them.
 fn fill(stand_in: &Path, place: &GitPlace, configured: &Configured) -> io::Result<()> {
     let extension = |name: &str, known: &[&str]| {
         let value = configured.get(&format!("extensions.{name}")).filter(|value| known.contains(value));
@@ -275,7 +275,7 @@ fn fill(stand_in: &Path, place: &GitPlace, configured: &Configured) -> io::Resul
         }
     }
     for name in fs::read_dir(&place.own)?.filter_map(|entry| Some(entry.ok()?.file_name())) {
-        // A large index may be split in two.
+        // A large index may be split into two files.
         if name.as_encoded_bytes().starts_with(b"sharedindex.") {
             symlink(place.own.join(&name), stand_in.join(&name))?;
         }
@@ -286,14 +286,14 @@ fn fill(stand_in: &Path, place: &GitPlace, configured: &Configured) -> io::Resul
     Ok(())
 }
 
-/// How a conversation ended.
+/// The result of running a process.
 struct Ended {
     status: ExitStatus,
     said: Vec<u8>,
     read: io::Result<()>,
 }
 
-/// Writes to a process, reads from it, and waits for its end, all at once: each could wait for the other.
+/// Writes to a process, reads from it and waits for it concurrently, to avoid a deadlock.
 fn talk(
     mut child: Child,
     input: &[u8],
@@ -301,7 +301,7 @@ fn talk(
 ) -> io::Result<Ended> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {
-        // It may end before it has read everything: how it ended says more than that.
+        // The process may end before it has read everything; its status tells more than this error.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
         let said = scope.spawn(move || {
             let mut said = Vec::new();
@@ -319,7 +319,7 @@ fn talk(
     })
 }
 
-/// A file of a repository may be a pipe, from which git would read for ever.
+/// Waits with a time limit: a file of the repository may be a pipe, from which git reads for ever.
 fn wait(mut child: Child) -> io::Result<ExitStatus> {
     let began = Instant::now();
     loop {

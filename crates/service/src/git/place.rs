@@ -1,4 +1,4 @@
-//! Where a repository lies: found by files alone, and followed only where both ends of a link know each other.
+//! Locates a repository by its files alone. A link is followed only if both ends refer to each other.
 
 use std::{
     fs, io,
@@ -8,18 +8,18 @@ use std::{
 
 use super::GitError;
 
-/// `ref: refs/heads/...`, or the name of a commit.
+/// HEAD is `ref: refs/heads/...`, or the name of a commit.
 const HEAD_BYTES_MAX: u64 = 4096;
 
 #[derive(Debug)]
 pub(super) struct GitPlace {
     /// The work tree.
     pub top: PathBuf,
-    /// What belongs to this work tree alone: HEAD and the index.
+    /// The folder of this work tree's own files: HEAD and the index.
     pub own: PathBuf,
-    /// What all work trees of the repository share: objects and references.
+    /// The folder shared by all work trees of the repository: objects and references.
     pub common: PathBuf,
-    /// The text of HEAD.
+    /// The content of HEAD.
     pub head: String,
 }
 
@@ -41,7 +41,7 @@ impl GitPlace {
         GitPlace::linked(top, &mark)
     }
 
-    /// What the file `.git` of a work tree or of a submodule leads to.
+    /// Follows the file `.git` of a work tree or a submodule.
     fn linked(top: &Path, mark: &Path) -> Result<GitPlace, GitError> {
         let text = read_short(mark)?;
         let named = text.strip_prefix("gitdir:").map(str::trim);
@@ -59,7 +59,7 @@ impl GitPlace {
                 && own.join(back).canonicalize().is_ok_and(|back| back == *mark);
             return if is_known { GitPlace::new(top, &own, &common) } else { Err(elsewhere()) };
         }
-        // A submodule lies in the repository around it.
+        // The repository of a submodule lies inside that of its parent.
         let is_of = |above: &Path| {
             above.join(".git/modules").canonicalize().is_ok_and(|modules| own.starts_with(modules))
         };
@@ -88,7 +88,7 @@ impl GitPlace {
     }
 }
 
-/// A small regular file: a pipe or a device may never end.
+/// Reads a small regular file: a pipe or a device may never end.
 fn read_short(path: &Path) -> Result<String, GitError> {
     let unreadable = |source| GitError::Io { path: path.to_owned(), source };
     if !fs::symlink_metadata(path).map_err(unreadable)?.is_file() {

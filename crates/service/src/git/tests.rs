@@ -12,7 +12,7 @@ fn repository() -> tempfile::TempDir {
     root
 }
 
-/// Every question that Tare asks of a repository.
+/// Runs every kind of git command that Tare uses.
 fn ask_all(folder: &Path) {
     let Ok(repository) = Repository::around(folder) else { return };
     for words in [
@@ -74,13 +74,13 @@ fn nothing_that_a_configuration_names_is_run() {
             fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         }
     }
-    // Its content and its time differ from the index, so that git would have to look at it by the filter.
+    // Content and time differ from the index, so git would have to run the filter.
     fs::write(root.path().join("shop/server.js"), "two").unwrap();
     ask_all(&root.path().join("shop"));
     assert!(!marks.path().join("ran").exists(), "{}", fs::read_to_string(marks.path().join("ran")).unwrap());
     assert!(!marks.path().join("trace").exists());
 
-    // The same by git as a user calls it, so that the trap is one.
+    // Ordinary git does run the command, so the trap works.
     let mut plain = Command::new("git");
     plain.arg("-C").arg(root.path()).args(["status", "--porcelain"]).output().unwrap();
     assert!(marks.path().join("ran").exists(), "plain git runs what the configuration names");
@@ -122,7 +122,7 @@ fn a_link_is_followed_only_where_both_ends_know_each_other() {
     fs::write(&mark, "nothing\n").unwrap();
     assert!(matches!(Repository::around(attack.path()), Err(GitError::Odd { .. })));
 
-    // A work tree of the same repository.
+    // A second work tree of the same repository.
     let other = attack.path().join("tree");
     git(victim.path(), &["worktree", "add", "--quiet", "-b", "topic", &other.display().to_string()]);
     let linked = Repository::around(&other).unwrap();

@@ -1,4 +1,4 @@
-//! The languages whose packages can be installed, and by which words of a command they are known.
+//! The languages whose packages can be installed, and the command words that identify them.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ impl Language {
         Language::Php,
     ];
 
-    /// Those that the words of a command name, each once.
+    /// The languages that the words of a command indicate, without duplicates.
     pub(super) fn of_words(words: &[&str]) -> Vec<Language> {
         let mut found = Vec::new();
         for language in words.iter().filter_map(|word| Language::of_word(word)) {
@@ -38,7 +38,7 @@ impl Language {
         found
     }
 
-    /// By the name of a program without its version, such as `python3.11`, or the folder that a program is built in.
+    /// Recognises a language by a program's name without version (`python3.11`), or its build folder.
     fn of_word(word: &str) -> Option<Language> {
         let name = word.rsplit('/').next()?.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         let is_below = |folder: &str| word.trim_start_matches("./").starts_with(folder);
@@ -59,7 +59,7 @@ impl Language {
         })
     }
 
-    /// What installs the packages of a folder from its lock file; absent if there is none, or nothing to install.
+    /// The steps to install a folder's packages from its lock file; absent without a lock file or packages.
     pub(super) fn install(self, folder: &Path, words: &[&str]) -> Option<InFolder> {
         match self {
             Language::Node => node::locked(folder),
@@ -77,12 +77,12 @@ impl Language {
         }
     }
 
-    /// Whether a folder of the tree holds the packages themselves.
+    /// Whether the tree itself contains the packages.
     pub(super) fn is_vendored(self, folder: &Path) -> bool {
         self == Language::Node && folder.join("node_modules").is_dir()
     }
 
-    /// The file of a folder that names packages without fixing their versions, and a command that installs them all the same.
+    /// A file that names packages without exact versions, and a command that installs them.
     pub(super) fn unlocked(self, folder: &Path) -> Option<(&'static str, &'static str)> {
         match self {
             Language::Node => node::names_packages(folder).then_some((node::FILE, "npm install")),
@@ -94,12 +94,12 @@ impl Language {
         }
     }
 
-    /// Whether the lock file of a folder may be that of a package below it.
+    /// Whether a lock file in the folder may also belong to packages below it.
     pub(super) fn has_members(self, folder: &Path) -> bool {
         self != Language::Node || node::has_workspaces(folder)
     }
 
-    /// The tools that install from `lock`: another version of them may install otherwise.
+    /// The tools that install from `lock`; their versions can change the result.
     pub(super) fn tools(self, lock: &str) -> Vec<Requirement> {
         let programs: &[&str] = match (self, lock) {
             (Language::Node, "pnpm-lock.yaml") => &["node", "pnpm"],

@@ -1,4 +1,4 @@
-//! Which versions lock files fix, and what differs between two of them.
+//! The versions in lock files, and the differences between two of them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,10 +7,10 @@ use std::{
 
 use serde_json::Value;
 
-/// The versions of each package: a lock file may have several.
+/// The versions of each package; a lock file may have several.
 type Versions = BTreeMap<String, BTreeSet<String>>;
 
-/// A package of which two lock files have other versions; one of them may have none.
+/// A package with different versions in two lock files; one of them may lack it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     pub package: String,
@@ -28,8 +28,8 @@ impl fmt::Display for Change {
     }
 }
 
-/// What differs between two lock files of the same name. Packages that `manifest` names come first, those that changed before those
-/// that came or went.
+/// The differences between two lock files of one name. Packages in `manifest` come first, then changed
+/// versions, then added and removed packages.
 pub fn changes(name: &str, old: &str, new: &str, manifest: &str) -> Vec<Change> {
     let [mut old, mut new] = [old, new].map(|text| versions(name, text));
     let packages: BTreeSet<String> = old.keys().chain(new.keys()).cloned().collect();
@@ -79,7 +79,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// Since version 2 by the place of each package, before by its name.
+/// Since version 2 packages are keyed by path, before that by name.
 fn of_npm(lock: &Value) -> Pairs {
     let key = if lock["packages"].is_object() { "packages" } else { "dependencies" };
     let all = lock[key].as_object().into_iter().flatten();
@@ -90,7 +90,7 @@ fn of_npm(lock: &Value) -> Pairs {
     all.filter_map(package).collect()
 }
 
-/// `/express@4.19.2(peer@1):` of the section "packages", in older files `/express/4.19.2:`.
+/// Parses `/express@4.19.2(peer@1):` in the section "packages"; in older files `/express/4.19.2:`.
 fn of_pnpm(text: &str) -> Pairs {
     let lines = text.lines().skip_while(|line| *line != "packages:").skip(1);
     let lines = lines.take_while(|line| line.is_empty() || line.starts_with(' '));
@@ -104,7 +104,7 @@ fn of_pnpm(text: &str) -> Pairs {
     lines.filter_map(package).collect()
 }
 
-/// `"express@npm:^4.17.1, express@^4":`, and `version "4.19.2"` below it.
+/// Parses `"express@npm:^4.17.1, express@^4":` with `version "4.19.2"` below it.
 fn of_yarn(text: &str) -> Pairs {
     let mut name = "";
     let mut found = Pairs::new();
@@ -152,7 +152,7 @@ fn of_go(text: &str) -> Pairs {
     text.lines().filter_map(package).collect()
 }
 
-/// `    rack (3.0.8)`: what is indented further is what a package asks for.
+/// Parses `    rack (3.0.8)`; lines with more indentation are requirements of a package.
 fn of_ruby(text: &str) -> Pairs {
     let package = |line: &str| {
         let line = line.strip_prefix("    ").filter(|line| !line.starts_with(' '))?;
@@ -162,7 +162,7 @@ fn of_ruby(text: &str) -> Pairs {
     text.lines().filter_map(package).collect()
 }
 
-/// Artefacts with a version of their own, which may be a property.
+/// Artefacts with an explicit version, which may be a property.
 fn of_maven(text: &str) -> Pairs {
     let element = |text: &str, name: &str| -> Option<String> {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
@@ -185,7 +185,7 @@ fn of_maven(text: &str) -> Pairs {
     all.filter_map(package).collect()
 }
 
-/// Words such as `"io.javalin:javalin:6.1.3"`.
+/// Parses words such as `"io.javalin:javalin:6.1.3"`.
 fn of_gradle(text: &str) -> Pairs {
     let package = |word: &str| {
         let parts: Vec<&str> = word.split(':').collect();
@@ -196,7 +196,7 @@ fn of_gradle(text: &str) -> Pairs {
     text.split(['"', '\'']).filter_map(package).collect()
 }
 
-/// `[[package]]` of cargo, uv and poetry.
+/// Parses `[[package]]` of cargo, uv and poetry.
 fn of_toml(text: &str) -> Pairs {
     let lock: toml::Table = text.parse().unwrap_or_default();
     let all = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten();

@@ -1,7 +1,7 @@
-//! How the packages of a service are installed: from which lock file, by which steps. Reads files and starts nothing.
+//! Plans how a service's packages are installed: lock file and steps. It reads files and runs nothing.
 //!
-//! `tare init` writes these steps into its file, and a service at a revision that has no build of its own is built by them: each
-//! revision from its own lock file, in its own tree.
+//! `tare init` writes these steps into its file. A service at a revision without a build of its own uses
+//! them: each revision with its own lock file in its own tree.
 
 mod language;
 mod locked;
@@ -21,16 +21,16 @@ pub(crate) use others::{of_go, of_gradle, of_maven, of_ruby, of_rust};
 pub use outside::check as check_paths;
 pub(crate) use python::install as of_python;
 
-/// What installs the packages of one language.
+/// The installation of one language's packages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Install {
-    /// The file that says which packages, relative to the top of the tree.
+    /// The lock file, relative to the top of the tree.
     pub lock: PathBuf,
-    /// In the folder of the service.
+    /// Steps to run in the service's folder.
     pub steps: Vec<Step>,
-    /// The tools whose versions belong to the build.
+    /// Tools whose versions are part of the build.
     pub tools: Vec<Requirement>,
-    /// Packages that the file names without a version.
+    /// Packages that the file names without exact versions.
     pub unpinned: Vec<String>,
 }
 
@@ -58,21 +58,21 @@ pub enum InstallError {
     NoProgram { program: String, remedy: String },
 }
 
-/// What has to be installed in a tree before `command` can run in its folder `within`.
+/// The installations needed before `command` can run in the folder `within` of a tree.
 ///
 /// # Errors
-/// As [`find`]; or a program is started that no step makes.
+/// As [`find`]; or the program does not exist and no step creates it.
 pub fn plan(tree: &Path, within: &Path, command: &[String]) -> Result<Vec<Install>, InstallError> {
     let installs = find(tree, within, command)?;
     check_program(tree, within, command, &installs)?;
     Ok(installs)
 }
 
-/// What installs the packages that `command` may need. Of each language that the command names, the
-/// nearest lock file upwards counts; of a command that names none, such as `sh serve.sh`, all in the nearest folder that has one.
+/// The installations that `command` may need. For each language in the command the nearest lock file upwards
+/// counts. If it indicates no language, such as `sh serve.sh`, all lock files of the nearest folder count.
 ///
 /// # Errors
-/// Packages are named that no lock file fixes.
+/// Packages are named without a lock file.
 pub fn find(tree: &Path, within: &Path, command: &[String]) -> Result<Vec<Install>, InstallError> {
     let words = words(command);
     let named = Language::of_words(&words);
@@ -85,7 +85,7 @@ pub fn find(tree: &Path, within: &Path, command: &[String]) -> Result<Vec<Instal
     }
 }
 
-/// The words of a command, also of one that a shell takes apart.
+/// The words of a command, including those of a shell script.
 fn words(command: &[String]) -> Vec<&str> {
     let apart = |word: &'_ str| word.contains(char::is_whitespace);
     let words = command.iter().flat_map(|word| match apart(word) {
@@ -134,7 +134,7 @@ fn of_language(
     }
 }
 
-/// What was found in `folder`, as the service in `within` has it.
+/// The installation found in `folder`, adapted to a service in `within`.
 fn install(language: Language, found: InFolder, folder: &Path, within: &Path) -> Install {
     let levels = within.components().count() - folder.components().count();
     let steps = found.steps.into_iter().map(|step| above(step, levels)).collect();
@@ -146,7 +146,7 @@ fn install(language: Language, found: InFolder, folder: &Path, within: &Path) ->
     }
 }
 
-/// The step `levels` folders above that of the service.
+/// The step, run `levels` folders above the service's.
 fn above(step: Step, levels: usize) -> Step {
     if levels == 0 {
         return step;
@@ -161,7 +161,7 @@ fn quoted(word: &str) -> String {
     shlex::try_quote(word).map_or_else(|_| word.to_owned(), |word| word.into_owned())
 }
 
-/// What one folder has.
+/// The installation found in one folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct InFolder {
     pub lock: &'static str,
@@ -175,7 +175,7 @@ impl InFolder {
     }
 }
 
-/// A program that the command names by a path in the tree is there, or an install step makes it.
+/// Checks that a program with a path in the tree exists, or that an install step may create it.
 fn check_program(
     tree: &Path,
     within: &Path,
@@ -185,7 +185,7 @@ fn check_program(
     let Some(program) = command.first().filter(|word| word.contains('/') && !word.starts_with('/')) else {
         return Ok(());
     };
-    // What steps make lies in these folders.
+    // Folders in which steps create files.
     let is_made = [".venv/", "venv/", "env/", "node_modules/", "target/", "vendor/", "build/", "dist/"]
         .iter()
         .any(|folder| program.trim_start_matches("./").contains(folder) && !installs.is_empty());
@@ -202,12 +202,12 @@ fn check_program(
     Err(InstallError::NoProgram { program: program.clone(), remedy })
 }
 
-/// Without the network.
+/// A step without network.
 pub(crate) fn offline(words: &str) -> Step {
     Step { command: words.split(' ').map(str::to_owned).collect(), network: false }
 }
 
-/// One that brings packages from a registry.
+/// A step that downloads packages from a registry.
 pub(crate) fn online(words: &str) -> Step {
     Step { network: true, ..offline(words) }
 }
@@ -228,7 +228,7 @@ mod tests {
         tree
     }
 
-    /// `LOCK: STEP && STEP`, or why not.
+    /// `LOCK: STEP && STEP`, or the error.
     fn planned(files: &[(&str, &str)], within: &str, command: &str) -> Result<Vec<String>, String> {
         let tree = tree(files);
         let command = crate::catalogue::command::words(command);
@@ -320,7 +320,7 @@ mod tests {
             planned(&own, "services/shop", "node a.js"),
             Ok(vec!["services/shop/package-lock.json: npm ci".to_owned()])
         );
-        // A command that names no language takes what is nearest.
+        // For a command without a language, the nearest folder counts.
         let nearest = planned(&files, "services/api", "sh serve.sh").unwrap();
         assert_eq!(nearest.len(), 1, "{nearest:?}");
         assert!(nearest[0].starts_with("services/api/requirements.txt: "), "{nearest:?}");

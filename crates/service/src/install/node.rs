@@ -1,4 +1,4 @@
-//! Packages of Node: npm, pnpm, yarn and bun, each by its own lock file.
+//! Node packages: npm, pnpm, yarn and bun, by lock file.
 
 use std::{fs, path::Path};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{InFolder, offline, online};
 
 pub(super) const FILE: &str = "package.json";
-/// In the order in which they count. That of npm is often left over where another tool is used.
+/// Ordered by priority. npm's file is often a leftover beside another tool's.
 const LOCKS: [(&str, &str); 6] = [
     ("pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
     ("yarn.lock", "yarn install --frozen-lockfile"),
@@ -17,7 +17,7 @@ const LOCKS: [(&str, &str); 6] = [
     ("package-lock.json", "npm ci"),
 ];
 
-/// By the lock file, or by `npm install` where there is none; then what the package builds by itself.
+/// Installs by the lock file, or by `npm install` without one; then runs the package's build script.
 pub(crate) fn install(folder: &Path) -> Option<InFolder> {
     let package = package(folder)?;
     let builds = package["scripts"]["build"].is_string();
@@ -26,7 +26,7 @@ pub(crate) fn install(folder: &Path) -> Option<InFolder> {
     }
     let locked = LOCKS.into_iter().find(|(lock, _)| folder.join(lock).is_file());
     let (lock, install) = locked.unwrap_or((FILE, "npm install"));
-    // The second generation of yarn has another word for it.
+    // Yarn 2 and later use another option.
     let is_berry = lock == "yarn.lock"
         && fs::read_to_string(folder.join(lock)).is_ok_and(|text| text.contains("__metadata:"));
     let install = if is_berry { "yarn install --immutable" } else { install };
@@ -34,7 +34,7 @@ pub(crate) fn install(folder: &Path) -> Option<InFolder> {
     Some(InFolder::new(lock, [online(install)].into_iter().chain(script).collect()))
 }
 
-/// By a lock file only.
+/// Only with a lock file.
 pub(super) fn locked(folder: &Path) -> Option<InFolder> {
     install(folder).filter(|found| found.lock != FILE)
 }
@@ -43,13 +43,13 @@ pub(super) fn names_packages(folder: &Path) -> bool {
     package(folder).is_some_and(|package| needs(&package))
 }
 
-/// Whether packages below it are installed with it.
+/// Whether packages in subfolders are installed with this one.
 pub(super) fn has_workspaces(folder: &Path) -> bool {
     folder.join("pnpm-workspace.yaml").is_file()
         || package(folder).is_some_and(|package| !package["workspaces"].is_null())
 }
 
-/// A package of workspaces needs what they need.
+/// Whether there is anything to install; workspaces may have dependencies.
 fn needs(package: &Value) -> bool {
     let names = |key: &str| package[key].as_object().is_some_and(|packages| !packages.is_empty());
     names("dependencies") || names("optionalDependencies") || !package["workspaces"].is_null()

@@ -1,4 +1,4 @@
-//! Packages of the languages that need few words: Go, Java, Rust, Ruby and PHP.
+//! Packages of Go, Java, Rust, Ruby and PHP.
 
 use std::{fs, path::Path};
 
@@ -7,7 +7,7 @@ use super::{InFolder, online};
 pub(super) const CARGO_LOCK: &str = "Cargo.lock";
 pub(super) const GEMFILE_LOCK: &str = "Gemfile.lock";
 
-/// The cache of modules is addressed by content, so nothing is installed: they are only there before the service starts.
+/// Go's module cache is content-addressed: the step only fills it before the service starts.
 pub(crate) fn of_go(folder: &Path) -> Option<InFolder> {
     let module = fs::read_to_string(folder.join("go.mod")).ok()?;
     let requires = module.lines().any(|line| line.trim_start().starts_with("require"));
@@ -15,7 +15,7 @@ pub(crate) fn of_go(folder: &Path) -> Option<InFolder> {
     (requires && !is_vendored).then(|| InFolder::new("go.mod", vec![online("go mod download")]))
 }
 
-/// Maven and Gradle fetch what they compile with, so the service is packaged.
+/// Maven and Gradle fetch dependencies when they compile, so the step packages the service.
 pub(super) fn of_java(folder: &Path) -> Option<InFolder> {
     of_maven(folder).or_else(|| of_gradle(folder))
 }
@@ -36,7 +36,7 @@ pub(crate) fn of_gradle(folder: &Path) -> Option<InFolder> {
     Some(InFolder::new(script, vec![online(&format!("{gradle} --quiet {task}"))]))
 }
 
-/// Packages are compiled with the service, so it is built, with what is locked if something is.
+/// Crates are compiled with the service, so the step builds it, with the lock file if there is one.
 pub(crate) fn of_rust(folder: &Path, is_release: bool) -> Option<InFolder> {
     let has = |name: &str| folder.join(name).is_file();
     let release = if is_release { " --release" } else { "" };
@@ -50,7 +50,7 @@ pub(super) fn unlocked_rust(folder: &Path) -> Option<(&'static str, &'static str
     packages.is_some_and(|packages| !packages.is_empty()).then_some(("Cargo.toml", "cargo build --release"))
 }
 
-/// Into the tree, where it is locked: the usual place is one for all trees.
+/// If there is a lock file, installs into the tree: the default folder is shared by all trees.
 pub(crate) fn of_ruby(folder: &Path) -> Option<InFolder> {
     const INSTALL: &str = "bundle install --quiet";
     let has = |name: &str| folder.join(name).is_file();
@@ -77,7 +77,7 @@ pub(super) fn unlocked_php(folder: &Path) -> Option<(&'static str, &'static str)
     const FILE: &str = "composer.json";
     let text = fs::read_to_string(folder.join(FILE)).ok()?;
     let package: serde_json::Value = serde_json::from_str(&text).ok()?;
-    // PHP itself and its extensions are no packages.
+    // PHP itself and its extensions are not packages.
     let mut packages = package["require"].as_object()?.keys();
     packages.any(|name| name.contains('/')).then_some((FILE, "composer install"))
 }

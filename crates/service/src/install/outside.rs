@@ -1,4 +1,4 @@
-//! Packages that a manifest takes by a path. One that lies outside of the tree is the same for each revision, or is not there.
+//! Packages that a manifest includes by path. Outside the tree all revisions would share them.
 
 use std::{
     collections::BTreeSet,
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::InstallError;
 
-/// A manifest, and how the paths in its text are found.
+/// A manifest's name, and a function that finds the paths in its text.
 type Reader = (&'static str, fn(&str) -> Vec<String>);
 const READERS: [Reader; 13] = [
     ("package.json", of_package),
@@ -28,7 +28,7 @@ const READERS: [Reader; 13] = [
     ("composer.json", of_composer),
 ];
 
-/// Looks at the manifests of the folder `within` and of those above it, and at all that they take by a path.
+/// Checks the manifests in the folder `within` and above it, and all that they include by path.
 ///
 /// # Errors
 /// A path leads out of the tree.
@@ -52,7 +52,7 @@ pub fn check(tree: &Path, within: &Path) -> Result<(), InstallError> {
     Ok(())
 }
 
-/// The path as one of the tree; absent if it leads out.
+/// The path relative to the tree; absent if it leads out.
 fn inside(folder: &Path, path: &str) -> Option<PathBuf> {
     let mut found = folder.to_owned();
     for part in Path::new(path).components() {
@@ -66,7 +66,7 @@ fn inside(folder: &Path, path: &str) -> Option<PathBuf> {
     Some(found)
 }
 
-/// `file:../lib`, `link:../lib`, `portal:../lib`, and workspaces.
+/// Finds `file:../lib`, `link:../lib`, `portal:../lib`, and workspaces.
 fn of_package(text: &str) -> Vec<String> {
     let package: Value = serde_json::from_str(text).unwrap_or_default();
     let keys = ["dependencies", "devDependencies", "optionalDependencies", "resolutions", "overrides"];
@@ -90,7 +90,7 @@ fn of_workspace(text: &str) -> Vec<String> {
     text.lines().filter_map(item).filter(|path| !path.starts_with('!')).collect()
 }
 
-/// `replace a => ../b`, and `use ../b` of a workspace, in blocks too.
+/// Finds `replace a => ../b` and a workspace's `use ../b`, also in blocks.
 fn of_go(text: &str) -> Vec<String> {
     let is_path = |word: &&str| word.starts_with("./") || word.starts_with("../") || word.starts_with('/');
     let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
@@ -98,7 +98,7 @@ fn of_go(text: &str) -> Vec<String> {
     words.filter(|word| is_path(word) || *word == "..").map(str::to_owned).collect()
 }
 
-/// `path = "../lib"` of a dependency, the members of a workspace, and `file:` URLs.
+/// Finds `path = "../lib"` of a dependency, workspace members, and `file:` URLs.
 fn of_toml(text: &str) -> Vec<String> {
     fn walk(value: &toml::Value, is_of_packages: bool, found: &mut Vec<String>) {
         match value {
@@ -117,7 +117,7 @@ fn of_toml(text: &str) -> Vec<String> {
             toml::Value::Array(all) => all.iter().for_each(|value| walk(value, is_of_packages, found)),
             toml::Value::String(text) => {
                 let of_url = text.split_once("file://").map(|(_, path)| path.to_owned());
-                // The members of a workspace are plain words among others.
+                // Workspace members are plain strings among others.
                 let of_member = Some(text.clone()).filter(|text| is_of_packages && text.starts_with("../"));
                 found.extend(of_url.or(of_member));
             }
@@ -131,7 +131,7 @@ fn of_toml(text: &str) -> Vec<String> {
     found
 }
 
-/// `-e ../lib`, `-r ../other.txt`, `../lib`, and `file:` URLs.
+/// Finds `-e ../lib`, `-r ../other.txt`, `../lib`, and `file:` URLs.
 fn of_requirements(text: &str) -> Vec<String> {
     const OPTIONS: [&str; 8] =
         ["-e", "--editable", "-r", "--requirement", "-c", "--constraint", "-f", "--find-links"];
@@ -149,7 +149,7 @@ fn of_requirements(text: &str) -> Vec<String> {
     text.lines().filter_map(path).collect()
 }
 
-/// Modules, the parent, and archives of the system.
+/// Finds modules, the parent, and system-scope archives.
 fn of_maven(text: &str) -> Vec<String> {
     let of_element = |name: &str| -> Vec<String> {
         let (begin, end) = (format!("<{name}>"), format!("</{name}>"));
@@ -165,13 +165,13 @@ fn of_maven(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// `includeBuild("../lib")`
+/// Finds `includeBuild("../lib")`.
 fn of_gradle(text: &str) -> Vec<String> {
     let calls = text.split("includeBuild").skip(1);
     calls.filter_map(|rest| rest.split(['"', '\'']).nth(1)).map(str::to_owned).collect()
 }
 
-/// `path: "../lib"`, `:path => "../lib"`
+/// Finds `path: "../lib"` and `:path => "../lib"`.
 fn of_gemfile(text: &str) -> Vec<String> {
     let of_line = |line: &str| {
         let code = line.trim_start();

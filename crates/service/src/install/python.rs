@@ -1,4 +1,4 @@
-//! Packages of Python, in a virtual environment in the tree: uv, poetry, pipenv, and pip by `requirements.txt`.
+//! Python packages in a virtual environment in the tree: uv, poetry, pipenv, and pip with `requirements.txt`.
 
 use std::{fs, path::Path};
 
@@ -6,16 +6,16 @@ use super::{InFolder, offline, online};
 use crate::apart::ENVIRONMENTS;
 
 const REQUIREMENTS: &str = "requirements.txt";
-/// The usual folder of a virtual environment.
+/// The usual name of a virtual environment.
 const ENVIRONMENT: &str = ".venv";
 
-/// The virtual environment in whose folder of programs `word` lies, such as that of `venv/bin/uvicorn`.
+/// The virtual environment of a program, such as `venv` for `venv/bin/uvicorn`.
 pub(super) fn environment(word: &str) -> Option<&str> {
     let (folder, _) = word.strip_prefix("./").unwrap_or(word).split_once("/bin/")?;
     ENVIRONMENTS.into_iter().find(|name| *name == folder)
 }
 
-/// By the lock file, into the environment of this name.
+/// Installs by the lock file into the environment with this name.
 pub(crate) fn install(folder: &Path, environment: Option<&str>) -> Option<InFolder> {
     let has = |name: &str| folder.join(name).is_file();
     let environment = environment.unwrap_or(ENVIRONMENT);
@@ -46,7 +46,7 @@ pub(crate) fn install(folder: &Path, environment: Option<&str>) -> Option<InFold
     })
 }
 
-/// The packages of a `requirements.txt` that have no exact version.
+/// The packages of a `requirements.txt` without an exact version.
 fn unpinned(text: &str) -> Vec<String> {
     let text = text.replace("\\\n", " ");
     let requirement = |line: &str| {
@@ -58,7 +58,7 @@ fn unpinned(text: &str) -> Vec<String> {
     text.lines().filter_map(requirement).collect()
 }
 
-/// A project that names packages, and the command that installs it.
+/// A project file that names packages, and a command that installs them.
 pub(super) fn unlocked(folder: &Path) -> Option<(&'static str, &'static str)> {
     const INSTALL: &str = "python3 -m venv .venv && .venv/bin/pip install .";
     let project: toml::Table = fs::read_to_string(folder.join("pyproject.toml")).ok()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! What all answers to one request have in common, as a contract says it.
+//! The common part of all answers to a request, as a contract expresses it.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -16,9 +16,9 @@ use super::{
 };
 use crate::contract::BRACES;
 
-/// From this status on an answer is an error.
+/// Statuses from here on are errors.
 const ERROR_STATUS: u16 = 400;
-/// How much of an unexpected body is quoted.
+/// Longest quote of an unexpected body.
 const QUOTED_BYTES: usize = 60;
 
 /// The `[request.response]` of a contract.
@@ -42,7 +42,7 @@ impl LearnedAnswer {
         LearnedAnswer { status, body: None, json: None, extra: None, matches: None, varying: Vec::new() }
     }
 
-    /// What the answers to a request have in common that came about `now`, if that is known.
+    /// The common part of the answers to a request; `now` is their time, if it is known.
     pub(crate) fn common(
         asked: &Question,
         answers: &[Response],
@@ -58,7 +58,7 @@ impl LearnedAnswer {
             let body = quoted.escape_ascii().to_string();
             return Err(LearnError::Refused { asked: asked.clone(), status, body });
         }
-        // Braces of the service's own would be read as placeholders.
+        // Literal braces would be read as placeholders.
         let has_braces = |answer: &Response| answer.body.windows(2).any(|two| two == BRACES.as_bytes());
         if asked.method == "HEAD" || asked.varies() || answers.iter().any(has_braces) {
             return Ok(LearnedAnswer::of_status(status));
@@ -66,14 +66,14 @@ impl LearnedAnswer {
         Ok(LearnedAnswer::of_bodies(status, answers, &AnswerContext { now, sent: &asked.texts() }))
     }
 
-    /// The narrowest that a contract can say of all of the bodies; if that is nothing, their status.
+    /// The narrowest requirement that all bodies satisfy; if there is none, only their status.
     fn of_bodies(status: u16, answers: &[Response], context: &AnswerContext) -> LearnedAnswer {
         let unknown = LearnedAnswer::of_status(status);
         let texts = answers.iter().map(|answer| std::str::from_utf8(&answer.body).ok());
         let Some(texts) = texts.collect::<Option<Vec<_>>>() else { return unknown };
         let same = texts.first().filter(|first| texts.iter().all(|text| text == *first));
         let fixed = same.map(|text| LearnedAnswer { body: Some((*text).to_owned()), ..unknown.clone() });
-        // What looks like a wildcard is none.
+        // Text that looks like a wildcard cannot be used.
         let is_plain = |text: &&&str| !text.contains("{{any");
         let values = texts
             .iter()
@@ -97,7 +97,7 @@ impl LearnedAnswer {
         }
     }
 
-    /// JSON that fits a pattern.
+    /// JSON that matches a pattern.
     pub(crate) fn like(status: u16, pattern: &JsonPattern) -> LearnedAnswer {
         let text = pattern.to_string();
         LearnedAnswer {
@@ -108,7 +108,7 @@ impl LearnedAnswer {
         }
     }
 
-    /// What the body of an answer is compared with.
+    /// The expected body.
     fn expected(&self) -> ExpectedBody {
         let any = 0..=u64::MAX;
         let value = |text: &String| serde_json::from_str::<serde_json::Value>(text).ok();
@@ -138,8 +138,8 @@ impl LearnedAnswer {
     }
 }
 
-/// What the bodies have in common that came about `now` as answers to a request, for whoever writes no contract: they may be of any
-/// bytes. `sent` is what the request says.
+/// The common part of bodies of any bytes, for callers without a contract. `now` is the time of the answers,
+/// `sent` the texts of the request.
 pub fn in_common(sent: &str, answers: &[Response], now: Timestamp) -> (ExpectedBody, Required) {
     let Some(first) = answers.first() else { return (ExpectedBody::Any, Required::Status { status: 200 }) };
     let (status, bytes) = (first.status, first.body.len());

@@ -1,12 +1,12 @@
-//! Values that change by their nature: instants, identifiers, counters. Their form shows what they are, since a value that stood
-//! still while it was learned changes later: a date at midnight, a time in minutes within a minute.
+//! Values that change by nature: times, identifiers, counters. They are recognised by form, since a value may
+//! stay constant during learning and change later: a date at midnight, a time in minutes after a minute.
 
 use std::{fmt, sync::LazyLock};
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use regex::Regex;
 
-/// What a value is that changes.
+/// The kind of a changing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
 pub enum Nature {
     #[strum(to_string = "a date")]
@@ -27,10 +27,10 @@ pub enum Nature {
     Any,
 }
 
-/// A place of an answer whose value changes.
+/// A place of an answer with a changing value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Varying {
-    /// A JSON path, or a byte.
+    /// A JSON path, or a byte offset.
     pub place: String,
     pub nature: Nature,
 }
@@ -42,11 +42,11 @@ impl fmt::Display for Varying {
     }
 }
 
-/// What a part of a text looks like.
+/// The form of a part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenForm {
     Uuid,
-    /// A date with its time, as RFC 3339 and ISO 8601 have it.
+    /// Date and time in RFC 3339 or ISO 8601.
     Instant,
     Date,
     /// A time of the day.
@@ -54,14 +54,14 @@ pub(super) enum TokenForm {
     /// As in "5 minutes ago".
     Ago,
     Number,
-    /// Many hexadecimal digits, as of a hash.
+    /// Many hexadecimal digits, such as a hash.
     Hex,
     Word,
     Blank,
     Other,
 }
 
-/// Each form with what it looks like, the narrowest first. Between them they take any text.
+/// Each form with its pattern, the narrowest first. Together they match any text.
 const FORMS: [(TokenForm, &str, &str); 10] = [
     (TokenForm::Uuid, "uuid", r"\b[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b"),
     (
@@ -109,7 +109,7 @@ static ANY_FORM: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 impl TokenForm {
-    /// What takes any value of this form; absent where a value is only itself.
+    /// A pattern for all values of this form; absent if values are literal.
     pub(super) fn pattern(self) -> Option<&'static str> {
         match self {
             TokenForm::Uuid => Some("[0-9A-Fa-f-]{36}"),
@@ -140,38 +140,38 @@ impl TokenForm {
 pub(super) struct TextToken<'t> {
     pub form: TokenForm,
     pub text: &'t str,
-    /// Its first byte.
+    /// Offset of its first byte.
     pub at: usize,
 }
 
-/// All parts of a text: joined they are the text.
+/// Splits a text into parts, which joined give the text again.
 pub(super) fn tokens(text: &str) -> impl Iterator<Item = TextToken<'_>> {
     ANY_FORM.captures_iter(text).filter_map(move |found| {
         let (form, part) = FORMS.iter().find_map(|(form, name, _)| Some((*form, found.name(name)?)))?;
         let before = text[..part.start()].chars().next_back();
-        // In a script, `a?10:20` is no time.
+        // In a script, `a?10:20` is not a time.
         let is_code = before.is_some_and(|before| "?,:{.&|".contains(before));
         let form = if form == TokenForm::Clock && is_code { TokenForm::Other } else { form };
         Some(TextToken { form, text: part.as_str(), at: part.start() })
     })
 }
 
-/// What is known of an answer besides its values: when it came, and what was asked.
+/// Facts about an answer: when it arrived, and the request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AnswerContext<'a> {
-    /// When the answer came. Absent if that is not known, as in recorded files.
+    /// When the answer arrived. Absent if unknown, as for recorded files.
     pub now: Option<Timestamp>,
-    /// What the request says: values of it come back as they are.
+    /// The request's texts; their values come back unchanged.
     pub sent: &'a str,
 }
 
-/// A number is an instant if it lies this near to the present. Clocks and time zones differ by less.
+/// A number is a time if it is this close to the present. Clocks and time zones differ by less.
 const NEAR_S: f64 = 86_400.0;
-/// Per second: days, hours, minutes, seconds, milliseconds, microseconds and nanoseconds since 1970.
+/// Units since 1970, as values per second: days, hours, minutes, seconds, ms, µs and ns.
 const UNITS: [f64; 7] = [1.0 / 86_400.0, 1.0 / 3_600.0, 1.0 / 60.0, 1.0, 1e3, 1e6, 1e9];
 
 impl AnswerContext<'_> {
-    /// What a part of a text is, if it changes although it stood still.
+    /// The kind of a part of a text that must be expected to change, if it must.
     pub(super) fn moves(&self, token: &TextToken) -> Option<Nature> {
         let TextToken { form, text, .. } = *token;
         let changes = match form {
@@ -185,7 +185,7 @@ impl AnswerContext<'_> {
         changes.then(|| form.nature())
     }
 
-    /// What a number is, if it is the present.
+    /// The kind of a number that is close to the present.
     pub(super) fn instant(&self, number: &str) -> Option<Nature> {
         let now = self.now?;
         if self.sent.contains(number) {
@@ -202,7 +202,7 @@ impl AnswerContext<'_> {
         UNITS.iter().any(is_near).then_some(Nature::Time)
     }
 
-    /// A date that lies further away is data, and not of a clock. A date without its year may be of any.
+    /// Whether the year is close to the present: other dates are data. A date without year always counts.
     fn is_of_these_years(&self, text: &str) -> bool {
         let digits = text.split(|letter: char| !letter.is_ascii_digit());
         let named = digits.filter(|digits| digits.len() == 4 || digits.len() == 8);
@@ -218,12 +218,12 @@ fn year(instant: Timestamp) -> i16 {
     instant.to_zoned(TimeZone::UTC).year()
 }
 
-/// Digits and letters: a word of letters alone is a word, and digits alone are a number.
+/// Whether text has digits and letters: letters alone are a word, digits alone a number.
 fn is_mixed(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_digit()) && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// As in 20261128 and 20261128120000.
+/// Parses dates such as 20261128 and 20261128120000.
 fn compact_date(digits: &str) -> Option<Date> {
     if !matches!(digits.len(), 8 | 12 | 14) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -232,9 +232,9 @@ fn compact_date(digits: &str) -> Option<Date> {
     Date::new(digits[..4].parse().ok()?, part(4..6)?, part(6..8)?).ok()
 }
 
-/// What a number is that had these values one after the other, with a fresh start of the service somewhere between them.
+/// The kind of a number from its successive values, with a restart of the service somewhere between them.
 pub(super) fn nature_of_numbers(values: &[f64], context: &AnswerContext) -> Nature {
-    /// A counter goes on by as much as was asked, and by what others ask.
+    /// Largest step of a counter: other clients may send requests too.
     const STEP_MAX: f64 = 1_000.0;
     let is_instant = |value: &f64| context.instant(&value.to_string()).is_some();
     if values.iter().any(is_instant) {

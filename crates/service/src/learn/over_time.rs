@@ -1,38 +1,38 @@
-//! How an answer is learned: by asking again, after more than a second and of a fresh process, so that whatever changes has changed.
-//! It knows no sockets and no clock: who is asked brings both.
+//! Requests answers repeatedly, over more than a second and from a fresh process, so that changing values
+//! change. It knows no sockets and no clock; the respondent provides both.
 
 use std::time::Duration;
 
 use tare_load::http1::Response;
 
-/// How long the last questions come after those before them, which are the first ones that this process was asked. A value in whole
-/// seconds is another one by then, and so is a time since the start.
+/// Pause before the last round, longer than a second: a value in whole seconds has then changed, and so has a
+/// time since the start.
 const APART: Duration = Duration::from_millis(1_100);
 
-/// Who is asked.
+/// Answers requests.
 pub trait Respondent {
     type Error;
 
-    /// The answer to the question of this number; absent if that is not asked any more.
+    /// The answer to the request with this number; absent if it is no longer sent.
     ///
     /// # Errors
     /// Nothing can be learned.
     fn ask(&mut self, question: usize) -> Result<Option<Response>, Self::Error>;
 
-    /// Starts it afresh, if it is one that can be started.
+    /// Restarts it, if it can be restarted.
     ///
     /// # Errors
-    /// It does not start again.
+    /// The restart fails.
     fn restart(&mut self) -> Result<(), Self::Error>;
 
     fn rest(&mut self, lasts: Duration);
 }
 
-/// The answers to each of `questions` questions, in the order in which they came. Each is asked `times` before a fresh start and as often
+/// The answers to each of `questions` requests, in order. Each is sent `times` before a restart and as often
 /// after it, the last time more than a second after the others.
 ///
 /// # Errors
-/// Those of the respondent.
+/// Errors of the respondent.
 pub fn ask_over_time<R: Respondent>(
     respondent: &mut R,
     questions: usize,

@@ -1,29 +1,29 @@
-//! What several texts have in common that are no JSON, as a regular expression: equal parts stay, and the form of a value takes the
-//! place of what varies.
+//! The common part of several texts that are not JSON, as a regular expression: equal parts stay, and varying
+//! parts become patterns of their form.
 
 use tare_load::text_pattern::TextPattern;
 
 use super::moving::{AnswerContext, Nature, TextToken, TokenForm, Varying, nature_of_numbers, tokens};
 
-/// A longer text is no pattern that can be compiled.
+/// Longer texts give patterns that are too large to compile.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
-/// The form of several texts.
+/// The common form of several texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Prose {
     pub pattern: String,
-    /// Empty if the texts are one and the same, and nothing in it moves.
+    /// Empty if the texts are identical and contain no changing value.
     pub varying: Vec<Varying>,
 }
 
-/// A part of a pattern, as the texts have it in common.
+/// A part of a pattern.
 #[derive(Debug)]
 enum Piece {
     Fixed(String),
     Form { pattern: &'static str, place: usize, nature: Nature },
 }
 
-/// The pattern that takes all these texts; absent if there is none, or if nothing is common.
+/// A pattern that matches all these texts; absent if there is none, or nothing is common.
 pub(super) fn pattern_of(texts: &[&str], context: &AnswerContext) -> Option<Prose> {
     if texts.iter().any(|text| text.len() > TEXT_BYTES_MAX) {
         return None;
@@ -48,7 +48,7 @@ pub(super) fn pattern_of(texts: &[&str], context: &AnswerContext) -> Option<Pros
         return None;
     }
     let pattern: String = pieces.iter().map(Piece::pattern).collect();
-    // One that is too large, or that a contract reads otherwise, is none.
+    // Rejects a pattern that is too large, or that a contract would read as a placeholder.
     let whole = TextPattern::new(&pattern).ok().filter(|_| !pattern.contains("{{"))?;
     if !texts.iter().all(|text| whole.matches(text.as_bytes())) {
         return None;
@@ -74,7 +74,7 @@ impl Piece {
     }
 }
 
-/// The lines part by part, if they have the same parts.
+/// The common pieces, part by part, if all lines have the same number of parts.
 fn by_tokens(lines: &[&str], begins: usize, context: &AnswerContext) -> Option<Vec<Piece>> {
     let lines: Vec<Vec<TextToken>> = lines.iter().map(|line| tokens(line).collect()).collect();
     let first = lines.first()?;
@@ -114,7 +114,7 @@ fn common(tokens: &[TextToken], begins: usize, context: &AnswerContext) -> Optio
     tokens.iter().all(is_word).then_some(Piece::Form { pattern, place, nature: Nature::Id })
 }
 
-/// What the lines begin and end with.
+/// The common beginning and end of the lines.
 fn around(lines: &[&str], begins: usize) -> Vec<Piece> {
     let lines: Vec<Vec<char>> = lines.iter().map(|line| line.chars().collect()).collect();
     let Some((first, others)) = lines.split_first() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! The text of a contract that Tare writes, as a person would write it.
+//! Writes a contract as text, in the style of a person.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -9,21 +9,21 @@ use tare_load::Protocol;
 
 use crate::contract::{BRACES_PLACEHOLDER, CheckId, Contract, ContractError, FORMAT, FORMAT_1_1, Level};
 
-/// What a contract is made of.
+/// The parts of a contract.
 #[derive(Debug, Clone)]
 pub(crate) struct Draft {
     pub name: String,
     pub title: String,
     pub requests: Vec<(Question, LearnedAnswer)>,
-    /// Whether it may be asked in each protocol, and not in plain HTTP/1.1 alone: then it is of a server that runs already.
+    /// Whether each protocol is allowed, not only HTTP/1.1: for a server that already runs.
     pub in_each_protocol: bool,
 }
 
 impl Draft {
-    /// The contract, read again from its own text.
+    /// The contract, parsed from its own text.
     ///
     /// # Errors
-    /// A request or an answer is nothing that a contract can say.
+    /// A contract cannot express a request or an answer.
     pub(crate) fn learned(self) -> Result<Learned, ContractError> {
         let text = self.text();
         let contract = Contract::parse(&text, Path::new(&format!("{}.toml", self.name)))?;
@@ -61,7 +61,7 @@ impl Draft {
             RequestText { name, method, path, body: body.as_deref(), headers, response }
         });
         let file = ContractText {
-            // No newer one than it needs: an older Tare can read it.
+            // The oldest format that suffices, so that an older Tare can read it.
             format: if self.requests.iter().any(|(asked, _)| has_braces(asked)) {
                 FORMAT
             } else {
@@ -77,7 +77,7 @@ impl Draft {
         toml::to_string(&file).expect("texts, numbers and tables are TOML")
     }
 
-    /// Method and path; requests that differ in body or headers alone are numbered.
+    /// Method and path; requests that differ only in body or headers are numbered.
     fn names(&self) -> Vec<String> {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         let name = |(asked, _): &(Question, LearnedAnswer)| {
@@ -93,7 +93,7 @@ fn has_braces(asked: &Question) -> bool {
     asked.texts().contains(BRACES_PLACEHOLDER)
 }
 
-/// Only what a learned contract knows is checked: the answers, that connections are kept, and how the service ends.
+/// The checks that a learned contract supports: answers, kept connections, and the service's end.
 fn checks(in_each_protocol: bool) -> BTreeMap<&'static str, Level> {
     let level = |check: CheckId| match check {
         CheckId::Response => Level::Require,

@@ -1,20 +1,20 @@
-//! What several JSON values have in common, as a pattern: equal parts stay, and a wildcard takes the place of what varies.
+//! The common part of several JSON values, as a pattern: equal parts stay, varying parts become wildcards.
 
 use serde_json::{Map, Value};
 use tare_load::pattern::{JsonPattern, Wildcard};
 
 use super::moving::{AnswerContext, Nature, Varying, nature_of_numbers, tokens};
 
-/// From the narrowest to the widest: the first that takes all values is learned. A whole number is learned as a number, since the
-/// next one may have a fraction, as a price has.
+/// The first wildcard that matches all values is learned. Whole numbers become general numbers, since the
+/// next one may have a fraction, such as a price.
 const NARROWEST_FIRST: [Wildcard; 5] =
     [Wildcard::Uuid, Wildcard::Timestamp, Wildcard::Bool, Wildcard::Number, Wildcard::Text];
 
-/// What is common to several answers.
+/// The common part of several answers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Common {
     pub value: Value,
-    /// Whether an object had a member in one answer that it had not in another.
+    /// Whether some objects had members that others lacked.
     pub extra: bool,
     pub varying: Vec<Varying>,
 }
@@ -25,7 +25,7 @@ impl Common {
     }
 }
 
-/// The pattern that takes all these answers; absent if there is none, or if only their being JSON is common.
+/// A pattern for all these answers; absent if there is none, or it would match any JSON.
 pub(super) fn pattern_of(answers: &[Value], context: &AnswerContext) -> Option<Common> {
     let mut search = Search { context, extra: false, varying: Vec::new() };
     let value = search.common("$", &answers.iter().collect::<Vec<_>>())?;
@@ -56,7 +56,7 @@ fn collect(path: &str, pattern: &Value, found: &mut Vec<Varying>) {
     }
 }
 
-/// What is known of a value by its wildcard alone.
+/// The kind of a value, from its wildcard alone.
 fn nature(wildcard: Wildcard) -> Nature {
     match wildcard {
         Wildcard::Uuid => Nature::Id,
@@ -97,7 +97,7 @@ impl Search<'_> {
         wild(wildcard)
     }
 
-    /// What varying values are.
+    /// The kind of varying values.
     fn nature(&self, wildcard: Wildcard, values: &[&Value]) -> Nature {
         match wildcard {
             Wildcard::Number => {
@@ -108,7 +108,7 @@ impl Search<'_> {
         }
     }
 
-    /// What a value is, if it changes although it stood still.
+    /// The kind of a constant value that must be expected to change, if it must.
     fn moves(&self, path: &str, value: &Value) -> Option<Nature> {
         match value {
             Value::String(text) => tokens(text).find_map(|token| self.context.moves(&token)),
@@ -145,7 +145,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether a member is called after what goes on for as long as a service runs, or with the clock: its value may stand still for long.
+/// Whether a member's name indicates a duration or a time of day, which may be constant for long.
 fn is_span(path: &str) -> bool {
     let name = path.rsplit(['.', '[']).next().unwrap_or_default().trim_matches(['"', ']']).to_lowercase();
     ["uptime", "elapsed"].iter().any(|part| name.contains(part))

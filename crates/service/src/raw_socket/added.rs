@@ -1,4 +1,4 @@
-//! What a fault added to requests, as each process of a server notes it at its end.
+//! CPU time that a fault added to requests; each process of a server records it at its end.
 
 use std::{
     fs::{self, OpenOptions},
@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 /// CPU time that was added to requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Added {
-    /// Those of which it is known: a weight that was interrupted does not count.
+    /// Requests with a known added time: interrupted busy loops do not count.
     pub requests: u64,
-    /// Of all of them together, the clock that timed it included.
+    /// Nanoseconds of all counted weights, including the reads of the clock that timed them.
     pub ns: u64,
 }
 
 impl Added {
-    /// Absent if nothing was added.
+    /// The mean; absent if nothing was added.
     pub fn ns_per_request(&self) -> Option<f64> {
         (self.requests > 0).then(|| self.ns as f64 / self.requests as f64)
     }
 
-    /// Notes it in a file of several processes.
+    /// Appends it to a file that several processes share.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -32,10 +32,10 @@ impl Added {
         OpenOptions::new().create(true).append(true).open(file)?.write_all(line.as_bytes())
     }
 
-    /// The sum of what processes noted in a file.
+    /// The sum over all processes that wrote to a file.
     ///
     /// # Errors
-    /// There is no such file, since no process ended as it should, or it holds something else.
+    /// The file does not exist, since no process ended normally, or its content is invalid.
     pub fn read(file: &Path) -> io::Result<Added> {
         let lines = fs::read_to_string(file)?;
         Ok(lines.lines().map(serde_json::from_str).sum::<Result<Added, _>>()?)

@@ -1,5 +1,5 @@
-//! Known faults of a server, one at a time: what `tare selftest` must see. They live in the raw socket, since a user of Tare
-//! has no other server whose honest form is known to the last system call.
+//! Known faults of a server, one at a time, which `tare selftest` must detect. The raw socket implements
+//! them, since only its correct behaviour is known down to each system call.
 
 use std::{
     fs, io,
@@ -22,13 +22,13 @@ use super::{
 /// `slow-handshake=50ms`, `throttled=GROUP`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
-    /// Each request costs this share more CPU time than the raw socket's.
+    /// Each request takes this share more CPU time than with the raw socket.
     Slower(f64),
     Stall {
         lasts: Duration,
         every: Duration,
     },
-    /// Answers with the last segment of the path; after a number of requests, always with the last correct answer.
+    /// Answers with the last segment of the path; after some requests, always with the last correct answer.
     Caches {
         /// Number of correct answers before that.
         after: u64,
@@ -43,47 +43,47 @@ pub enum Fault {
         /// 1 is all of them.
         every: u64,
     },
-    /// One answer in `every` has a byte that is another, and the right length.
+    /// One answer in `every` has one wrong byte, and the right length.
     WrongBody {
         /// 1 is all of them.
         every: u64,
     },
-    /// One request in `every` is never answered, and its connection stays open. Over HTTP/2 its other streams go on.
+    /// One request in `every` gets no answer, and its connection stays open. Other HTTP/2 streams continue.
     Unanswered {
         /// 1 is all of them.
         every: u64,
     },
-    /// Over HTTP/2: one answer in `every` is sent on the stream that was answered before it, which is over. So that one is
-    /// answered twice, and its own stream never is: all answers are equal, and what is mixed up must be seen by the streams.
+    /// HTTP/2: one answer in `every` goes to the previously answered stream, which is closed. That stream
+    /// gets two answers and its own stream none. All answers are equal, so only the stream shows the fault.
     MixedUp {
         /// 1 is all of them.
         every: u64,
     },
-    /// Over TLS: a connection is looked at only so long after its coming. Others go on meanwhile.
+    /// TLS: each connection is served only after this delay. Other connections continue.
     SlowHandshake(Duration),
-    /// Closes the connection if the client asks for it. Not a fault, but the control for `slow-close`.
+    /// Closes the connection if the client requests it. This is correct: the control for `slow-close`.
     Closes,
-    /// Announces that it closes the connection, and keeps it open.
+    /// Announces that it closes the connection, but keeps it open.
     SlowClose,
-    /// Enters a group that is limited to a part of a CPU, or limits the version 2 group that it is in below this folder.
+    /// Enters a group with a CPU limit, or sets a limit on its own version 2 group below this folder.
     Throttled(Throttle),
 }
 
-/// Where a limit on CPU time is in force.
+/// The group with the CPU limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Throttle {
-    /// A group that has its limit already.
+    /// A group that already has its limit.
     Enter(PathBuf),
-    /// The process's own group, which is a child of this folder.
+    /// The process's own group, a child of this folder.
     Own(PathBuf),
 }
 
-/// Half a CPU, in a period that is short beside a slice: microseconds of `cpu.max` and of `cpu.cfs_quota_us`.
+/// Half a CPU, in a period shorter than a slice: microseconds of `cpu.max` and of `cpu.cfs_quota_us`.
 pub const QUOTA_US: u32 = 5_000;
 /// The period of [`QUOTA_US`].
 pub const PERIOD_US: u32 = 10_000;
 
-/// Unknown name of a fault.
+/// An unknown fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "unknown fault \"{0}\": there are slower=3%, stall=200ms/1s, caches[=AFTER], drops=1%, wrong-length[=1%], \
@@ -131,7 +131,7 @@ fn one_in(text: &str) -> Option<u64> {
     percent(text).filter(|share| *share <= 1.0).map(|share| (1.0 / share).round() as u64)
 }
 
-/// All of them without a share.
+/// One in every N; without a share, all.
 fn some_in(share: Option<&str>) -> Option<u64> {
     share.map_or(Some(1), one_in)
 }
@@ -141,10 +141,10 @@ fn time(text: &str) -> Option<Duration> {
 }
 
 impl Fault {
-    /// Whether a port that speaks this can have the fault.
+    /// Whether the fault is possible with this protocol.
     pub(super) fn is_of(&self, version: RawVersion, over_tls: bool) -> bool {
         match self {
-            // They look into requests, which HTTP/2 has in another form.
+            // These faults inspect requests, whose form differs in HTTP/2.
             Fault::Caches { .. } | Fault::Closes | Fault::SlowClose => version == RawVersion::Http1,
             Fault::MixedUp { .. } => version == RawVersion::Http2,
             Fault::SlowHandshake(_) => over_tls,
@@ -152,7 +152,7 @@ impl Fault {
         }
     }
 
-    /// How long after its coming a connection is looked at.
+    /// The delay before a connection is served.
     pub(super) fn delay(&self) -> Option<Duration> {
         match self {
             Fault::SlowHandshake(delay) => Some(*delay),
@@ -176,7 +176,7 @@ fn limit_own(folder: &Path) -> io::Result<()> {
     fs::write(folder.join(name).join("cpu.max"), format!("{QUOTA_US} {PERIOD_US}"))
 }
 
-/// One thread's share of a fault.
+/// The state of a fault in one thread.
 #[derive(Debug)]
 pub(super) struct Faulty {
     fault: Fault,
@@ -186,7 +186,7 @@ pub(super) struct Faulty {
 }
 
 impl Faulty {
-    /// What a slower one adds comes to `all` at its end.
+    /// `Slower` adds its total to `all` when it is dropped.
     pub(super) fn new(fault: Fault, ballast_ns: u64, all: AllAdded) -> Faulty {
         let slowness = match fault {
             Fault::Slower(share) => Some(Slowness::new(share, ballast_ns, all)),
@@ -204,7 +204,7 @@ impl http1::Behaviour for Faulty {
         }
         let number = self.requests;
         self.requests += 1;
-        // The last of every N requests: the first one of a process is the readiness probe, which must succeed.
+        // The last of each N requests: a process's first request is the readiness probe, which must succeed.
         let is_turn = |every: u64| (number + 1).is_multiple_of(every);
         match self.fault {
             Fault::Stall { lasts, every } => std::thread::sleep(stall_left(lasts, every, uptime())),
@@ -257,19 +257,19 @@ impl http2::StreamBehaviour for Faulty {
     }
 }
 
-/// The time that all processes of this machine agree on, so that a stall comes when it is due whoever was frozen.
+/// A clock shared by all processes, so that stalls happen on schedule whichever process is frozen.
 fn uptime() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     Duration::new(now.tv_sec.cast_unsigned(), now.tv_nsec as u32)
 }
 
-/// How much of a stall is left: it takes the first part of every period.
+/// The rest of a stall, which takes the first part of each period.
 fn stall_left(lasts: Duration, every: Duration, now: Duration) -> Duration {
     let phase_ns = now.as_nanos() % every.as_nanos();
     lasts.saturating_sub(Duration::from_nanos(phase_ns as u64))
 }
 
-/// Answers with the last segment of the path that was asked for.
+/// The last segment of the requested path, as an answer.
 fn echo(request: &[u8]) -> Vec<u8> {
     let path = request.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
     let label = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();

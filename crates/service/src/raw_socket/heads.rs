@@ -1,10 +1,10 @@
-//! Counts the ends of request heads in a stream of bytes that may be cut anywhere.
+//! Counts the ends of request heads in a stream of bytes that is split anywhere.
 
 use memchr::memmem;
 
 const END: &[u8] = b"\r\n\r\n";
 
-/// What the bytes so far ended with, as far as it may be the start of an end.
+/// The last bytes so far, which may begin the end of a head.
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     kept: [u8; END.len() - 1],
@@ -12,7 +12,7 @@ pub(super) struct Heads {
 }
 
 impl Heads {
-    /// How many heads end in `bytes`, which follow those of the last call.
+    /// Number of heads that end in `bytes`, which continue those of the last call.
     pub(super) fn count(&mut self, bytes: &[u8]) -> usize {
         if self.count == 0 {
             return self.count_in(bytes);

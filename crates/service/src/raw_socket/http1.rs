@@ -1,4 +1,4 @@
-//! HTTP/1.1: looks for the ends of request heads, and sends the response for each.
+//! HTTP/1.1: finds the ends of request heads, and sends a response for each.
 
 use std::io;
 
@@ -7,13 +7,13 @@ use super::{
     worker::{Reply, Speech},
 };
 
-/// How requests are answered by one thread.
+/// How one thread answers requests.
 pub(super) trait Behaviour {
-    /// The answer to a request; `request` has the bytes that were read last.
+    /// The answer to a request; `request` contains the last bytes read.
     fn answer<'a>(&'a mut self, request: &[u8], response: &'a [u8]) -> Reply<'a>;
 }
 
-/// One thread's HTTP/1.1.
+/// The HTTP/1.1 state of one thread.
 pub(super) struct Http1<'r, B> {
     response: &'r [u8],
     behaviour: B,
@@ -42,7 +42,7 @@ impl<B: Behaviour> Speech for Http1<'_, B> {
 }
 
 impl<B: Behaviour> Http1<'_, B> {
-    /// The answers to several requests that came together.
+    /// The answers to several pipelined requests.
     fn several<'a>(&mut self, heads: usize, request: &[u8], out: &'a mut Vec<u8>) -> Reply<'a> {
         out.clear();
         for _ in 0..heads {

@@ -1,8 +1,8 @@
-//! The raw socket: a raw-socket server that looks only for the end of a request and sends one fixed response. It is the
-//! reference against which every framework is measured, so it does as little as a server can: one `read` and one
-//! `write` for a request, no parsing, no routing, no allocation. It knows nothing of contracts: the response is given.
+//! The raw-socket server: it only looks for the end of a request and sends one fixed response. As the
+//! reference for all frameworks it does as little as possible: one `read` and one `write` for a request, no
+//! parsing, no routing, no allocation. It knows nothing of contracts: the response is given.
 //!
-//! It is the same over HTTP/2 and over TLS, each as far as it must be: see [`http2`] and [`tls`].
+//! For HTTP/2 and TLS it does the minimum as well: see [`http2`] and [`tls`].
 
 mod added;
 mod ballast;
@@ -42,7 +42,7 @@ use self::{
     worker::{Reply, Speech, Worker},
 };
 
-/// The version of HTTP that a port speaks.
+/// The HTTP version of a port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RawVersion {
     /// HTTP/1.1.
@@ -53,7 +53,7 @@ pub enum RawVersion {
 }
 
 impl RawVersion {
-    /// Its name in ALPN.
+    /// The ALPN name.
     fn alpn(self) -> &'static [u8] {
         match self {
             RawVersion::Http1 => b"http/1.1",
@@ -62,21 +62,21 @@ impl RawVersion {
     }
 }
 
-/// A server that is to be run.
+/// The settings of a server.
 #[derive(Debug)]
 pub struct RawServer<'a> {
-    /// 127.0.0.1 for clients of this machine alone.
+    /// 127.0.0.1 for local clients only.
     pub address: Ipv4Addr,
     pub port: u16,
-    /// Each with its own epoll.
+    /// Number of threads, each with its own epoll.
     pub threads: usize,
-    /// Of HTTP/1.1, whatever the version: the others make theirs out of it.
+    /// The HTTP/1.1 response, from which HTTP/2 frames are made too.
     pub response: &'a [u8],
-    /// What the port speaks.
+    /// The HTTP version of the port.
     pub version: RawVersion,
-    /// Given, the port speaks TLS.
+    /// If given, the port uses TLS.
     pub identity: Option<&'a ServerIdentity>,
-    /// For trials of the instrument.
+    /// A fault for trials of the instrument.
     pub fault: Option<&'a Fault>,
     /// What is carried besides, in an experiment.
     pub ballast: Option<&'a Ballast>,
@@ -86,8 +86,8 @@ impl RawServer<'_> {
     /// Answers until `stop` is set, and returns what a fault added to requests.
     ///
     /// # Errors
-    /// The port cannot be listened on, a thread fails, the response or the identity is of no use, or the fault cannot be:
-    /// it is none of this protocol, or its limit on CPU time cannot be put into force.
+    /// The port cannot be used, a thread fails, the response or the identity is invalid, or the fault is
+    /// impossible with this protocol or its CPU limit cannot be set.
     pub fn run(&self, stop: &AtomicBool) -> io::Result<Added> {
         let added = AllAdded::default();
         let Some(fault) = self.fault else {
@@ -119,7 +119,7 @@ impl RawServer<'_> {
         }
     }
 
-    /// Generic, so that the raw socket pays nothing for the faults of the others.
+    /// Generic, so that the raw socket without faults pays nothing for them.
     fn run_with<B>(&self, behaviour: impl Fn() -> B + Sync, stop: &AtomicBool) -> io::Result<()>
     where
         B: http1::Behaviour + http2::StreamBehaviour,
@@ -158,7 +158,7 @@ impl RawServer<'_> {
             let work = || Worker::new(&listener, speech()?)?.run(stop);
             let start = |_| std::thread::Builder::new().spawn_scoped(scope, work);
             let workers = (0..self.threads).map(start).collect::<io::Result<Vec<_>>>();
-            // Those that have started would go on.
+            // Stops the threads that have already started.
             stop.fetch_or(workers.is_err(), Ordering::Relaxed);
             workers?.into_iter().try_for_each(|worker| worker.join().expect("a raw_socket thread panicked"))
         })
@@ -193,14 +193,14 @@ impl http2::StreamBehaviour for Plain {
     }
 }
 
-/// The standard library's listener has a backlog of 128, and a load that opens hundreds of connections at once would
-/// lose SYNs, each of which comes back after a second.
+/// The standard library's listener has a backlog of 128. A load that opens hundreds of connections at once
+/// would lose SYNs, which are resent after a second.
 fn listen(address: Ipv4Addr, port: u16) -> io::Result<TcpListener> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
     bind(&socket, &SocketAddr::from((address, port)))?;
-    // The kernel cuts it down to net.core.somaxconn.
+    // The kernel reduces it to net.core.somaxconn.
     rustix::net::listen(&socket, i32::MAX)?;
     Ok(socket.into())
 }

@@ -1,9 +1,9 @@
-//! A calibrated slowness: so much more CPU time for each request, as a share of what a request costs this very server
-//! under this very load. Both the cost and the work that is added are measured on the CPU clock of the thread, which
-//! stands still while the thread waits or is preempted: a busy machine does not change what is added.
+//! A calibrated slowdown: additional CPU time for each request, as a share of what a request costs this
+//! server under this load. Cost and added work are measured by the thread's CPU clock, which stops while the
+//! thread waits or is preempted. So a busy machine does not change the result.
 //!
-//! A loop may take longer between two requests than it took alone, so each one is timed where it runs. What was added is that sum,
-//! and not what was asked for.
+//! A loop may take longer between requests than alone, so each one is timed where it runs. The added time is
+//! that measured sum, not the requested one.
 
 use std::{
     hint::black_box,
@@ -15,23 +15,23 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::{added::Added, ballast::clock_ns};
 
-/// Requests that are not measured: the first ones find cold caches and connections that are still being opened.
+/// Initial requests that are not measured: caches are cold, and connections still open.
 const SKIPPED: u64 = 2_000;
-/// Requests of one measurement of the cost.
+/// Requests for one measurement of the cost.
 const SPAN: u64 = 1_000;
-/// The cost is the median of this number of measurements.
+/// Number of measurements; the cost is their median.
 const SPANS: usize = 9;
-/// Steps of the busy loop that are measured after each span. Its cost is the median as well and from the same time, not
-/// the least that it can be: a busy neighbour on the same core makes requests and loop dearer alike.
+/// Steps of the busy loop, timed after each span. Its cost is a median of the same period, not the minimum: a
+/// busy neighbour on the core slows requests and loop alike.
 const STEPS: u64 = 20_000;
-/// A loop that takes more than this many times as long as it should was interrupted, if it also takes more than [`INTERRUPT_NS`].
+/// A loop was interrupted if it takes this many times its expected time and more than [`INTERRUPT_NS`].
 const INTERRUPTED: u64 = 4;
 const INTERRUPT_NS: u64 = 2_000;
 
-/// Where the threads of a server put what they added, at their end.
+/// The sum over all threads; each adds its part at its end.
 pub(super) type AllAdded = Arc<Mutex<Added>>;
 
-/// Costs nothing until it knows what a request costs, then a share of that for each.
+/// Measures the cost of a request first, then adds a share of it to each.
 #[derive(Debug)]
 pub(super) struct Slowness {
     share: f64,
@@ -46,16 +46,16 @@ pub(super) struct Slowness {
     all: AllAdded,
 }
 
-/// What is added to a request.
+/// The busy loop added to a request.
 #[derive(Debug, Clone, Copy, Default)]
 struct Weight {
     steps: u64,
     ns: u64,
-    /// Of one reading of the clock; a weight has two.
+    /// Time of one clock read; timing a weight takes two.
     clock_ns: u64,
 }
 
-/// A server adds up what its threads did.
+/// Adds this thread's sum to the server's.
 impl Drop for Slowness {
     fn drop(&mut self) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
@@ -115,11 +115,11 @@ impl Slowness {
 }
 
 impl Weight {
-    /// Adds it, and returns how long that took.
+    /// Runs the loop and returns its duration.
     fn spend(self) -> u64 {
         let began = Instant::now();
         burn(self.steps);
-        // Between two readings lies about one reading, and the other half of each lies outside.
+        // The two reads include about one read in total; their other halves lie outside.
         began.elapsed().as_nanos() as u64 + self.clock_ns
     }
 }
@@ -129,7 +129,7 @@ fn median(values: &mut [u64]) -> f64 {
     values[values.len() / 2] as f64
 }
 
-/// Each step waits for the one before, so that a step costs the same wherever the loop lies in memory.
+/// Each step depends on the one before, so its cost does not depend on the loop's alignment.
 fn burn(steps: u64) {
     let mut value = 1u64;
     for step in 0..steps {
@@ -146,7 +146,7 @@ pub(super) fn thread_cpu_ns() -> u64 {
 mod tests {
     use super::*;
 
-    /// With `requests` requests after its cost is known, and what they took by the clock of this thread.
+    /// Slows `requests` requests after calibration; returns the added time and the thread's CPU time.
     fn slowed(share: f64, requests: u64) -> (Added, u64) {
         let all = AllAdded::default();
         let mut slowness = Slowness::new(share, 0, Arc::clone(&all));
@@ -178,7 +178,7 @@ mod tests {
     fn what_was_added_is_what_the_clock_of_the_thread_shows() {
         for share in [0.1, 1.0] {
             let (added, took_ns) = slowed(share, 20_000);
-            // Some are interrupted on a busy machine, and are not counted.
+            // On a busy machine some are interrupted and not counted.
             assert!(added.requests > 10_000 && added.requests <= 20_000, "{added:?}");
             let (counted, took) = (added.ns_per_request().unwrap(), took_ns as f64 / 20_000.0);
             assert!((0.8..1.25).contains(&(counted / took)), "{counted} ns, and by the thread {took} ns");

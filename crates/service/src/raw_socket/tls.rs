@@ -1,8 +1,8 @@
-//! TLS 1.3 below another protocol, by rustls' usual connection: bytes in, bytes out, and nothing of the socket.
+//! TLS 1.3 around another protocol, by rustls' buffered connection: bytes in, bytes out, no sockets.
 //!
-//! It copies what is read and what is sent twice each, into memory of rustls and out of it. Its unbuffered connection would
-//! save that, and needs a record layer of one's own after the handshake. For answers of some hundred bytes the copies are
-//! small beside the ciphers and the system calls, and frameworks in Rust pay for the same: this is the library as it is.
+//! It copies received and sent bytes twice each, into rustls' memory and out of it. The unbuffered connection
+//! would avoid that, but needs an own record layer after the handshake. For answers of some hundred bytes the
+//! copies are small beside ciphers and system calls, and frameworks in Rust have the same cost.
 
 use std::{
     io::{self, Read, Write},
@@ -22,14 +22,14 @@ use rustls::{
 
 use super::worker::{Reply, Speech};
 
-/// Who a server is: its certificates and the key to the first.
+/// A server's certificates, and the key of the first one.
 #[derive(Debug)]
 pub struct ServerIdentity {
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
 }
 
-/// What is wrong with the files of a [`ServerIdentity`].
+/// An error in the files of a [`ServerIdentity`].
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum IdentityError {
@@ -44,10 +44,10 @@ pub enum IdentityError {
 }
 
 impl ServerIdentity {
-    /// Out of two files in PEM: the certificates, the server's own first, and its private key.
+    /// Reads two PEM files: certificates, the server's own first, and its private key.
     ///
     /// # Errors
-    /// A file cannot be read, or the key is not that of the certificate.
+    /// A file cannot be read, or the key does not belong to the certificate.
     pub fn read(certificates: &Path, key: &Path) -> Result<ServerIdentity, IdentityError> {
         let unreadable = |error| IdentityError::Certificate(certificates.to_owned(), error);
         let chain: Vec<_> =
@@ -62,7 +62,7 @@ impl ServerIdentity {
         Ok(identity)
     }
 
-    /// Tickets are stateless, so that any number of clients can resume.
+    /// Tickets are stateless, so any number of clients can resume.
     pub(super) fn config(&self, alpn: &[u8]) -> Result<Arc<ServerConfig>, rustls::Error> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
@@ -75,7 +75,7 @@ impl ServerIdentity {
     }
 }
 
-/// One thread's TLS, and what is spoken over it.
+/// The TLS state of one thread, with the protocol inside.
 pub(super) struct OverTls<S> {
     config: Arc<ServerConfig>,
     delay: Option<Duration>,
@@ -85,13 +85,13 @@ pub(super) struct OverTls<S> {
 }
 
 impl<S> OverTls<S> {
-    /// With a delay before each handshake, for trials of the instrument.
+    /// `delay` precedes each handshake, for trials of the instrument.
     pub(super) fn new(config: Arc<ServerConfig>, delay: Option<Duration>, inner: S) -> OverTls<S> {
         OverTls { config, delay, inner, read: Vec::new(), answer: Vec::new() }
     }
 }
 
-/// What is kept of a connection.
+/// The state of a connection.
 pub(super) struct TlsState<S> {
     tls: Box<ServerConnection>,
     inner: S,
@@ -106,7 +106,7 @@ impl<S: Speech> Speech for OverTls<S> {
 
     fn open(&self) -> io::Result<TlsState<S::State>> {
         let mut tls = ServerConnection::new(Arc::clone(&self.config)).map_err(io::Error::other)?;
-        // All that there is to send is taken at once.
+        // All pending output is taken at once.
         tls.set_buffer_limit(None);
         Ok(TlsState { tls: Box::new(tls), inner: self.inner.open()? })
     }
@@ -116,7 +116,7 @@ impl<S: Speech> Speech for OverTls<S> {
         self.read.clear();
         let TlsState { tls, inner } = state;
         let Ok(mut goes_on) = decrypt(tls, read, &mut self.read) else {
-            // The alert, if there is one.
+            // Sends the alert, if there is one.
             return finish(tls, false, out);
         };
         if !self.read.is_empty() {
@@ -138,25 +138,25 @@ impl<S: Speech> Speech for OverTls<S> {
     }
 }
 
-/// Appends what was read to `plain`; whether more may come.
+/// Appends decrypted bytes to `plain`; true if more may come.
 fn decrypt(tls: &mut ServerConnection, mut read: &[u8], plain: &mut Vec<u8>) -> io::Result<bool> {
     let mut goes_on = true;
     while !read.is_empty() && goes_on {
         tls.read_tls(&mut read)?;
         tls.process_new_packets().map_err(io::Error::other)?;
-        // It ends if the client will send no more, and blocks if it may.
+        // `Ok` means that the client closed its side; an error means that more may come.
         goes_on = tls.reader().read_to_end(plain).is_err();
     }
     Ok(goes_on)
 }
 
-/// Whether more may follow.
+/// Encrypts a reply; true if more may follow.
 fn encrypt(tls: &mut ServerConnection, reply: &Reply<'_>) -> bool {
     let (Reply::Send(bytes) | Reply::Last(bytes)) = reply;
     tls.writer().write_all(bytes).is_ok() && matches!(reply, Reply::Send(_))
 }
 
-/// All that is to be sent, in one piece.
+/// All pending output in one piece.
 fn finish<'a>(tls: &mut ServerConnection, goes_on: bool, out: &'a mut Vec<u8>) -> Reply<'a> {
     if !goes_on {
         tls.send_close_notify();

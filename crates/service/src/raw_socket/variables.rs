@@ -1,4 +1,4 @@
-//! What a port speaks, out of the variables `PROTOCOL`, `TLS_CERT` and `TLS_KEY` that every service is given.
+//! Reads a port's protocol from `PROTOCOL`, `TLS_CERT` and `TLS_KEY`, which every service gets.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use super::{
     tls::{IdentityError, ServerIdentity},
 };
 
-/// A variable with which a service cannot start: it ends with status 2 then.
+/// An invalid variable; the service ends with status 2.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum BadVariable {
@@ -35,10 +35,10 @@ fn variable_of(error: &IdentityError) -> &'static str {
     }
 }
 
-/// The version of HTTP, and who the server is if the port speaks TLS.
+/// The HTTP version, and the identity if the port uses TLS.
 ///
 /// # Errors
-/// A value is none that there is, values contradict each other, or a file is of no use.
+/// A value is unknown, values contradict each other, or a file is invalid.
 pub fn read(
     protocol: &str,
     certificates: Option<&Path>,

@@ -1,4 +1,4 @@
-//! The loop of one thread: it accepts, reads, has what was read answered, and writes. It knows no protocol.
+//! The loop of one thread: it accepts, reads, passes bytes to the protocol, and writes. It knows no protocol.
 
 use std::{
     collections::VecDeque,
@@ -11,37 +11,37 @@ use std::{
 
 use rustix::{event::epoll, io::Errno, net::SocketFlags, time::Timespec};
 
-/// How long a thread sleeps at most before it looks whether it must stop.
+/// Longest sleep between two checks whether to stop.
 const LOOK_UP: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-/// More than any benchmark's request; a longer one is read in parts.
+/// More than any benchmark's request; longer ones are read in parts.
 const READ_BYTES: usize = 16 * 1024;
 
-/// What becomes of what was read.
+/// The reaction to received bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reply<'a> {
-    /// These bytes are sent, if there are any.
+    /// Send these bytes, if there are any.
     Send(&'a [u8]),
-    /// The same, and the connection is closed.
+    /// Send these bytes and close the connection.
     Last(&'a [u8]),
 }
 
-/// What is spoken on the connections of one thread. Generic, so that plain HTTP/1.1 pays nothing for what the others need.
+/// The protocol of a thread's connections. Generic, so that plain HTTP/1.1 pays nothing for the others.
 pub(super) trait Speech {
-    /// What is kept of each connection.
+    /// The state of a connection.
     type State;
 
-    /// How long after its coming a connection is looked at.
+    /// Delay before a new connection is served.
     fn delay(&self) -> Option<Duration> {
         None
     }
 
-    /// A new connection.
+    /// The state of a new connection.
     fn open(&self) -> io::Result<Self::State>;
 
-    /// The answer to what was read. `out` is memory for one that is not there as a whole; whatever it holds is over.
+    /// The answer to received bytes. `out` is a buffer for assembled answers; its old content is discarded.
     fn take<'a>(&'a mut self, state: &mut Self::State, read: &[u8], out: &'a mut Vec<u8>) -> Reply<'a>;
 
-    /// What more there is to send, now that all before it is sent. Nothing is asked for the next time.
+    /// Further bytes to send once all earlier ones are sent. By default there are none.
     fn more<'a>(&'a mut self, _state: &mut Self::State, _out: &'a mut Vec<u8>) -> Reply<'a> {
         Reply::Send(b"")
     }
@@ -52,9 +52,9 @@ pub(super) struct Worker<'a, S: Speech> {
     speech: S,
     epoll: OwnedFd,
     listener: &'a TcpListener,
-    /// By descriptor; descriptors are small numbers.
+    /// Indexed by descriptor, which is a small number.
     connections: Vec<Option<Connection<S::State>>>,
-    /// Those that are not looked at yet, and since when they will be.
+    /// Connections that are not served yet, each with the instant when they will be.
     delayed: VecDeque<(Instant, usize)>,
     buffer: Box<[u8; READ_BYTES]>,
     out: Vec<u8>,
@@ -63,14 +63,14 @@ pub(super) struct Worker<'a, S: Speech> {
 struct Connection<S> {
     socket: OwnedFd,
     state: S,
-    /// What the socket would not take yet.
+    /// Bytes that the socket did not accept yet.
     unsent: Vec<u8>,
 }
 
 impl<'a, S: Speech> Worker<'a, S> {
     pub(super) fn new(listener: &'a TcpListener, speech: S) -> io::Result<Worker<'a, S>> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        // Exclusive: one new connection wakes one thread.
+        // EPOLLEXCLUSIVE: a new connection wakes one thread only.
         let interest = epoll::EventFlags::IN | epoll::EventFlags::EXCLUSIVE;
         epoll::add(&epoll, listener, key(listener.as_fd()), interest)?;
         let buffer = Box::new([0; READ_BYTES]);
@@ -100,7 +100,7 @@ impl<'a, S: Speech> Worker<'a, S> {
         Ok(())
     }
 
-    /// Looks at connections whose delay is over, and says how long the thread may sleep.
+    /// Serves connections whose delay is over; returns how long the thread may sleep.
     fn admit(&mut self) -> io::Result<Timespec> {
         if self.speech.delay().is_none() {
             return Ok(LOOK_UP);
@@ -141,7 +141,7 @@ impl<'a, S: Speech> Worker<'a, S> {
         }
     }
 
-    /// False once the connection is over.
+    /// Reads and answers; false once the connection has ended.
     fn answer(&mut self, index: usize) -> bool {
         let Some(connection) = self.connections.get_mut(index).and_then(Option::as_mut) else { return true };
         if !connection.unsent.is_empty() {
@@ -170,7 +170,7 @@ impl<S> Connection<S> {
         }
     }
 
-    /// Sends what there is more, until that is all or the socket takes no more.
+    /// Sends further bytes until none are left or the socket is full.
     fn go_on<P: Speech<State = S>>(&mut self, speech: &mut P, out: &mut Vec<u8>, epoll: &OwnedFd) -> bool {
         while self.unsent.is_empty() {
             match speech.more(&mut self.state, out) {
@@ -189,7 +189,7 @@ impl<S> Connection<S> {
             Err(_) => return false,
         };
         if sent < bytes.len() {
-            // The client does not read. Until it does, nothing more is read from it either.
+            // The client does not read, so nothing more is read from it until it does.
             self.unsent = bytes[sent..].to_vec();
             return self.listen_for(epoll, epoll::EventFlags::OUT);
         }

@@ -1,13 +1,13 @@
-//! The bodies that forms are sent in: `application/x-www-form-urlencoded`, and `multipart/form-data` of RFC 7578.
+//! Bodies of forms: `application/x-www-form-urlencoded`, and `multipart/form-data` (RFC 7578).
 
 use tare_load::percent::encoded;
 
 pub(super) const URL_ENCODED: &str = "application/x-www-form-urlencoded";
 pub(super) const MULTIPART: &str = "multipart/form-data";
-/// The boundary of a form whose own is not known. It is never in a value by chance.
+/// The boundary for a form whose own is unknown; it occurs in no value by chance.
 pub(super) const BOUNDARY: &str = "tare-5d2e80b1c7f94a36-boundary";
 
-/// One value of a form of several parts.
+/// One part of a multipart form.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct FormPart {
     pub name: String,
@@ -16,13 +16,13 @@ pub(super) struct FormPart {
     pub content: String,
 }
 
-/// A form of names with values. A space is `%20`, which every reader takes.
+/// A form of names and values. A space becomes `%20`, which every parser accepts.
 pub(super) fn url_encoded<'f>(fields: impl IntoIterator<Item = (&'f str, &'f str)>) -> String {
     let pair = |(name, value)| format!("{}={}", encoded(name), encoded(value));
     fields.into_iter().map(pair).collect::<Vec<_>>().join("&")
 }
 
-/// A form of several parts; absent if one of them holds the boundary.
+/// A multipart form; absent if a part contains the boundary.
 pub(super) fn multipart(parts: &[FormPart], boundary: &str) -> Option<String> {
     let mut text = String::new();
     for part in parts {
@@ -39,17 +39,17 @@ pub(super) fn multipart(parts: &[FormPart], boundary: &str) -> Option<String> {
     is_safe.then(|| format!("{text}--{boundary}--\r\n"))
 }
 
-/// What may stand between quotes, as browsers write it.
+/// Escapes quoted text as browsers do.
 fn quotable(text: &str) -> String {
     text.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The type without its parameters, in small letters.
+/// The media type without parameters, in lower case.
 pub(super) fn essence(content_type: &str) -> String {
     content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// A parameter of a type, as `boundary` or `charset`.
+/// A parameter of a media type, such as `boundary` or `charset`.
 pub(super) fn parameter<'t>(content_type: &'t str, name: &str) -> Option<&'t str> {
     let mut parameters = content_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
     let (_, value) = parameters.find(|(one, _)| one.trim().eq_ignore_ascii_case(name))?;

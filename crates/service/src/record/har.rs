@@ -1,6 +1,6 @@
 //! HAR files: exchanges that a browser or a proxy recorded (HTTP Archive 1.2, <http://www.softwareishard.com/blog/har-12-spec/>).
 //!
-//! Read leniently: what is not needed may be missing or wrong.
+//! Parsed leniently: unneeded parts may be missing or wrong.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::learn::{CONTENT_TYPE, LearnedAnswer, Question};
 
 mod post;
 
-/// Headers that a client adds by itself, and that say nothing about what is asked for.
+/// Headers that a client adds by itself, which do not affect what is requested.
 const OF_CLIENTS: [&str; 21] = [
     "accept-encoding",
     "accept-language",
@@ -39,12 +39,12 @@ const OF_CLIENTS: [&str; 21] = [
     "user-agent",
     "via",
 ];
-/// Parts of the names of headers whose values are secret.
+/// Parts of header names with secret values.
 const SECRET: [&str; 6] = ["authorization", "cookie", "token", "secret", "key", "session"];
 const NOT_MODIFIED: u16 = 304;
 const NO_CONTENT: u16 = 204;
 
-/// As much of a HAR file as tells it from other documents.
+/// The minimum that distinguishes a HAR file from other documents.
 #[derive(Debug, Deserialize)]
 pub struct Outline {
     #[serde(rename = "log")]
@@ -64,14 +64,14 @@ struct File {
 
 #[derive(Deserialize)]
 struct Log {
-    /// Each is read by itself, so that a wrong one is left out alone.
+    /// Entries are parsed one by one, so that only invalid ones are left out.
     entries: Vec<Value>,
 }
 
 #[derive(Deserialize)]
 struct HarEntry {
     request: HarRequest,
-    /// Absent if none came.
+    /// Absent if no answer came.
     response: Option<HarAnswer>,
 }
 
@@ -84,11 +84,11 @@ struct HarRequest {
     headers: Vec<Pair>,
     #[serde(default, deserialize_with = "or_null")]
     cookies: Vec<IgnoredAny>,
-    /// Some programs write the query here alone.
+    /// Some programs write the query only here.
     #[serde(default, deserialize_with = "or_null")]
     query_string: Vec<Pair>,
     post_data: Option<HarPost>,
-    /// Below 0 where it is not known.
+    /// Negative if unknown.
     body_size: Option<i64>,
 }
 
@@ -101,7 +101,7 @@ struct Pair {
 
 #[derive(Deserialize)]
 struct HarAnswer {
-    /// Below 0 or 0 if there was none.
+    /// 0 or negative if there was no answer.
     status: i64,
     #[serde(default, deserialize_with = "or_null")]
     headers: Vec<Pair>,
@@ -116,19 +116,19 @@ struct HarContent {
     mime_type: String,
     text: Option<String>,
     encoding: Option<String>,
-    /// Below 0 where it is not known.
+    /// Negative if unknown.
     size: Option<i64>,
 }
 
-/// Some programs write null where there is nothing.
+/// Some programs write null for missing values.
 fn or_null<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(value: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(value)?.unwrap_or_default())
 }
 
-/// Reads the exchanges with one server: the one that was asked most often.
+/// Reads the exchanges with one server: the one with the most requests.
 ///
 /// # Errors
-/// It is no HAR file.
+/// The text is not a HAR file.
 pub fn read(text: &str) -> Result<Material, RecordError> {
     let file: File = serde_json::from_str(text).map_err(|error| RecordError::Unknown(error.to_string()))?;
     let mut source = Material::default();
@@ -161,7 +161,7 @@ pub fn read(text: &str) -> Result<Material, RecordError> {
     Ok(source)
 }
 
-/// The same request may have been sent several times: its answers have something in common.
+/// Repeated requests are joined, so that their answers can be compared.
 fn take(entries: Vec<(String, HarEntry)>, source: &mut Material) {
     let mut asked: Vec<(Question, Vec<Response>)> = Vec::new();
     for (path, entry) in entries {
@@ -203,7 +203,7 @@ impl HarRequest {
         }
         for Pair { name, value } in self.headers {
             let lower = name.to_ascii_lowercase();
-            // A name with a colon is of HTTP/2, whose first line is made of headers.
+            // A name with a colon is an HTTP/2 pseudo-header, which belongs to the first line.
             let is_of_client =
                 name.starts_with(':') || lower.starts_with("sec-") || OF_CLIENTS.contains(&&*lower);
             if is_of_client {
@@ -214,7 +214,7 @@ impl HarRequest {
                 _ if SECRET.iter().any(|part| lower.contains(part)) => {
                     left_out.push(LeftOut::Secret { asked: asked.clone(), header: name });
                 }
-                // Several of one name are one list (RFC 9110, 5.3).
+                // Several headers of one name form a list (RFC 9110, 5.3).
                 Some((_, values)) => *values = format!("{values}, {value}"),
                 None => question.headers.push((name, value)),
             }
@@ -231,7 +231,7 @@ impl HarRequest {
         Ok(question)
     }
 
-    /// How long the body was that was sent; absent where the file does not say so.
+    /// Length of the sent body; absent if the file does not state it.
     fn body_bytes(&self) -> Option<u64> {
         let said = self.body_size.and_then(|size| u64::try_from(size).ok()).filter(|size| *size > 0);
         said.or_else(|| content_length(&self.headers))
@@ -262,14 +262,14 @@ impl HarAnswer {
             (None, _) => (is_empty || !has_body).then(Vec::new),
         };
         let body = body.ok_or_else(|| LeftOut::NoBody { asked: asked.clone() })?;
-        // A text is recorded by its characters: in another encoding it was other bytes.
+        // Text is recorded as characters; in another encoding the bytes differed.
         let charset =
             form::parameter(&mime_type, "charset").filter(|_| encoding.is_none() && !body.is_ascii());
         if let Some(charset) = charset.filter(|charset| !charset.eq_ignore_ascii_case("utf-8")) {
             return Err(LeftOut::Charset { asked, charset: charset.to_owned() });
         }
         let bytes = size.and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
-        // It was cut off, or its text is not the bytes that came.
+        // It was truncated, or its text is not the received bytes.
         if has_body && (body.len() as u64) < bytes {
             return Err(LeftOut::CutAnswer { asked, recorded: body.len(), bytes });
         }

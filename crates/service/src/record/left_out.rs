@@ -1,16 +1,16 @@
-//! What could not be carried over into a contract, and its words.
+//! Parts of a source that could not become part of a contract, with their messages.
 
 use super::style::StyleError;
 use crate::learn::LearnError;
 
-/// A part of a source that the contract has not. `asked` is the request: its method and path.
+/// A part of a source that the contract lacks. `asked` is the request: its method and path.
 #[derive(Debug, thiserror::Error)]
 pub enum LeftOut {
     #[error("{asked}: it may change data; record it with --writes")]
     Writes { asked: String },
     #[error("{asked}: {why}")]
     Unsayable { asked: String, why: String },
-    /// No answer, or none that can be required.
+    /// No answer came, or none that a contract can require.
     #[error(transparent)]
     Answer(Box<LearnError>),
     #[error("{asked}: the header \"{header}\" is secret, and not recorded")]
@@ -39,14 +39,14 @@ pub enum LeftOut {
     Reference { asked: String, reference: String },
     #[error("{asked}: {why}")]
     Body { asked: String, why: BodyError },
-    /// The request is recorded all the same.
+    /// The request is recorded anyway.
     #[error("{asked}: the body, which need not be there: {why}")]
     OptionalBody { asked: String, why: BodyError },
     #[error("{asked}: no answer of the class 2xx or 3xx is there")]
     NoAnswer { asked: String },
 }
 
-/// Why a parameter is not sent. Each follows its name in a sentence.
+/// Why a parameter is not sent. Each message continues a sentence after the parameter's name.
 #[derive(Debug, thiserror::Error)]
 pub enum ParameterError {
     #[error(transparent)]
@@ -61,7 +61,7 @@ pub enum ParameterError {
     Ignored,
 }
 
-/// Why the body of a request is not there.
+/// Why a request has no body.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     #[error("no body of the type {0} can be made: JSON, forms and texts can")]

@@ -1,6 +1,6 @@
-//! Contracts that are recorded: from a server, an OpenAPI document or a HAR file. What cannot be carried over is reported.
+//! Contracts recorded from a server, an OpenAPI document or a HAR file; unusable parts are reported.
 //!
-//! [`har`] and [`openapi`] read what others wrote, and open no connection. A server that runs is asked here.
+//! [`har`] and [`openapi`] read files and open no connection. A running server is queried here.
 
 mod form;
 pub mod har;
@@ -32,34 +32,34 @@ use crate::{
     },
 };
 
-/// Requests by these methods change nothing (RFC 9110, 9.2.1).
+/// Requests with these methods change nothing (RFC 9110, 9.2.1).
 const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
 
-/// What a contract is recorded from.
+/// The source of a recorded contract.
 #[derive(Debug, Default)]
 pub struct Material {
-    /// What it is, in words.
+    /// A description of the source.
     pub title: String,
-    /// What is sent, and what the source says about the answers.
+    /// The requests, and what the source says about their answers.
     wanted: Vec<(Question, LearnedAnswer)>,
     left_out: Vec<LeftOut>,
 }
 
-/// What is made of a source.
+/// The options of a recording.
 #[derive(Debug, Clone, Copy)]
 pub struct Wish<'a> {
     /// The name of the contract.
     pub name: &'a str,
-    /// Also requests that change data, such as POST.
+    /// Whether to include requests that may change data, such as POST.
     pub writes: bool,
-    /// Asked for the right answers, if there is one; else they are as the source says.
+    /// The server that gives the right answers; absent: the source's description counts.
     pub server: Option<Server<'a>>,
 }
 
 #[derive(Debug)]
 pub struct Recorded {
     pub learned: Learned,
-    /// What could not be carried over.
+    /// Parts of the source that the contract lacks.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -98,17 +98,17 @@ impl Material {
     /// Reads an OpenAPI document or a HAR file.
     ///
     /// # Errors
-    /// The text is neither of them.
+    /// The text is neither.
     pub fn read(text: &str) -> Result<Material, RecordError> {
         let is_har = serde_json::from_str::<har::Outline>(text).is_ok();
         if is_har { har::read(text) } else { openapi::read(text) }
     }
 }
 
-/// Makes a contract of `source`.
+/// Makes a contract from `source`.
 ///
 /// # Errors
-/// Nothing of it can be said in a contract, or the server answers none of it.
+/// A contract can express no part of it, or the server answers no request.
 pub fn record(source: Material, wish: &Wish) -> Result<Recorded, RecordError> {
     let Material { title, wanted, mut left_out } = source;
     let mut wanted = keep(wanted, &mut left_out, |(asked, answer)| match () {
@@ -125,7 +125,7 @@ pub fn record(source: Material, wish: &Wish) -> Result<Recorded, RecordError> {
     if wanted.is_empty() {
         return Err(RecordError::Nothing(left_out));
     }
-    // One of plain HTTP/1.1 says nothing of what else may be spoken.
+    // Plain HTTP/1.1 does not show which other protocols the server speaks.
     let in_each_protocol = wish.server.is_some_and(|server| server.channel.protocol != Protocol::Http1);
     let learned =
         Draft { name: wish.name.to_owned(), title, requests: wanted, in_each_protocol }.learned()?;
@@ -133,7 +133,7 @@ pub fn record(source: Material, wish: &Wish) -> Result<Recorded, RecordError> {
     Ok(Recorded { learned, left_out })
 }
 
-/// What is made of each, without what is left out.
+/// Converts each element, and leaves out those that fail.
 fn keep<T, U>(
     all: Vec<T>,
     left_out: &mut Vec<LeftOut>,
@@ -143,7 +143,7 @@ fn keep<T, U>(
     made.collect()
 }
 
-/// What the contract reader takes can be said, and nothing else.
+/// Checks that the contract parser accepts the request and its answer.
 fn sayable(asked: Question, answer: LearnedAnswer) -> Result<(Question, LearnedAnswer), LeftOut> {
     let alone = Draft {
         name: "alone".to_owned(),
@@ -159,7 +159,7 @@ fn sayable(asked: Question, answer: LearnedAnswer) -> Result<(Question, LearnedA
     Err(LeftOut::Unsayable { asked: asked.to_string(), why })
 }
 
-/// A server that runs, while it is asked. A request without an answer is not asked again.
+/// A server during the recording. After a request without an answer, it is not sent again.
 struct AskedServer<'a> {
     server: &'a Server<'a>,
     contract: &'a Contract,
@@ -196,10 +196,10 @@ impl Respondent for AskedServer<'_> {
     }
 }
 
-/// What was answered, and what was redirected.
+/// Requests with their answers, and requests that were redirected.
 type Asked = (Vec<(Question, LearnedAnswer)>, Vec<(Question, Redirect)>);
 
-/// What `server` answers, in place of what is `wanted` of it; and which requests it answers by a redirect.
+/// Replaces the answers in `wanted` by the server's; also returns the redirected requests.
 fn ask(
     server: &Server,
     wanted: Vec<(Question, LearnedAnswer)>,

@@ -1,12 +1,12 @@
-//! A document of YAML or JSON as a tree that keeps how every scalar is written: only a schema says whether `01234` is a number or a
-//! text.
+//! A YAML or JSON document as a tree that keeps the spelling of scalars: only a schema shows whether `01234`
+//! is a number or text.
 
 use std::{borrow::Cow, fmt};
 
 use indexmap::IndexMap;
 use serde_json::Value;
 
-/// Members in the order in which they are written, by names that are kept as they are.
+/// Members in document order, with unchanged names.
 pub(super) type Mapping = IndexMap<String, DocumentNode>;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -19,16 +19,16 @@ pub(super) enum DocumentNode {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Scalar {
     spelling: String,
-    /// Without quotes or the like, so that the spelling says what it is.
+    /// Written without quotes or similar, so that the spelling determines the type.
     is_plain: bool,
 }
 
-/// What a scalar is by the core schema of YAML 1.2 (10.3.2), which JSON shares.
+/// The meaning of a scalar by the core schema of YAML 1.2 (10.3.2), which JSON shares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Meaning<'s> {
     Null,
     Bool(bool),
-    /// As JSON writes it, with its digits.
+    /// In JSON's spelling, with all digits.
     Number(String),
     Text(&'s str),
 }
@@ -52,7 +52,7 @@ impl Scalar {
         }
     }
 
-    /// As it stands where everything is text: without quotes.
+    /// As text, without quotes.
     pub(super) fn text(&self) -> Cow<'_, str> {
         match self.meaning() {
             Meaning::Null => "null".into(),
@@ -68,7 +68,7 @@ impl DocumentNode {
         DocumentNode::Scalar(Scalar::new(text.into(), false))
     }
 
-    /// A number, a truth value or null, as JSON writes it.
+    /// A number, a boolean or null in JSON's spelling.
     pub(super) fn plain(spelling: impl Into<String>) -> DocumentNode {
         DocumentNode::Scalar(Scalar::new(spelling.into(), true))
     }
@@ -87,12 +87,12 @@ impl DocumentNode {
         }
     }
 
-    /// A word of the document, as it is written.
+    /// The spelling of a scalar.
     pub(super) fn spelling(&self) -> Option<&str> {
         self.scalar().map(Scalar::spelling)
     }
 
-    /// The word of a member.
+    /// The spelling of a member.
     pub(super) fn word(&self, key: &str) -> Option<&str> {
         self.get(key)?.spelling()
     }
@@ -104,7 +104,7 @@ impl DocumentNode {
         }
     }
 
-    /// Nothing is written where a value may stand, as in `example:`.
+    /// Whether the value is missing, as in `example:`.
     pub(super) fn is_blank(&self) -> bool {
         self.scalar().is_some_and(|scalar| scalar.is_plain && scalar.spelling.is_empty())
     }
@@ -127,7 +127,7 @@ impl DocumentNode {
         }
     }
 
-    /// What a pointer of JSON in a fragment leads to (RFC 6901, section 6).
+    /// The node that a JSON pointer in a fragment refers to (RFC 6901, section 6).
     pub(super) fn at(&self, fragment: &str) -> Option<&DocumentNode> {
         let pointer = percent_decoded(fragment)?;
         let Some(steps) = pointer.strip_prefix('/') else { return pointer.is_empty().then_some(self) };
@@ -157,7 +157,7 @@ impl DocumentNode {
     }
 }
 
-/// As JSON, in which a number keeps its digits.
+/// As JSON; numbers keep their digits.
 impl fmt::Display for DocumentNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = |text: &str| Value::from(text).to_string();
@@ -185,7 +185,7 @@ impl fmt::Display for DocumentNode {
     }
 }
 
-/// As JSON writes it; absent if it is no number of the core schema, or one that JSON has not.
+/// In JSON's spelling; absent if it is not a number of the core schema, or JSON cannot express it.
 fn number(text: &str) -> Option<String> {
     if let Some(digits) = text.strip_prefix("0o") {
         return of_radix(digits, 8);
@@ -219,7 +219,7 @@ fn of_radix(digits: &str, radix: u32) -> Option<String> {
     number.map(|number| number.to_string())
 }
 
-/// Absent if the bytes are no text.
+/// Absent if the bytes are not text.
 pub(super) fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
@@ -258,7 +258,7 @@ mod tests {
         ] {
             assert_eq!(meaning(text), format!("\"{text}\""));
         }
-        // A sign, or a digit of another kind, is no octal or hexadecimal number; JSON has neither infinity nor NaN.
+        // Octal and hexadecimal numbers have no sign and no other digits; JSON has neither infinity nor NaN.
         for text in [
             "0o8", "0xg", "-0x1f", "0o", "0x", "0x+1", "0b1", ".", "-", "+", "1e", "e1", ".e1", "1.2.3",
             ".inf", ".NaN", "١",

@@ -1,17 +1,17 @@
-//! OpenAPI documents of version 3 (<https://spec.openapis.org/oas/v3.1.2>), in JSON or YAML: each operation becomes a request of its
-//! examples, and a pattern of the schema of its answer.
+//! OpenAPI 3 documents (<https://spec.openapis.org/oas/v3.1.2>) in JSON or YAML. Each operation becomes a
+//! request made from its examples, and a pattern made from the schema of its answer.
 //!
-//! Read leniently: what is not understood is left out, and reported.
+//! Parsed leniently: unsupported parts are left out and reported.
 
 use super::{Material, RecordError, node::DocumentNode, operation::Operation, reference::resolved, yaml};
 
-/// In the order in which they are asked. A method that no contract can send is reported.
+/// In the order of the requests. A method that no contract can send is reported.
 const METHODS: [&str; 9] = ["get", "head", "options", "post", "put", "patch", "delete", "trace", "query"];
 
 /// Reads the operations of a document.
 ///
 /// # Errors
-/// It is no OpenAPI document, or one of another version.
+/// The text is not an OpenAPI document, or has another version.
 pub fn read(text: &str) -> Result<Material, RecordError> {
     let document = yaml::read(text).map_err(RecordError::Unreadable)?;
     match (document.word("openapi"), document.word("swagger")) {

@@ -1,4 +1,4 @@
-//! One operation of an OpenAPI document: what is sent, and what its answer is like.
+//! One operation of an OpenAPI document: its request and the form of its answer.
 
 use std::collections::HashMap;
 
@@ -17,22 +17,22 @@ use super::{
 };
 use crate::learn::{CONTENT_TYPE, LearnedAnswer, Question};
 
-/// The parameters that are none: something else says what these headers are.
+/// Header parameters to ignore: other parts of the document define these headers.
 const IGNORED_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
-/// What may stand in a path beside what is unreserved.
+/// Characters allowed in paths besides unreserved ones.
 const IN_PATHS: &[u8] = b":/?@!$&'()*+,;=";
 
 pub(super) struct Operation<'d> {
     pub document: &'d DocumentNode,
-    /// The path, whose parameters and servers all its operations have.
+    /// The path item; its operations share its parameters and servers.
     pub item: &'d DocumentNode,
     pub operation: &'d DocumentNode,
     pub method: String,
-    /// As the document names it, below the path of the server.
+    /// The path in the document, relative to the server's path.
     pub path: &'d str,
 }
 
-/// What the parameters of a request say.
+/// The parameters of a request.
 #[derive(Default)]
 struct SentParameters<'d> {
     in_path: HashMap<&'d str, String>,
@@ -62,12 +62,12 @@ impl<'d> Operation<'d> {
         Ok((question, answer))
     }
 
-    /// Its name in messages.
+    /// The request's name in messages.
     fn asked(&self) -> String {
         format!("{} {}{}", self.method, self.base(), self.path)
     }
 
-    /// The path of the first server, which is before all others.
+    /// The path of the first server; the most specific list counts.
     fn base(&self) -> String {
         let places = [self.operation, self.item, self.document];
         let Some(server) = places.into_iter().find_map(|place| place.elements("servers").first()) else {
@@ -78,7 +78,7 @@ impl<'d> Operation<'d> {
             url = url.replace(&format!("{{{name}}}"), variable.word("default").unwrap_or_default());
         }
         let path = origin_and_path(&url).map_or(url.clone(), |(_, path)| path);
-        // One without a host stands beside the document.
+        // A URL without host is relative to the document.
         match path.trim_start_matches('.').trim_matches('/') {
             "" => String::new(),
             path => format!("/{path}"),
@@ -107,7 +107,7 @@ impl<'d> Operation<'d> {
             match place {
                 ParameterPlace::Path => _ = sent.in_path.insert(name, written),
                 ParameterPlace::Header => sent.headers.push((name.to_owned(), written)),
-                // An empty list is no parameter.
+                // An empty list means that the parameter is missing.
                 ParameterPlace::Query | ParameterPlace::Cookie if written.is_empty() => {}
                 ParameterPlace::Query => sent.query.push(written),
                 ParameterPlace::Cookie => sent.cookies.push(written),
@@ -116,7 +116,7 @@ impl<'d> Operation<'d> {
         Ok(sent)
     }
 
-    /// Those that must be given, as all in a path must. One of the operation replaces one of the path.
+    /// The required parameters, including all path parameters. The operation's replace the path item's.
     fn parameters(&self) -> Result<Vec<&'d DocumentNode>, LeftOut> {
         let mut found: Vec<&DocumentNode> = Vec::new();
         for parameter in
@@ -154,7 +154,7 @@ impl<'d> Operation<'d> {
         let serialisation = Serialisation::of(parameter, place)?;
         let value = self.example(parameter).ok_or(ParameterError::NoValue)?;
         let value = match (value.scalar(), parameter.get("schema")) {
-            // The example of a list may be one text, as it is sent.
+            // The example of a list may be a single text in its sent form.
             (Some(text), Some(schema)) if self.is("array", schema) && !self.is("string", schema) => {
                 let list = DocumentNode::Sequence(text.text().split(',').map(DocumentNode::text).collect());
                 self.maker(Made::Example).read(&list, schema)
@@ -167,9 +167,9 @@ impl<'d> Operation<'d> {
         Ok(serialisation.write(name, &value)?)
     }
 
-    /// The path below that of the server, with a value in each of its placeholders.
+    /// The full path with a value for each placeholder.
     fn filled(&self, values: &HashMap<&str, String>) -> Result<String, LeftOut> {
-        // A fragment tells apart what is asked for by one path, and is not sent.
+        // A fragment distinguishes operations with the same path, and is not sent.
         let mut rest = self.path.split('#').next().unwrap_or_default();
         let mut filled = self.base();
         while let Some((before, (name, after))) =
@@ -187,12 +187,12 @@ impl<'d> Operation<'d> {
         Maker::new(self.document, made)
     }
 
-    /// Whether a schema takes values of this type.
+    /// Whether a schema allows values of this type.
     fn is(&self, kind: &str, schema: &'d DocumentNode) -> bool {
         self.maker(Made::Example).is(kind, schema)
     }
 
-    /// The example of a parameter or of a body, or one that its schema gives.
+    /// The example of a parameter or body, or one made from its schema.
     fn example(&self, of: &'d DocumentNode) -> Option<DocumentNode> {
         let named = of.members("examples").find_map(|(_, example)| {
             let example = resolve(self.document, example)?;
@@ -207,7 +207,7 @@ impl<'d> Operation<'d> {
         }
     }
 
-    /// The body with its type, if there is one.
+    /// The body and its type, if there is one.
     fn body(&self, left_out: &mut Vec<LeftOut>) -> Result<Option<(String, String)>, LeftOut> {
         let Some(body) = self.operation.get("requestBody") else { return Ok(None) };
         let body = self.resolved(body)?;
@@ -221,7 +221,7 @@ impl<'d> Operation<'d> {
         let mut why = None;
         for (kind, content) in &contents {
             match self.body_of(kind, content) {
-                // A form without fields is nothing.
+                // A form without fields counts as no body.
                 Ok(body) => return Ok(Some(body).filter(|(_, text)| !text.is_empty())),
                 Err(error) => _ = why.get_or_insert(error),
             }
@@ -263,7 +263,7 @@ impl<'d> Operation<'d> {
         }
     }
 
-    /// A text may be the whole body as it is sent, where its schema takes no text.
+    /// Text may be the whole body as sent, if the schema does not allow strings.
     fn json(&self, value: &DocumentNode, content: &'d DocumentNode) -> String {
         let takes_text = content.get("schema").is_some_and(|schema| self.is("string", schema));
         let text = value.scalar().map(Scalar::meaning).and_then(|meaning| match meaning {
@@ -276,11 +276,11 @@ impl<'d> Operation<'d> {
         }
     }
 
-    /// The first scheme that the operation, or else the document, asks for.
+    /// The first security scheme of the operation, or else of the document.
     fn scheme(&self) -> Option<String> {
         let security = self.operation.get("security").or_else(|| self.document.get("security"))?;
         let DocumentNode::Sequence(schemes) = security else { return None };
-        // An empty one means that none is needed.
+        // An empty requirement means that no scheme is needed.
         let schemes = schemes.iter().map(|scheme| match scheme {
             DocumentNode::Mapping(names) => names.keys().next(),
             DocumentNode::Scalar(_) | DocumentNode::Sequence(_) => None,
@@ -288,7 +288,7 @@ impl<'d> Operation<'d> {
         schemes.collect::<Option<Vec<_>>>()?.first().map(|scheme| (*scheme).clone())
     }
 
-    /// The first right answer that is described.
+    /// The first described successful answer.
     fn answer(&self) -> Result<LearnedAnswer, LeftOut> {
         let right = self.operation.members("responses").find_map(|(status, response)| {
             let number = match status {
@@ -311,7 +311,7 @@ impl<'d> Operation<'d> {
     }
 }
 
-/// Each field of a form as it is sent; absent if the value is no object.
+/// The fields of a form as sent; absent if the value is no object.
 fn fields(value: &DocumentNode, content: &DocumentNode) -> Option<Result<Vec<String>, BodyError>> {
     let DocumentNode::Mapping(fields) = value else { return None };
     let field = |(name, value): (&String, &DocumentNode)| {
@@ -332,12 +332,12 @@ fn fields(value: &DocumentNode, content: &DocumentNode) -> Option<Result<Vec<Str
     Some(written.collect())
 }
 
-/// The parts of a form; absent if the value is no object.
+/// The parts of a multipart form; absent if the value is no object.
 fn parts(value: &DocumentNode, content: &DocumentNode) -> Option<Vec<FormPart>> {
     let DocumentNode::Mapping(fields) = value else { return None };
     let part = |(name, value): (&String, &DocumentNode)| {
         let said = content.get("encoding").and_then(|encoding| encoding.get(name)?.word("contentType"));
-        // Any one of several types will do.
+        // Any of several types is acceptable.
         let said = said.map(|types| types.split(',').next().unwrap_or_default().trim().to_owned());
         let part = |(content, is_json): (String, bool)| FormPart {
             name: name.clone(),
@@ -350,7 +350,7 @@ fn parts(value: &DocumentNode, content: &DocumentNode) -> Option<Vec<FormPart>> 
     Some(fields.iter().flat_map(part).collect())
 }
 
-/// What is sent of a field, and whether that is JSON: each element of a list is a value of its own.
+/// The values of a field and whether each is JSON; each element of a list is a separate value.
 fn texts(value: &DocumentNode) -> Vec<(String, bool)> {
     let one = |value: &DocumentNode| match value.scalar() {
         Some(scalar) => (scalar.text().into_owned(), false),

@@ -1,4 +1,4 @@
-//! The OpenAPI document that a server has of itself, at the places where frameworks put it.
+//! The OpenAPI document that a server publishes, at the usual paths of frameworks.
 
 use super::{Material, openapi};
 use crate::{
@@ -9,13 +9,13 @@ use crate::{
     prove::GRACE,
 };
 
-/// FastAPI and many others; springdoc; ASP.NET Core with OpenAPI and with Swashbuckle.
+/// Paths of FastAPI and many others, springdoc, ASP.NET Core with OpenAPI, and Swashbuckle.
 const PLACES: [&str; 4] = ["/openapi.json", "/v3/api-docs", "/openapi/v1.json", "/swagger/v1/swagger.json"];
 
-/// Where it is and what it says; absent if there is none that can be read. All places together have the time of one answer.
+/// The document's path and content; absent if none is readable. All paths share the time limit of one answer.
 ///
 /// # Errors
-/// The server gives no answer in that time: what else it is asked it would not answer, either.
+/// The server did not answer in that time, so further requests would fail too.
 pub fn of_server(server: &Server) -> Result<Option<(&'static str, Material)>, LearnError> {
     let deadline = Deadline::after(server.patience);
     for path in PLACES {
@@ -27,11 +27,11 @@ pub fn of_server(server: &Server) -> Result<Option<(&'static str, Material)>, Le
     Ok(None)
 }
 
-/// The same of a service, which is started for it; the requests that change nothing. Absent if there is no document, or none of them
-/// in it.
+/// Starts a service and returns the path of its document and the requests that change nothing. Absent if
+/// there is no document or no such request.
 ///
 /// # Errors
-/// It cannot be started.
+/// The service cannot be started.
 pub fn of_service(
     service: &Service,
     ground: &Ground,
@@ -42,7 +42,7 @@ pub fn of_service(
     let found =
         of_server(&Server { endpoint: &ready.address, host: &ready.host, channel, patience: PATIENCE });
     ready.process.stop(GRACE);
-    // A service that keeps silent there may answer elsewhere, which it is asked next.
+    // A service that does not answer here may answer other requests, which come next.
     let reads = found.ok().flatten().map(|(place, material)| (place, material.reads()));
     Ok(reads.filter(|(_, asked)| !asked.is_empty()))
 }
@@ -56,7 +56,7 @@ fn text_at(server: &Server, path: &str, deadline: Deadline) -> Result<Option<Str
         Err(source @ (AskError::TooLate { .. } | AskError::Interrupted)) => {
             Err(LearnError::Unanswered { asked, source: Box::new(source) })
         }
-        // It does not say that there is none, but it has answered in its way.
+        // The server answered, so it may answer other requests.
         Err(_) => Ok(None),
     }
 }

@@ -1,11 +1,11 @@
-//! What a `$ref` of an OpenAPI document leads to. It reads no other document.
+//! Resolves `$ref` within an OpenAPI document. It reads no other document.
 
 use super::{LeftOut, node::DocumentNode};
 
-/// A reference may lead to another one, and back to itself: no more are followed.
+/// Most references in a chain, which may be circular.
 const STEPS_MAX: usize = 12;
 
-/// What `node` is, or what it refers to in the same document.
+/// The node itself, or the node in the same document that it refers to.
 pub(super) fn resolve<'d>(document: &'d DocumentNode, node: &'d DocumentNode) -> Option<&'d DocumentNode> {
     let mut node = node;
     for _ in 0..STEPS_MAX {
@@ -17,7 +17,7 @@ pub(super) fn resolve<'d>(document: &'d DocumentNode, node: &'d DocumentNode) ->
     None
 }
 
-/// As [`resolve`]. A reference that leads nowhere is left out of the request that is `asked`.
+/// As [`resolve`]. A broken reference is reported for the request `asked`.
 pub(super) fn resolved<'d>(
     document: &'d DocumentNode,
     node: &'d DocumentNode,

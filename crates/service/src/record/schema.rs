@@ -1,4 +1,4 @@
-//! Values that fit a schema of OpenAPI 3, and patterns for the values that come. It checks nothing.
+//! Makes example values and patterns from OpenAPI 3 schemas. It does not validate.
 
 use std::cell::Cell;
 
@@ -9,21 +9,21 @@ use super::{
     reference::resolve,
 };
 
-/// A schema may contain itself: no more levels are followed.
+/// Deepest level, since a schema may contain itself.
 const DEPTH_MAX: usize = 12;
-/// No more schemas are followed for one value.
+/// Most schemas followed for one value.
 const SCHEMAS_MAX: usize = 2_000;
 
-/// What is made of a schema.
+/// The kind of result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Made {
-    /// A value that fits, to be sent.
+    /// A valid value to send.
     Example,
-    /// A pattern of the values that fit.
+    /// A pattern for valid values.
     Pattern,
 }
 
-/// Makes one value out of the schemas of a document.
+/// Makes one value from the schemas of a document.
 pub(super) struct Maker<'d> {
     document: &'d DocumentNode,
     made: Made,
@@ -35,12 +35,12 @@ impl<'d> Maker<'d> {
         Maker { document, made, left: Cell::new(SCHEMAS_MAX) }
     }
 
-    /// Absent where the schema is endless, or a part of it is not there.
+    /// Absent if the schema is infinite, or a part is missing.
     pub(super) fn of(&self, schema: &'d DocumentNode) -> Option<DocumentNode> {
         self.at(schema, DEPTH_MAX)
     }
 
-    /// A value of the document as its schema reads it: what must be text has its spelling, as `01234` of a postal code.
+    /// Converts a value by its schema: strings keep their spelling, such as the postal code `01234`.
     pub(super) fn read(&self, value: &DocumentNode, schema: &'d DocumentNode) -> DocumentNode {
         let mut parts = Vec::new();
         self.parts(schema, DEPTH_MAX, &mut parts);
@@ -78,14 +78,14 @@ impl<'d> Maker<'d> {
         }
     }
 
-    /// Whether the value is of this type.
+    /// Whether the schema allows this type.
     pub(super) fn is(&self, kind: &str, schema: &'d DocumentNode) -> bool {
         let mut parts = Vec::new();
         self.parts(schema, DEPTH_MAX, &mut parts);
         parts.iter().flat_map(|part| types(part)).any(|one| one == kind)
     }
 
-    /// The schema with all that it consists of, or is one of.
+    /// The schema and all parts of its `allOf`, `oneOf` and `anyOf`.
     fn parts(&self, schema: &'d DocumentNode, depth: usize, found: &mut Vec<&'d DocumentNode>) {
         let schema = resolve(self.document, schema).filter(|_| found.len() < SCHEMAS_MAX);
         let (Some(schema), Some(depth)) = (schema, depth.checked_sub(1)) else { return };
@@ -95,7 +95,7 @@ impl<'d> Maker<'d> {
         }
     }
 
-    /// Absent where the schema is endless or not there.
+    /// Absent if the schema is infinite or missing.
     fn at(&self, schema: &'d DocumentNode, depth: usize) -> Option<DocumentNode> {
         self.left.set(self.left.get().checked_sub(1)?);
         let depth = depth.checked_sub(1)?;
@@ -117,7 +117,7 @@ impl<'d> Maker<'d> {
         self.of_type(schema, depth)
     }
 
-    /// A value that the schema itself says.
+    /// A value given by the schema itself.
     fn said(&self, schema: &'d DocumentNode) -> Option<&'d DocumentNode> {
         let choices = schema.elements("enum");
         match (schema.get("const"), choices, self.made) {
@@ -165,14 +165,14 @@ impl<'d> Maker<'d> {
         })
     }
 
-    /// With the members that must be there; an example of one that requires none has all of them.
+    /// The object's required members; an example without `required` has all of them.
     fn object(&self, schema: &'d DocumentNode, depth: usize) -> Option<DocumentNode> {
         let required = schema.get("required").map(|_| schema.elements("required"));
         let is_required = |name: &str| match required {
             Some(required) => required.iter().any(|required| required.spelling() == Some(name)),
             None => self.made == Made::Example,
         };
-        // What only answers have is not sent, and what only requests have does not come.
+        // Requests do not contain read-only members, answers no write-only ones.
         let absent = match self.made {
             Made::Example => "readOnly",
             Made::Pattern => "writeOnly",
@@ -196,7 +196,7 @@ impl<'d> Maker<'d> {
         }
     }
 
-    /// Absent if it is the content of a file, which no document has.
+    /// Absent for the content of a file, which no document contains.
     fn string(&self, schema: &DocumentNode) -> Option<DocumentNode> {
         let (wildcard, example) = match schema.word("format").unwrap_or_default() {
             "binary" if self.made == Made::Example => return None,
@@ -222,7 +222,7 @@ impl<'d> Maker<'d> {
     }
 }
 
-/// The types that a schema names.
+/// The types of a schema.
 fn types(schema: &DocumentNode) -> Vec<&str> {
     match schema.get("type") {
         Some(DocumentNode::Scalar(one)) => vec![one.spelling()],
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(made(Made::Example, &optional), Some(json!({"name": "text"})));
     }
 
-    /// The example as the schema reads it, in JSON.
+    /// The example, converted by the schema, as JSON.
     fn read(schema: &str, value: &str) -> String {
         let text = format!(
             "components: {{schemas: {{Zip: {{type: string}}, All: {{allOf: [{{$ref: '#/components/schemas/Zip'}}]}}}}}}\n\

@@ -1,8 +1,8 @@
-//! How a value is written into a URL, a header or a cookie: the styles of OpenAPI (3.1.2, "Style Examples"), most of which are those of
-//! RFC 6570.
+//! Serialises values for URLs, headers and cookies: the styles of OpenAPI (3.1.2, "Style Examples"), most of
+//! them from RFC 6570.
 //!
-//! What is written can be read back: a value that holds what separates values is refused. Of `deepObject` only objects of plain values
-//! are defined; lists, and objects within others, are written as those write them who use it so: `a[b][0]=c`.
+//! The result can be parsed again: a value that contains a delimiter is rejected. `deepObject` is defined
+//! only for objects of plain values; nested values use the common form `a[b][0]=c`.
 
 use tare_load::percent::encoded;
 
@@ -20,7 +20,7 @@ pub enum ParameterStyle {
     DeepObject,
 }
 
-/// Where a parameter stands.
+/// The location of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum ParameterPlace {
@@ -30,26 +30,26 @@ pub enum ParameterPlace {
     Cookie,
 }
 
-/// What of a text is percent-encoded.
+/// The characters to percent-encode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escape {
-    /// All but what RFC 3986 calls unreserved.
+    /// All except unreserved characters of RFC 3986.
     All,
-    /// Not what is reserved and may stand in a query, and nothing twice. The characters that make a query a form are encoded too.
+    /// Keeps reserved characters that a query allows, and existing escapes. Encodes the delimiters of a form.
     Unsafe,
-    /// As in a header.
+    /// None, as in a header.
     Nothing,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Serialisation {
     style: ParameterStyle,
-    /// A list or an object is written as several values.
+    /// Whether a list or an object becomes several values.
     explode: bool,
     escape: Escape,
 }
 
-/// Why a value cannot be written. Each follows the name of a parameter in a sentence.
+/// Why a value cannot be serialised. Each message continues a sentence after the parameter's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StyleError {
     #[error("has the style \"{0}\", which OpenAPI does not define")]
@@ -62,18 +62,18 @@ pub enum StyleError {
     Delimiter { style: ParameterStyle, delimiter: &'static str },
 }
 
-/// The row of a style in the table of RFC 6570 (appendix A), with what stands between values that are not exploded.
+/// A style's row in the table of RFC 6570 (appendix A), with the delimiter of values that are not exploded.
 struct Operator {
     first: &'static str,
     separator: &'static str,
     is_named: bool,
-    /// What follows a name without a value.
+    /// Text after a name without a value.
     when_empty: &'static str,
     delimiter: &'static str,
 }
 
 impl ParameterPlace {
-    /// The style of a parameter that has none.
+    /// The default style of a location.
     fn usual(self) -> ParameterStyle {
         match self {
             ParameterPlace::Path | ParameterPlace::Header => ParameterStyle::Simple,
@@ -127,7 +127,7 @@ impl Escape {
     }
 }
 
-/// Encodes all but what is unreserved, what is encoded already, and the bytes of `also`.
+/// Encodes all but unreserved characters, existing escapes, and the bytes of `also`.
 pub(super) fn encoded_but(text: &str, also: &[u8]) -> String {
     let bytes = text.as_bytes();
     let is_triple =
@@ -144,10 +144,10 @@ pub(super) fn encoded_but(text: &str, also: &[u8]) -> String {
 }
 
 impl Serialisation {
-    /// That of `of`, a parameter or what a form says of a field.
+    /// The serialisation of a parameter, or of a form field's encoding.
     ///
     /// # Errors
-    /// It has a style that is none, or none for this place.
+    /// The style is unknown, or not allowed in this location.
     pub(super) fn of(of: &DocumentNode, place: ParameterPlace) -> Result<Serialisation, StyleError> {
         let style = match of.word("style") {
             Some(word) => word.parse().map_err(|_| StyleError::Unknown(word.to_owned()))?,
@@ -168,7 +168,7 @@ impl Serialisation {
         })
     }
 
-    /// That of a value which is one text.
+    /// The serialisation of a plain text value.
     pub(super) fn of_text(place: ParameterPlace) -> Serialisation {
         let escape = if place == ParameterPlace::Header { Escape::Nothing } else { Escape::All };
         Serialisation { style: place.usual(), explode: false, escape }
@@ -178,13 +178,13 @@ impl Serialisation {
         self.explode
     }
 
-    /// With its name where the style has one. Nothing is written of an empty list or object.
+    /// Serialises a value, with its name if the style has one. An empty list or object gives an empty text.
     ///
     /// # Errors
-    /// The style is not defined for such a value, or what it writes could not be read back.
+    /// The style is not defined for such a value, or the result could not be parsed again.
     pub(super) fn write(self, name: &str, value: &DocumentNode) -> Result<String, StyleError> {
         let operator = self.style.operator();
-        // What is written one after the other, and what it consists of.
+        // The joined pieces, and the single values in them.
         let (pieces, parts): (Vec<String>, Vec<String>) = match value {
             DocumentNode::Scalar(_) if self.style == ParameterStyle::DeepObject => {
                 return self.undefined("no object");
@@ -239,7 +239,7 @@ impl Serialisation {
         if self.escape == Escape::Nothing { name.to_owned() } else { encoded(name) }
     }
 
-    /// Absent if it is null, which RFC 6570 (2.3) calls undefined.
+    /// Absent for null, which RFC 6570 (2.3) calls undefined.
     fn one(self, value: &DocumentNode) -> Result<Option<String>, StyleError> {
         match value.scalar() {
             None => self.undefined("a list or an object within another"),

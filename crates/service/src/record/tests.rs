@@ -1,4 +1,4 @@
-//! Documents in the shapes of those that are in use, each as its program writes it.
+//! Documents in commonly used shapes, each as its program writes it.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -20,7 +20,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// What is recorded of a document, and what is left out.
+/// The recorded contract of a document, and the parts left out.
 fn recorded(bytes: &[u8]) -> String {
     let wish = Wish { name: "corpus", writes: true, server: None };
     let text = decoded(bytes).unwrap();

@@ -1,9 +1,9 @@
-//! The two parts of a URL that a contract needs. It resolves nothing.
+//! Splits a URL into the two parts that a contract needs. It resolves nothing.
 
 use tare_load::percent::encoded;
 
-/// `http://host:1/a?b#c` is `http://host:1` and `/a?b`; absent for another scheme or without a host. What can stand in no request, as
-/// a space, is percent-encoded.
+/// Splits `http://host:1/a?b#c` into `http://host:1` and `/a?b`; absent for another scheme or without a host.
+/// Characters that a request must not contain, such as a space, are percent-encoded.
 pub(super) fn origin_and_path(url: &str) -> Option<(&str, String)> {
     let scheme = ["http://", "https://"].into_iter().find(|scheme| starts_with(url, scheme))?;
     let rest = &url[scheme.len()..];

@@ -1,6 +1,6 @@
-//! Reads YAML 1.2, of which JSON is a part, into a tree that keeps how everything is written.
+//! Reads YAML 1.2, a superset of JSON, into a tree that keeps spellings.
 //!
-//! Beyond the specification, `<<` merges mappings as in YAML 1.1: documents of many tools use it. Names are never what they mean: the
+//! As an extension, `<<` merges mappings as in YAML 1.1, which many tools use. Names are always text: the
 //! member `no` has the name "no".
 
 use std::{borrow::Cow, collections::HashMap};
@@ -10,15 +10,15 @@ use serde::de::IgnoredAny;
 
 use super::node::{DocumentNode, Mapping, Scalar};
 
-/// How deep lists and mappings lie in each other. A walk through a tree calls itself as often.
+/// Deepest nesting of lists and mappings; walks of the tree are recursive.
 const DEPTH_MAX: usize = 200;
-/// All that aliases repeat: a document of a few lines can say more than fits in any memory.
+/// Limit of the content that aliases repeat: a few lines can expand beyond any memory.
 const COPIED_BYTES_MAX: usize = 64 << 20;
-/// As long as a line may be, since JSON knows no limit for the names of members. YAML has 1024.
+/// Limit of a member's name: YAML allows 1024, but JSON has no limit.
 const KEY_CHARS_MAX: usize = 1 << 16;
 const MERGE: &str = "<<";
 
-/// Why a text is no document.
+/// Why a text is not a document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {fault}")]
 pub struct YamlError {
@@ -56,15 +56,15 @@ impl YamlFault {
 
 struct YamlReader<'t> {
     events: Parser<'t, StrInput<'t>>,
-    /// What an alias may repeat, by the number of its anchor.
+    /// Anchored nodes by the number of the anchor.
     anchors: HashMap<usize, DocumentNode>,
     copied_bytes: usize,
 }
 
-/// Reads the one document of a text.
+/// Reads a text that consists of one document.
 ///
 /// # Errors
-/// It is no YAML, has several documents or none, or says one thing twice.
+/// The text is not YAML, has no or several documents, or repeats a name.
 pub(super) fn read(text: &str) -> Result<DocumentNode, YamlError> {
     let text = with_escapes(text);
     let options = granit_parser::options! { emit_comments: false, simple_key_max_lookahead: KEY_CHARS_MAX };
@@ -81,7 +81,7 @@ pub(super) fn read(text: &str) -> Result<DocumentNode, YamlError> {
     }
 }
 
-/// JSON may have characters in its strings that no YAML may have, such as what a wrong conversion leaves of a quotation mark.
+/// JSON strings may contain characters that YAML forbids, such as control characters from a wrong conversion.
 fn with_escapes(text: &str) -> Cow<'_, str> {
     let is_hidden =
         |c: char| matches!(c, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}');
@@ -94,13 +94,13 @@ fn with_escapes(text: &str) -> Cow<'_, str> {
 }
 
 impl<'t> YamlReader<'t> {
-    /// The next event with its line.
+    /// The next event and its line.
     fn next(&mut self) -> Result<(Event<'t>, usize), YamlError> {
         match self.events.next_event() {
             Some(Ok((event, span))) => {
                 let is_written = span.start.index() < span.end.index();
                 let event = match event {
-                    // The parser's own word for what is not there.
+                    // The parser reports a placeholder for a missing value.
                     Event::Scalar(_, ScalarStyle::Plain, anchor, tag) if !is_written => {
                         Event::Scalar(Cow::Borrowed(""), ScalarStyle::Plain, anchor, tag)
                     }
@@ -118,7 +118,7 @@ impl<'t> YamlReader<'t> {
         self.node_of(event, line, depth)
     }
 
-    /// The node that begins with `event`, which may be `depth` levels deep.
+    /// The node that begins with `event`; it may be nested `depth` levels deep.
     fn node_of(&mut self, event: Event<'t>, line: usize, depth: usize) -> Result<DocumentNode, YamlError> {
         let Some(depth) = depth.checked_sub(1) else { return YamlFault::Depth.at(line) };
         let (anchor, node) = match event {
@@ -184,7 +184,7 @@ impl<'t> YamlReader<'t> {
         Ok(node)
     }
 
-    /// What is copied has its limits.
+    /// Checks the limits of copied nodes.
     fn count(&mut self, node: &DocumentNode, line: usize, depth: usize) -> Result<(), YamlError> {
         let (bytes, levels) = size(node);
         self.copied_bytes += bytes;
@@ -196,7 +196,7 @@ impl<'t> YamlReader<'t> {
     }
 }
 
-/// Its bytes in memory, roughly, and its levels.
+/// Approximate memory in bytes, and levels.
 fn size(node: &DocumentNode) -> (usize, usize) {
     let own = size_of::<DocumentNode>();
     let sum = |sizes: &mut dyn Iterator<Item = (usize, usize)>| {
@@ -212,7 +212,7 @@ fn size(node: &DocumentNode) -> (usize, usize) {
     }
 }
 
-/// What a mapping says itself comes before what it merges, and the first of several before the others.
+/// Own members take precedence over merged ones, and earlier merges over later ones.
 fn merge(members: &mut Mapping, value: DocumentNode, line: usize) -> Result<(), YamlError> {
     match value {
         DocumentNode::Mapping(more) => {
@@ -229,7 +229,7 @@ fn merge(members: &mut Mapping, value: DocumentNode, line: usize) -> Result<(), 
     }
 }
 
-/// A tag comes before how a scalar is written.
+/// A tag takes precedence over the style of a scalar.
 fn is_plain(style: ScalarStyle, tag: Option<&Tag>) -> bool {
     match tag {
         None => style == ScalarStyle::Plain,
@@ -309,7 +309,7 @@ mod tests {
         assert!(read(&deep(DEPTH_MAX - 1)).is_ok());
         assert!(error(&deep(DEPTH_MAX)).contains("nested more than 200 deep"), "{}", error(&deep(DEPTH_MAX)));
         assert!(read(&deep(100_000)).is_err());
-        // Aliases go deeper than what is written.
+        // Aliases can nest deeper than the text itself.
         let mut stairs = "a0: &a0 [x]\n".to_owned();
         for step in 1..1_000 {
             stairs += &format!("a{step}: &a{step} [*a{}]\n", step - 1);

@@ -1,5 +1,5 @@
-//! Cargo: `cargo add` sets what `Cargo.toml` asks for, and leaves its features as they are; of a package that only others ask for,
-//! `cargo update --precise` sets what is locked.
+//! Cargo: `cargo add` sets a direct dependency in `Cargo.toml` and keeps its features; `cargo update
+//! --precise` sets the locked version of an indirect one.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ pub(super) fn build(service: &Service, name: &str, version: &str) -> Result<Vec<
     let set = match is_asked_for {
         true => vec![
             from_registry(&["cargo", "add", "--quiet", &format!("{name}@={version}")]),
-            // Brings the lock file in line, and changes no more of it than it must: what follows may want it locked.
+            // Updates the lock file with as few changes as possible: later steps may require it.
             from_registry(&["cargo", "fetch"]),
         ],
         false => vec![from_registry(&["cargo", "update", name, "--precise", version])],

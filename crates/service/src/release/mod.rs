@@ -1,6 +1,6 @@
-//! A service with another release of a package than it has locked. The release is set by steps of its build, which run the
-//! ecosystem's own tool in the copy that is built; the folder of the service stays as it is, and so do other packages as far as the
-//! release allows it. Starts and builds nothing itself.
+//! A service with another release of a package than the locked one. Build steps set the release with the
+//! ecosystem's own tool in the build's copy. The service's folder stays unchanged, and other packages as far
+//! as possible. Starts and builds nothing itself.
 
 mod cargo;
 mod golang;
@@ -13,7 +13,7 @@ use packageurl::PackageUrl;
 
 use crate::catalogue::{Service, Step};
 
-/// Between the id of a service and the release that it has been given.
+/// Separates a service's id from its release.
 const MARK: &str = "+release:";
 
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +46,7 @@ pub enum ReleaseError {
     NoBuild { service: String, needed: &'static str },
 }
 
-/// Those whose tools set a release.
+/// Ecosystems whose tools can set a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 enum Ecosystem {
@@ -57,7 +57,7 @@ enum Ecosystem {
 }
 
 impl Ecosystem {
-    /// That of the package `name`, by the files of a service; absent if they are of none, or of several that do not tell.
+    /// The ecosystem of the package `name`, by the service's files; absent if none or several match.
     fn of_files(service: &Service, name: &str) -> Option<Ecosystem> {
         let text = |file: &str| fs::read_to_string(service.folder.join(file)).ok();
         let found = [
@@ -71,7 +71,7 @@ impl Ecosystem {
         only(all.map(|(of, _)| of)).or_else(|| only(naming.map(|(of, _)| of)))
     }
 
-    /// The build of `service` that sets the release `version` of the package `name`.
+    /// The build steps of `service` with `version` of the package `name`.
     fn build(self, service: &Service, name: &str, version: &str) -> Result<Vec<Step>, ReleaseError> {
         match self {
             Ecosystem::Cargo => cargo::build(service, name, version),
@@ -86,16 +86,16 @@ impl Ecosystem {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PinnedRelease {
     ecosystem: Ecosystem,
-    /// As its own tool writes it: `@koa/router`, `github.com/go-chi/chi/v5`. Case counts, which it does not in a package URL.
+    /// The tool's spelling: `@koa/router`, `github.com/go-chi/chi/v5`. Unlike a package URL it keeps case.
     name: String,
     version: String,
 }
 
 impl PinnedRelease {
-    /// What `word` means for `service`: `VERSION` of its own package, `PACKAGE@VERSION`, or a package URL with a version.
+    /// Parses `word`: `VERSION` of the service's package, `PACKAGE@VERSION`, or a package URL with version.
     ///
     /// # Errors
-    /// The word is none of them, does not say which package it means, or means one of an ecosystem that cannot set a release.
+    /// The word has no such form, its package is unclear, or the ecosystem cannot set a release.
     pub fn of_word(service: &Service, word: &str) -> Result<PinnedRelease, ReleaseError> {
         if let Some(url) = word.strip_prefix("pkg:") {
             return PinnedRelease::of_url(url).ok_or_else(|| ReleaseError::Word(word.to_owned()))?;
@@ -121,7 +121,7 @@ impl PinnedRelease {
         Ok(PinnedRelease { ecosystem, name, version: version.to_owned() })
     }
 
-    /// Of `TYPE/NAME@VERSION`, which is a package URL without its beginning; absent if it is none.
+    /// Parses `TYPE/NAME@VERSION`, a package URL without its prefix; absent if it has another form.
     fn of_url(url: &str) -> Option<Result<PinnedRelease, ReleaseError>> {
         let (ty, rest) = url.split_once('/')?;
         let (name, version) = rest.rsplit_once('@')?;
@@ -131,7 +131,7 @@ impl PinnedRelease {
     }
 }
 
-/// `npm/koa@2.16.0`
+/// Written as `npm/koa@2.16.0`.
 impl fmt::Display for PinnedRelease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ecosystem: &str = self.ecosystem.into();
@@ -147,14 +147,14 @@ fn ecosystem(ty: &str) -> Result<Ecosystem, ReleaseError> {
     ty.parse().map_err(|_| ReleaseError::Ecosystem(ty.to_owned()))
 }
 
-/// An exact version: a range or a tag means another release tomorrow.
+/// Whether a version is exact: a range or a tag may mean another release tomorrow.
 fn is_version(text: &str) -> bool {
     let number = text.strip_prefix('v').unwrap_or(text);
     number.starts_with(|c: char| c.is_ascii_digit())
         && number.chars().all(|c| c.is_ascii_alphanumeric() || ".-+_!".contains(c))
 }
 
-/// The name of a package as its own tool writes it.
+/// The name of a package in its tool's spelling.
 fn full_name(package: &PackageUrl<'_>) -> String {
     match package.namespace() {
         Some(namespace) => format!("{}/{}", namespace.replace("%40", "@"), package.name()),
@@ -162,17 +162,17 @@ fn full_name(package: &PackageUrl<'_>) -> String {
     }
 }
 
-/// `service` with `release`, as a service of its own: [`split`] takes its id apart again.
+/// `service` with `release`, as a separate service; [`split`] parses its id.
 ///
 /// # Errors
-/// The service has not what it takes to set a release.
+/// The service lacks something that is needed to set a release.
 pub fn set(service: &Service, release: &PinnedRelease) -> Result<Service, ReleaseError> {
     let PinnedRelease { ecosystem, name, version } = release;
     let hash = blake3::hash(release.to_string().as_bytes()).to_hex();
     let title = service.title.as_ref().map(|title| format!(", {title}")).unwrap_or_default();
     Ok(Service {
         id: format!("{}{MARK}{release}", service.id),
-        // Records are kept under the name.
+        // The name under which records are stored.
         name: format!("{}+{}", service.name, &hash[..8]),
         title: Some(format!("release {name} {version}{title}")),
         build: ecosystem.build(service, name, version)?,
@@ -181,19 +181,19 @@ pub fn set(service: &Service, release: &PinnedRelease) -> Result<Service, Releas
     })
 }
 
-/// The id of a service, and the release that it has been given, if it has.
+/// The base id of a service, and its release if it has one.
 pub fn split(id: &str) -> (&str, Option<PinnedRelease>) {
     let parts = id.rsplit_once(MARK);
     let found = parts.and_then(|(id, release)| Some((id, PinnedRelease::of_url(release)?.ok()?)));
     found.map_or((id, None), |(id, release)| (id, Some(release)))
 }
 
-/// A step that brings packages from a registry.
+/// A step that downloads packages from a registry.
 fn from_registry(words: &[&str]) -> Step {
     Step { command: words.iter().map(ToString::to_string).collect(), network: true }
 }
 
-/// The file of a service in which `tool` sets a release.
+/// The file of the service in which `tool` sets a release.
 fn needs(service: &Service, file: &str, tool: &'static str) -> Result<PathBuf, ReleaseError> {
     let path = service.folder.join(file);
     if path.is_file() { Ok(path) } else { Err(ReleaseError::NoFile { path, tool }) }

@@ -1,9 +1,9 @@
-//! npm: `npm install PACKAGE@VERSION`, of the lock file alone if steps of the service then install what is locked.
+//! npm: `npm install PACKAGE@VERSION`; only in the lock file if later steps install what is locked.
 
 use super::{ReleaseError, Service, Step, from_registry, needs};
 
 pub(super) const FILE: &str = "package.json";
-/// The lock files of other tools, which would not see what npm sets.
+/// Lock files of other tools, which ignore npm's changes.
 const OTHER_LOCKS: [&str; 4] = ["yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"];
 
 pub(super) fn build(service: &Service, name: &str, version: &str) -> Result<Vec<Step>, ReleaseError> {

@@ -1,11 +1,11 @@
-//! Python: pip has no file that it sets a release in. So the release is installed over what is locked, by the very pip that installed
-//! that, and `pip check` refuses what does not fit together.
+//! Python: pip has no file in which it sets a release. So the same pip installs the release over the locked
+//! one, and `pip check` rejects conflicts.
 
 use std::path::Path;
 
 use super::{ReleaseError, Service, Step, from_registry, no_build};
 
-/// Where most name their packages; no tool needs it here.
+/// The usual file of package names; no tool needs it here.
 pub(super) const FILE: &str = "requirements.txt";
 
 pub(super) fn build(service: &Service, name: &str, version: &str) -> Result<Vec<Step>, ReleaseError> {
@@ -22,7 +22,7 @@ pub(super) fn is_of(service: &Service) -> bool {
     pip_of(service).is_some()
 }
 
-/// The last step that installs by pip, and the words by which it calls pip: `.venv/bin/pip`, `python -m pip`, `uv pip`.
+/// The last step that installs with pip, and its words for pip: `.venv/bin/pip`, `python -m pip`, `uv pip`.
 fn pip_of(service: &Service) -> Option<(usize, &[String])> {
     let is_pip = |word: &String| {
         let name = Path::new(word).file_name().and_then(|name| name.to_str()).unwrap_or_default();

@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 
-/// A service in a folder with these files, whose build has these steps.
+/// A service in a folder with these files and these build steps.
 fn service(files: &[(&str, &str)], build: &[&str]) -> (tempfile::TempDir, Service) {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -19,7 +19,7 @@ fn service(files: &[(&str, &str)], build: &[&str]) -> (tempfile::TempDir, Servic
     (folder, service)
 }
 
-/// The steps of the build with `word`, or why there is none.
+/// The build steps with `word`, or the error.
 fn steps(service: &Service, word: &str) -> Vec<String> {
     match PinnedRelease::of_word(service, word).and_then(|release| set(service, &release)) {
         Ok(made) => made.build.iter().map(|step| step.command.join(" ")).collect(),

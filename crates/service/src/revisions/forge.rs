@@ -1,6 +1,6 @@
-//! Where forges show a folder of a repository.
+//! Addresses at which forges show a folder of a repository.
 
-/// Who pushes there, and by which token, is no part of the address.
+/// Drops the user and token of a remote URL.
 pub(super) fn address(remote: &str, commit: &str, path: &str) -> Option<String> {
     let without_scheme =
         ["https://", "http://", "ssh://"].iter().find_map(|scheme| remote.strip_prefix(scheme));

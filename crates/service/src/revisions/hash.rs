@@ -1,4 +1,4 @@
-//! The hashes by which git and Git LFS name contents.
+//! The hashes by which git and Git LFS name content.
 
 use std::{fs, io, io::Read, path::Path};
 
@@ -6,7 +6,7 @@ use aws_lc_rs::digest;
 
 use crate::git::ObjectFormat;
 
-/// As git names an object: the hash of its type, its length and its content.
+/// git's object id: the hash of type, length and content.
 pub(super) fn object_id(format: ObjectFormat, kind: &str, content: &[u8]) -> String {
     let mut hash = digest::Context::new(algorithm(format));
     hash.update(format!("{kind} {}\0", content.len()).as_bytes());
@@ -32,7 +32,7 @@ pub(super) fn hash_rest(file: &mut impl Read, hash: &mut digest::Context) -> io:
     }
 }
 
-/// SHA-1 is git's choice, not one for secrecy.
+/// git chose SHA-1; here it serves no secrecy.
 fn algorithm(format: ObjectFormat) -> &'static digest::Algorithm {
     match format {
         ObjectFormat::Sha1 => &digest::SHA1_FOR_LEGACY_USE_ONLY,

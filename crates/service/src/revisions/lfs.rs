@@ -1,4 +1,4 @@
-//! Git LFS: a commit has a pointer in place of a large file, and the file lies beside the repository, named by its hash.
+//! Git LFS: a commit contains a pointer to a large file, which is stored outside under its hash.
 
 use std::{
     fs::{self, File},
@@ -10,28 +10,28 @@ use aws_lc_rs::digest;
 
 use super::hash::{hash_rest, hex};
 
-/// By the specification a pointer is smaller than this.
+/// The specification's limit for pointers.
 pub(super) const POINTER_BYTES_MAX: u64 = 1024;
 
 const FIRST_LINE: &str = "version https://git-lfs.github.com/spec/v1";
-/// Digits of a SHA-256.
+/// Hexadecimal digits of a SHA-256.
 const DIGITS: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Pointer {
     sha256: String,
     bytes: u64,
-    /// Where the file lies; empty until it is found.
+    /// The stored file; empty until it is found.
     stored: PathBuf,
 }
 
-/// Whether the content of a `.gitattributes` gives files to Git LFS.
+/// Whether the content of a `.gitattributes` assigns files to Git LFS.
 pub(super) fn is_asked_for(attributes: &[u8]) -> bool {
     attributes.windows(b"filter=lfs".len()).any(|window| window == b"filter=lfs")
 }
 
 impl Pointer {
-    /// Absent if the content is none.
+    /// Absent if the content is not a pointer.
     pub(super) fn parse(content: &[u8]) -> Option<Pointer> {
         let text = std::str::from_utf8(content).ok()?;
         let mut lines = text.lines();
@@ -45,7 +45,7 @@ impl Pointer {
         is_hash.then(|| Pointer { sha256: sha256.to_owned(), bytes, stored: PathBuf::new() })
     }
 
-    /// Looks for the file in a repository; absent if it was never fetched.
+    /// Finds the file in a repository; absent if it was never fetched.
     pub(super) fn find(&mut self, repository: &Path) -> Option<()> {
         let (one, two) = (&self.sha256[..2], &self.sha256[2..4]);
         let stored = repository.join("lfs/objects").join(one).join(two).join(&self.sha256);
@@ -59,7 +59,7 @@ impl Pointer {
         File::open(&self.stored)
     }
 
-    /// Whether a file has the content that the pointer stands for.
+    /// Whether a file has the content of the pointer.
     pub(super) fn is_content_of(&self, path: &Path) -> io::Result<bool> {
         let mut hash = digest::Context::new(&digest::SHA256);
         hash_rest(&mut File::open(path)?, &mut hash)?;

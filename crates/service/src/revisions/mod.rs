@@ -1,8 +1,8 @@
-//! Git revisions of a service's folder, each taken out of the repository into a folder of its own. The work tree and
-//! the index of the user are neither read nor touched.
+//! Git revisions of a service's folder, each checked out into its own folder. The user's work tree and index
+//! are neither read nor changed.
 //!
-//! All of the repository is taken out, not only the service: a service that belongs to a framework's own repository is
-//! built from what lies around it. (`git worktree` would do so too, and leave its mark in the repository.)
+//! The whole repository is checked out, not only the service: a framework's own service is built from files
+//! around it. (`git worktree` would also do so, but would change the repository.)
 
 mod forge;
 mod hash;
@@ -22,16 +22,16 @@ use crate::{
 pub use shelf::Shelf;
 use tree::Tree;
 
-/// A service's folder as it was at a revision.
+/// A service's folder at a revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Revision {
-    /// As the user wrote it.
+    /// The revision as the user wrote it.
     pub name: String,
     /// The full name of its commit.
     pub commit: String,
-    /// The top of the repository as it was then.
+    /// The top of the checked-out repository.
     pub root: PathBuf,
-    /// The service's folder below it; the files stay as long as this value lives.
+    /// The service's folder below it; its files stay while this value exists.
     pub place: Place,
 }
 
@@ -84,7 +84,7 @@ pub enum RevisionError {
     Io { path: PathBuf, source: io::Error },
 }
 
-/// The branch that others are merged into, such as `origin/main`; absent if there is no repository, or it does not say.
+/// The branch that others merge into, such as `origin/main`; absent if it is not known.
 pub fn default_branch(folder: &Path) -> Option<String> {
     let repository = Repository::around(folder).ok()?;
     let of_remote =
@@ -95,11 +95,11 @@ pub fn default_branch(folder: &Path) -> Option<String> {
     of_remote().or_else(usual)
 }
 
-/// The two ends of `main..HEAD`; one that is left out is HEAD, as in git. Of `main...HEAD` the baseline is the commit where
-/// the two parted, in the repository around `folder`.
+/// The two ends of `main..HEAD`; as in git, a missing end is HEAD. For `main...HEAD` the baseline is the
+/// merge base, in the repository around `folder`.
 ///
 /// # Errors
-/// The text has no `..`, an end that git would take for an option, or ends that never parted.
+/// The text has no `..`, an end looks like an option to git, or there is no merge base.
 pub fn range(text: &str, folder: &Path) -> Result<[String; 2], RevisionError> {
     let wrong = || RevisionError::Range(text.to_owned());
     let (baseline, rest) = text.split_once("..").filter(|_| text != "..").ok_or_else(wrong)?;
@@ -116,7 +116,7 @@ pub fn range(text: &str, folder: &Path) -> Result<[String; 2], RevisionError> {
     }
 }
 
-/// The commit where two revisions parted.
+/// The merge base of two revisions.
 fn parting(folder: &Path, one: &str, other: &str) -> Result<String, RevisionError> {
     let repository = Repository::around(folder)?;
     for end in [one, other] {
@@ -125,7 +125,7 @@ fn parting(folder: &Path, one: &str, other: &str) -> Result<String, RevisionErro
     Ok(repository.ask(&["merge-base", one, other])?)
 }
 
-/// The full name of the commit that `name` means.
+/// The full hash of the commit that `name` means.
 fn commit(repository: &Repository, name: &str) -> Result<String, RevisionError> {
     let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")];
     repository.ask(&words).map_err(|error| match error {
@@ -134,7 +134,7 @@ fn commit(repository: &Repository, name: &str) -> Result<String, RevisionError> 
     })
 }
 
-/// A commit, as a list of commits shows it.
+/// A commit in a list.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Commit {
     /// Its full name.
@@ -142,10 +142,10 @@ pub struct Commit {
     pub subject: String,
 }
 
-/// The commits from `good` to `bad`, both included, along the first parents of `bad`: a branch that was merged is one of them.
+/// The commits from `good` to `bad`, both included, along first parents: a merged branch counts once.
 ///
 /// # Errors
-/// git does not know a revision, or `good` does not come before `bad`.
+/// git does not know a revision, or `good` is not an ancestor of `bad`.
 pub fn between(folder: &Path, good: &str, bad: &str) -> Result<Vec<Commit>, RevisionError> {
     let repository = Repository::around(folder)?;
     let [first, last] = [commit(&repository, good)?, commit(&repository, bad)?];
@@ -170,8 +170,8 @@ pub fn between(folder: &Path, good: &str, bad: &str) -> Result<Vec<Commit>, Revi
     Ok(good.lines().chain(later.lines()).map(commit).collect())
 }
 
-/// The commit that is checked out around `folder`, and whether files that git knows have changed since. Submodules are not
-/// looked into: git would ask each by its own configuration.
+/// The commit checked out around `folder`, and whether tracked files have changed since. Submodules are
+/// ignored: git would read each one's configuration.
 ///
 /// # Errors
 /// The folder is in no repository, or the repository has no commit.
@@ -183,17 +183,17 @@ pub fn checked_out(folder: &Path) -> Result<(String, bool), RevisionError> {
     Ok((commit, !changes.is_empty()))
 }
 
-/// Where a forge shows `folder` as it is in a commit, by the remote "origin"; absent if no such forge is known.
+/// The forge's address of `folder` at a commit, from the remote "origin"; absent if the forge is unknown.
 pub fn shown_at(folder: &Path, commit: &str) -> Option<String> {
     let repository = Repository::around(folder).ok()?;
     forge::address(repository.remote.as_deref()?, commit, &repository.path.to_string_lossy())
 }
 
-/// Takes the repository around `service`, a folder in it, out at revision `name`, onto `shelf`. What was taken out before is
-/// taken as it is if it is still what the commit says. The revision must have the file `needed` in the folder.
+/// Checks out revision `name` of the repository around `service` onto `shelf`. An earlier checkout is reused
+/// if it still equals the commit. The folder must contain the file `needed`.
 ///
 /// # Errors
-/// git does not know the revision, the revision does not have the file, its files are not all in this clone, or they cannot be
+/// git does not know the revision, it lacks the file, this clone lacks some of its files, or they cannot be
 /// written.
 pub fn take_out(
     service: &Path,
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use crate::git::fixture::git;
 
-    /// A repository with two commits of `a/b`, and a change that is in none.
+    /// A repository with two commits of `a/b`, and an uncommitted change.
     fn repository() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         let file = |path: &str, text: &str| {

@@ -1,7 +1,7 @@
-//! The trees that were taken out: `TARE_HOME/revisions/COMMIT/NUMBER/`, shared by all clones of a user.
+//! Checked-out trees: `TARE_HOME/revisions/COMMIT/NUMBER/`, shared by all clones of a user.
 //!
-//! Each is compared with its commit whenever it is used, since a service that runs in it may write into it, and whoever can write
-//! there could replace what is measured. One that differs is taken out anew; while another command uses it, under the next number.
+//! Each use compares the tree with its commit: a service running in it may write into it, and could replace
+//! what is measured. A changed tree is checked out again; if another command uses it, under the next number.
 
 use std::{
     fs, io,
@@ -17,23 +17,23 @@ use crate::{
     lock::{self, Lock},
 };
 
-/// Locked by who takes out or removes.
+/// The lock for checking out and removing.
 const TAKING: &str = "taking";
 
 #[derive(Debug, Clone)]
 pub struct Shelf(PathBuf);
 
-/// A tree below its commit.
+/// A tree in its commit's folder.
 struct TakenTree {
     root: PathBuf,
-    /// Shared by all that use the tree.
+    /// The lock shared by all users of the tree.
     in_use: PathBuf,
-    /// The work tree that it was last taken out for.
+    /// A file with the work tree that it was last checked out for.
     origin: PathBuf,
 }
 
 impl Shelf {
-    /// Below `home`, which need not exist.
+    /// The trees below `home`, which need not exist.
     pub fn new(home: &Path) -> Shelf {
         Shelf(home.join("revisions"))
     }
@@ -42,7 +42,7 @@ impl Shelf {
         &self.0
     }
 
-    /// The top of the tree of `commit`, which stays as it is as long as the value lives.
+    /// The top of the tree of `commit`. It is not changed while the returned value exists.
     pub(super) fn take(&self, repository: &Repository, commit: &str) -> Result<Place, RevisionError> {
         let shelf = self.made_outside(&repository.top)?;
         let tree = Tree::read(repository, commit)?;
@@ -69,7 +69,7 @@ impl Shelf {
         unreachable!("some number is free")
     }
 
-    /// Makes the folder, unless it would lie in the repository at `top`. The path is its real one.
+    /// Creates the folder and returns its real path, unless it would be inside the repository at `top`.
     pub(crate) fn made_outside(&self, top: &Path) -> Result<PathBuf, RevisionError> {
         let real = |path: &Path| {
             let there = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
@@ -86,7 +86,7 @@ impl Shelf {
         Ok(shelf)
     }
 
-    /// The folder of the work tree that a folder on the shelf was taken out for; absent if it lies elsewhere.
+    /// The work tree's folder that a folder on the shelf comes from; absent if it is not on the shelf.
     pub fn origin(&self, folder: &Path) -> Option<PathBuf> {
         let shelf = self.0.canonicalize().ok()?;
         let mut parts = folder.strip_prefix(&shelf).ok()?.components();
@@ -96,7 +96,7 @@ impl Shelf {
         Some(Path::new(top.trim_end_matches('\n')).join(parts.as_path()))
     }
 
-    /// Removes trees that are not in use and were last used before `before`: how many, and how many are left.
+    /// Removes unused trees last used before `before`; returns the numbers of removed and remaining trees.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -107,7 +107,7 @@ impl Shelf {
         }
         for commit in fs::read_dir(&self.0)? {
             let folder = commit?.path();
-            // What a killed `tare init` left.
+            // A leftover of a killed `tare init`.
             if folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"checkout-")) {
                 if fs::metadata(&folder)?.modified()? <= before {
                     fs::remove_dir_all(&folder)?;
@@ -136,7 +136,7 @@ impl Shelf {
 
 fn taking(folder: &Path) -> io::Result<Lock> {
     let lock = Lock::open(&folder.join(TAKING))?;
-    // It is held for as long as files are written.
+    // The lock is held while files are written.
     lock::wait(&AtomicBool::new(false), || lock.try_alone())?;
     Ok(lock)
 }
@@ -151,7 +151,7 @@ impl TakenTree {
         }
     }
 
-    /// Whole or not at all: written beside and renamed, and compared, as what the disk kept is what counts.
+    /// Written beside, compared as stored on disk, and renamed: a tree is complete or missing.
     fn fill(&self, tree: &Tree, repository: &Repository) -> Result<(), RevisionError> {
         let io = |source| RevisionError::Io { path: self.root.clone(), source };
         let beside = self.root.with_extension("new");

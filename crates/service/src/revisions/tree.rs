@@ -1,8 +1,8 @@
-//! The files of a commit: listed by git, proved by their hashes, written, and compared with what lies on the disk.
+//! The files of a commit: listed by git, verified by hash, written, and compared with the disk.
 //!
-//! The list is not believed: the hash of a tree follows from its entries, that of the commit from its text, and a commit is asked
-//! for by its hash. So what lies on the disk is what the commit says, whatever the repository holds. Files are written as they are
-//! stored: attributes such as `export-subst`, `eol` or `filter` change nothing.
+//! git's list is verified: a tree's hash follows from its entries, a commit's from its text, and commits are
+//! requested by hash. So the files equal the commit, whatever the repository contains. They are written as
+//! stored: attributes such as `export-subst`, `eol` or `filter` have no effect.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,15 +22,15 @@ use super::{
 };
 use crate::git::{ObjectFormat, Repository};
 
-/// An entry that is no folder.
+/// A file, link or submodule of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TreeEntry {
     kind: EntryKind,
-    /// As the tree has it, such as `100755`.
+    /// The mode in the tree, such as `100755`.
     mode: String,
     /// The hash of its content, in hexadecimal digits.
     id: String,
-    /// The size of its content; a submodule has none.
+    /// Size of its content; absent for a submodule.
     bytes: Option<u64>,
     path: PathBuf,
 }
@@ -43,13 +43,13 @@ enum EntryKind {
     Submodule,
 }
 
-/// All files of one commit, with those of its submodules.
+/// All files of one commit, including its submodules.
 #[derive(Debug)]
 pub(super) struct Tree {
     format: ObjectFormat,
     entries: Vec<TreeEntry>,
     submodules: Vec<Submodule>,
-    /// By its path: what a file that is kept elsewhere by Git LFS is replaced by.
+    /// Pointers of Git LFS by path, which are replaced by the real files.
     large: BTreeMap<PathBuf, lfs::Pointer>,
 }
 
@@ -60,12 +60,12 @@ struct Submodule {
     tree: Tree,
 }
 
-/// The first place at which a folder is not what its commit says.
+/// The first path at which a folder differs from its commit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Difference(pub PathBuf);
 
 impl Tree {
-    /// The files of `commit`, which is a full name.
+    /// The files of `commit`, a full hash.
     pub(super) fn read(repository: &Repository, commit: &str) -> Result<Tree, RevisionError> {
         let text = repository.read(&["cat-file", "commit", commit], &[])?;
         let false_hash = || RevisionError::FalseHash { commit: commit.to_owned() };
@@ -90,7 +90,7 @@ impl Tree {
         Ok(Tree { format: repository.format, entries, submodules, large })
     }
 
-    /// Writes all files into `root`, a folder that is empty. Links come last: nothing is written through one.
+    /// Writes all files into the empty folder `root`. Links come last: nothing is written through one.
     pub(super) fn write(&self, repository: &Repository, root: &Path) -> Result<(), RevisionError> {
         let files: Vec<&TreeEntry> =
             self.entries.iter().filter(|entry| entry.kind != EntryKind::Submodule).collect();
@@ -121,7 +121,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Whether `root` holds these files, with their modes and links, and nothing beside them.
+    /// Whether `root` contains exactly these files, with modes and links.
     pub(super) fn compare(&self, root: &Path) -> io::Result<Option<Difference>> {
         let mut expected = BTreeSet::new();
         self.expect(Path::new(""), &mut expected);
@@ -170,7 +170,7 @@ impl Tree {
     }
 }
 
-/// `MODE TYPE ID BYTES<tab>PATH`, with spaces before the bytes
+/// Parses `MODE TYPE ID BYTES<tab>PATH`, with spaces before the bytes.
 fn entry(line: &[u8]) -> Option<TreeEntry> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
     let (head, path) = (std::str::from_utf8(&line[..tab]).ok()?, &line[tab + 1..]);
@@ -180,7 +180,7 @@ fn entry(line: &[u8]) -> Option<TreeEntry> {
         "120000" => EntryKind::Link,
         "160000" => EntryKind::Submodule,
         "100755" => EntryKind::Program,
-        // Old repositories have files that a group may write to.
+        // Old repositories contain group-writable files.
         _ if mode.starts_with("100") => EntryKind::File,
         _ => return None,
     };
@@ -188,18 +188,18 @@ fn entry(line: &[u8]) -> Option<TreeEntry> {
     Some(TreeEntry { kind, mode: mode.to_owned(), id: id.to_owned(), bytes: bytes.parse().ok(), path })
 }
 
-/// git itself refuses to check out a tree that leads out of its folder, or into a repository.
+/// git itself refuses to check out paths that lead out of the folder or into a repository.
 fn is_within(path: &Path) -> bool {
     let is_plain = |part: Component<'_>| match part {
         Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
         _ => false,
     };
-    // Components leave out what a tree cannot have: `a//b` and `a/./b`.
+    // `components` hides forms that a tree must not have: `a//b` and `a/./b`.
     let is_spelled_out = path.components().collect::<PathBuf>().as_os_str() == path.as_os_str();
     is_spelled_out && path.components().all(is_plain)
 }
 
-/// The hash of a tree follows from its entries, and theirs from those below.
+/// The hash of a tree, computed recursively from its entries.
 fn tree_id(format: ObjectFormat, entries: &[TreeEntry]) -> String {
     #[derive(Default)]
     struct Node<'a> {
@@ -209,7 +209,7 @@ fn tree_id(format: ObjectFormat, entries: &[TreeEntry]) -> String {
     fn id(format: ObjectFormat, node: &Node<'_>) -> String {
         let leaves =
             node.leaves.iter().map(|(name, mode, id)| (name.to_vec(), *name, *mode, (*id).to_owned()));
-        // A folder is sorted as if its name ended with a slash.
+        // git sorts a folder as if its name ended with a slash.
         let folders = node
             .folders
             .iter()
@@ -261,7 +261,7 @@ fn submodules(
         .collect()
 }
 
-/// The files that Git LFS keeps outside of the repository: a tree with its attribute has pointers in their places.
+/// The files that Git LFS stores outside the repository: a tree with its attribute contains pointers.
 fn large(
     repository: &Repository,
     entries: &[TreeEntry],
@@ -300,7 +300,7 @@ fn contents<'e>(
     Ok(found)
 }
 
-/// Gives the content of each entry to `take`, in their order.
+/// Passes the content of each entry to `take`, in order.
 fn batch(
     repository: &Repository,
     entries: &[&TreeEntry],
@@ -321,7 +321,7 @@ fn batch(
     Ok(())
 }
 
-/// The name of each submodule by its path, as the commit's own `.gitmodules` has them.
+/// Names of submodules by path, from the commit's own `.gitmodules`.
 fn names_of_submodules(repository: &Repository, commit: &str) -> BTreeMap<PathBuf, String> {
     let blob = format!("{commit}:.gitmodules");
     let words =
@@ -336,7 +336,7 @@ fn names_of_submodules(repository: &Repository, commit: &str) -> BTreeMap<PathBu
     named.collect()
 }
 
-/// The line `ID blob BYTES` before a content.
+/// Parses the line `ID blob BYTES` before a content.
 fn blob_bytes(printed: &mut impl BufRead) -> io::Result<u64> {
     let mut line = String::new();
     printed.read_line(&mut line)?;
@@ -351,7 +351,7 @@ fn make_parent(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)
 }
 
-/// A file that is there already is an error: a tree has each name once.
+/// An existing file is an error: a tree has each name once.
 fn write_file(path: &Path, kind: EntryKind, content: &mut dyn Read) -> io::Result<()> {
     make_parent(path)?;
     let mode = if kind == EntryKind::Program { 0o755 } else { 0o644 };
@@ -371,13 +371,13 @@ fn kind_of(path: &Path) -> Option<EntryKind> {
     }
 }
 
-/// What lies below `root` and is not expected: git knows no folder without files, so an empty one is not either.
+/// The first unexpected path below `root`. git tracks no empty folders, so an empty one is unexpected.
 fn beside(root: &Path, within: &Path, expected: &BTreeSet<PathBuf>) -> io::Result<Option<PathBuf>> {
     for found in fs::read_dir(root.join(within))? {
         let found = found?;
         let path = within.join(found.file_name());
         let is_folder = found.file_type()?.is_dir();
-        // Sorted by their parts, the files in a folder follow it.
+        // Paths are sorted by components, so a folder's files follow it directly.
         let leads_on =
             is_folder && expected.range(path.clone()..).next().is_some_and(|next| next.starts_with(&path));
         let inner = if leads_on {

@@ -148,7 +148,7 @@ fn large_files_come_along_or_are_named() {
         "model.bin",
         format!("version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize 5\n"),
     );
-    // Without git-lfs the pointer is what is committed, as it would be with it.
+    // Without git-lfs installed, the committed content is the pointer, as with it.
     commit(root.path());
     let error = take_out(root.path(), "HEAD", &Shelf::new(home.path()), None).unwrap_err().to_string();
     assert!(
@@ -160,14 +160,14 @@ fn large_files_come_along_or_are_named() {
     fs::write(stored.join(&sha256), content).unwrap();
     let tree = taken(root.path(), home.path());
     assert_eq!(fs::read(tree.join("model.bin")).unwrap(), content);
-    // A file of the right length and a false content.
+    // A file of the right length with wrong content.
     fs::write(stored.join(&sha256), b"lrage").unwrap();
     fs::write(tree.join("model.bin"), b"lrage").unwrap();
     let error = take_out(root.path(), "HEAD", &Shelf::new(home.path()), None).unwrap_err();
     assert!(matches!(error, RevisionError::NotAsCommitted { .. }), "{error}");
 }
 
-/// A commit whose tree has one file of this name, which git itself would not add.
+/// A commit with one file of this name, which git itself would not add.
 fn commit_of_odd_name(root: &Path, name: &str) -> String {
     let blob = git(root, &["hash-object", "-w", "--stdin"]);
     let text = [b"100644 ", name.as_bytes(), &[0]].concat();
@@ -213,7 +213,7 @@ fn objects_under_a_false_name_are_found() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Our hash of a list of files is git's. No path leads out of the repository.
+    /// Tare's hash of a list of files equals git's. No path leads out of the repository.
     #[test]
     fn the_hash_of_a_tree_is_gits(
         paths in proptest::collection::btree_set(r"([a-c][a-c.]?|\.[a-c])(/[a-c-]{1,2}){0,2}", 1..12)

@@ -1,5 +1,5 @@
-//! The check `backing`: each answer takes of the database and of the server behind the service what the contract says, and what it says
-//! is stored is there. It is made by whoever started them, while the service runs.
+//! The check `backing`: each answer causes the statements and upstream requests that the contract states, and
+//! values that it claims to have stored are stored. The caller that started the backing services runs it.
 
 use std::time::Duration;
 
@@ -13,17 +13,17 @@ use super::{CheckId, Options, weigh};
 use crate::backing::{Backing, BackingCounts};
 use crate::contract::{Contract, Level, Request};
 
-/// How often each request is sent: the same twice, so that an answer out of a cache is found whatever it is kept by, and another.
+/// Requests of each kind: two equal ones to detect any cache, and a different one.
 const TIMES: u64 = 3;
 
-/// Between two looks at what was counted.
+/// Pause between two readings of the counts.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Pauses without a statement after which none is expected: on a machine with other work one pause is not enough.
+/// Unchanged readings after which the counts are final: on a busy machine one pause is not enough.
 const PAUSES_QUIET: usize = 3;
-/// A service may ask its database all the time.
+/// Limit of pauses, since a service may query its database all the time.
 const PAUSES_MAX: usize = 40;
 
-/// A result for each request that says what it takes, and for each that changes something.
+/// One result for each request with stated counts or with changes.
 pub(crate) fn backing(
     contract: &Contract,
     target: &Endpoint,
@@ -67,8 +67,8 @@ fn one_request(
     if wrong.is_empty() { Ok(None) } else { Err(Failure::without_wire(wrong)) }
 }
 
-/// What was counted, once no more comes: a statement is counted when its cursor is closed, which may be after the answer. That
-/// nothing is there at once says nothing, so it is looked for again after a pause.
+/// The counts, once they no longer change. A statement is counted when its cursor is closed, possibly after
+/// the answer, so zero at first proves nothing.
 fn settled(backing: &mut Backing) -> Result<BackingCounts, Failure> {
     let mut sum = BackingCounts::default();
     let mut quiet = 0;
@@ -84,16 +84,16 @@ fn settled(backing: &mut Backing) -> Result<BackingCounts, Failure> {
     Ok(sum)
 }
 
-/// Has a judge take note of what an answer says that is stored. Each answer came before the next request was sent.
+/// Makes the judge record the stored values that an answer claims. Answers and requests alternate.
 fn note(asked: &Asked<'_>, response: &Response, turn: u64) {
     if let ExpectedBody::Judged(Judged(judge)) = &asked.expected.body {
         let flight = Flight { sent_ns: 2 * turn, answered_ns: 2 * turn + 1 };
-        // That it is right was seen.
+        // Whether the answer is right was checked before.
         judge.is_right(&response.body, flight);
     }
 }
 
-/// What was counted and should not have been.
+/// Descriptions of wrong counts.
 fn wrong_counts(request: &Request, counts: &BackingCounts) -> Vec<String> {
     let statements = request.statements.unwrap_or_default();
     let table = [

@@ -1,4 +1,4 @@
-//! What all checks share: the service's address, what was found so far, and how to send a request and evaluate its answer.
+//! Shared by all checks: the service's address, earlier findings, sending and evaluating.
 
 use std::rc::Rc;
 use std::time::Instant;
@@ -23,37 +23,37 @@ pub(super) struct Bench<'c> {
     pub contract: &'c Contract,
     pub options: &'c Options,
     pub host: String,
-    /// A connection was refused: no check will find more.
+    /// A connection was refused: further checks are useless.
     pub unreachable: bool,
-    /// The requests that are answered, and what the further checks hold an answer to; all of them until `response` has asked.
+    /// Requests that get an answer, with the standard for it; all requests until `response` has run.
     pub answered: Vec<(&'c Request, Standard)>,
-    /// When the first right answer of the load came, and its `Date`: `date` compares it with a later one.
+    /// Time and `Date` of the first right answer of the load, which `date` compares with a later one.
     pub first_date: Option<(Instant, Option<String>)>,
-    /// What `response` expected, by the name of the request: `fresh` knows a cached answer by it.
+    /// The expectations of `response` by request name, which `fresh` uses to recognise cached answers.
     pub expected: Vec<(&'c str, Expected)>,
     pub patience: Rc<Patience>,
     pub target: Endpoint,
 }
 
-/// What an answer must be. Where it is wrong, that is reported once and not by each check again; whether it comes is another
-/// question.
+/// The requirement on an answer in further checks. A wrong answer is reported once, not by each check; a
+/// missing one is another matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standard {
-    /// All that the contract says.
+    /// All requirements of the contract.
     Contract,
-    /// What is wrong with the answer was said by `response`: its status is the one that came then.
+    /// `response` reported the wrong answer: only its status must be the same again.
     Status(u16),
-    /// Whether it is right depends on the values in the request, as `fresh` has said.
+    /// Whether it is right depends on values in the request, as `fresh` reported.
     Any,
 }
 
-/// A request with its placeholders filled, and what must come back.
+/// A request with its placeholders filled, and the expected answer.
 #[derive(Debug)]
 pub(super) struct Asked<'c> {
     pub request: &'c Request,
     pub filled: Filled,
     pub expected: Expected,
-    /// What is right too.
+    /// An alternative right answer.
     otherwise: Option<Expected>,
     standard: Standard,
 }
@@ -75,25 +75,25 @@ impl<'c> Bench<'c> {
         }
     }
 
-    /// Each check has its own stream of randomness, so that a new check does not change what the others send.
+    /// Each check has its own random stream, so that a new check does not change what others send.
     pub(super) fn rng(&self, check: CheckId) -> ChaCha8Rng {
         let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed);
         rng.set_stream(check as u64);
         rng
     }
 
-    /// The requests that are answered, rightly or not; no later steps of sequences, which cannot be sent by themselves.
+    /// Requests that get an answer, right or wrong, except later steps of sequences.
     pub(super) fn requests(&self) -> Vec<&'c Request> {
         self.answered.iter().map(|(request, _)| *request).collect()
     }
 
-    /// Those that are part of the load.
+    /// The answered requests of the load.
     pub(super) fn load(&self) -> Vec<&'c Request> {
         let is_loaded = |request: &&Request| self.contract.is_loaded(request);
         self.requests().into_iter().filter(is_loaded).collect()
     }
 
-    /// Those that are part of the load, answered or not, if none is answered.
+    /// The answered requests of the load; if there are none, all of the load.
     pub(super) fn load_at_least(&self) -> Vec<&'c Request> {
         let all = self.contract.loaded().filter(|request| self.contract.is_asked_alone(request));
         match self.load() {
@@ -102,7 +102,7 @@ impl<'c> Bench<'c> {
         }
     }
 
-    /// One of the load, answered rightly if there is such a one.
+    /// A request of the load, if possible one with a right answer.
     pub(super) fn first(&self) -> Option<&'c Request> {
         let load = self.load();
         load.iter().find(|request| self.is_right(request)).or(load.first()).copied()
@@ -112,19 +112,19 @@ impl<'c> Bench<'c> {
         self.standard(request) == Some(Standard::Contract)
     }
 
-    /// Absent where the request is not answered.
+    /// Absent if the request gets no answer.
     pub(super) fn standard(&self, request: &Request) -> Option<Standard> {
         let found = self.answered.iter().find(|(answered, _)| answered.name == request.name);
         found.map(|(_, standard)| *standard)
     }
 
-    /// `request` with its placeholders filled, and what the answer is held to.
+    /// `request` with its placeholders filled, and the standard for its answer.
     pub(super) fn any(&self, request: &'c Request, rng: &mut ChaCha8Rng) -> Asked<'c> {
         let standard = self.standard(request).unwrap_or(Standard::Contract);
         Asked { standard, ..Asked::new(request, rng, None) }
     }
 
-    /// Makes `check` for each of `requests`.
+    /// Runs `check` for each of `requests`.
     pub(super) fn each(
         &mut self,
         check: CheckId,
@@ -150,7 +150,7 @@ impl<'c> Bench<'c> {
         Failure::without_wire(format!("cannot connect to \"{}\": {error}", self.target))
     }
 
-    /// The request on a connection of its own; the connection comes back with the answer.
+    /// Sends the request on a new connection; returns the connection with the answer.
     pub(super) fn ask_alone(&mut self, asked: &Asked<'_>) -> Result<(Talk, Response), Failure> {
         let mut talk = self.open()?;
         talk.send(&asked.filled.bytes(&self.host));
@@ -164,7 +164,7 @@ impl<'c> Asked<'c> {
         Asked::of(request, Values::new(rng, label_length))
     }
 
-    /// With the values of the steps before it.
+    /// A request with values captured from earlier steps.
     pub(super) fn of_step(request: &'c Request, rng: &mut ChaCha8Rng, captured: &Captured) -> Asked<'c> {
         Asked::of(request, Values::new(rng, None).with(captured))
     }
@@ -178,7 +178,7 @@ impl<'c> Asked<'c> {
         self.filled.method == "HEAD"
     }
 
-    /// The status that must come, if any one must.
+    /// The required status, if there is one.
     pub(super) fn status(&self) -> Option<u16> {
         match self.standard {
             Standard::Contract => Some(self.expected.status),
@@ -197,7 +197,7 @@ impl<'c> Asked<'c> {
         }
     }
 
-    /// What is not offered may be answered otherwise. If neither is right, the first is what is missed.
+    /// Accepts the alternative answer too. If neither is right, the error describes the first.
     fn judge_by_contract(&self, response: &Response) -> Result<(), String> {
         let judged = judge(response, &self.request.answer, &self.expected);
         let otherwise = self.request.otherwise.as_ref().zip(self.otherwise.as_ref());

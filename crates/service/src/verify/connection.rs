@@ -11,13 +11,13 @@ use super::judge::header;
 use super::talk::{After, Progress, Talk, Trouble};
 use super::transcript::{CheckResult, Failure, Tried};
 
-/// Requests on one connection: more than the limits that servers are shipped with (100 and 1,000 in several).
+/// Requests on one connection: more than the default limits of servers (several have 100 or 1,000).
 const KEPT_FOR: usize = 1100;
-/// A slow service is asked no more often than this, once the time is up.
+/// Minimum for a slow service, once the time is up.
 const KEPT_AT_LEAST: usize = 200;
 const KEPT_WITHIN: Duration = Duration::from_secs(5);
-/// After each of the first few answers verify waits a moment, so that a service that does not keep connections is found at
-/// once.
+/// After each of the first few answers verify waits a moment, to detect at once a service that does not keep
+/// connections.
 const LOOKED_AT_CLOSELY: usize = 3;
 
 pub(super) fn pipelined(bench: &mut Bench<'_>) -> Vec<CheckResult> {
@@ -94,8 +94,8 @@ fn kept(bench: &mut Bench<'_>) -> Tried {
     Ok(None)
 }
 
-/// Checks whether the connection has ended before the next request is sent. Afterwards a close could not be distinguished from
-/// a reset, because bytes sent to a closed socket are answered with a reset.
+/// Checks whether the connection has ended before the next request is sent. Later a close looks like a reset,
+/// because bytes sent to a closed socket cause one.
 fn still_open(bench: &Bench<'_>, talk: &mut Talk, answered: usize) -> Result<(), Failure> {
     if answered <= LOOKED_AT_CLOSELY {
         sleep(bench.options.timeouts.pause);
@@ -172,7 +172,7 @@ pub(super) fn http_1_0(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     })
 }
 
-/// The service must now close the connection, because `why`.
+/// The service must now close the connection; `why` is the reason.
 fn closed(talk: &mut Talk, why: &str) -> Result<(), Failure> {
     let reason = match talk.after() {
         After::Closed => return Ok(()),

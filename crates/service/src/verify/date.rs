@@ -1,4 +1,4 @@
-//! The check `date`: a `Date` header, where one is sent, is valid, moves, and is that of this machine's clock.
+//! The check `date`: a `Date` header, if sent, is valid, advances, and agrees with this machine's clock.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -11,12 +11,12 @@ use super::judge::header;
 use super::transcript::{CheckResult, Failure};
 
 const IMF_FIXDATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
-/// A second later the Date must be another one; a little more, because services renew it by a timer.
+/// Time after which the Date must differ: a little over a second, as services renew it by a timer.
 const APART: Duration = Duration::from_millis(1100);
-/// On a busy machine that timer comes late: only a Date that stands still for so long is a constant.
+/// On a busy machine that timer is late: only a Date that is unchanged for this long is a constant.
 const APART_MAX: Duration = Duration::from_millis(3500);
 
-/// Seconds that a Date may differ from the clock of this machine: services renew it by a timer, and machines are busy.
+/// Largest difference between a Date and this machine's clock, in seconds: timers may be late.
 const OFF_MAX: i64 = 5;
 
 pub(super) fn date(bench: &mut Bench<'_>) -> Vec<CheckResult> {
@@ -26,7 +26,7 @@ pub(super) fn date(bench: &mut Bench<'_>) -> Vec<CheckResult> {
             let (talk, response) = bench.ask_alone(&bench.any(request, rng))?;
             Ok((talk, header(&response, "date")))
         };
-        // The other checks took place in between, so that there is seldom anything left to wait for.
+        // Other checks ran in between, so usually there is no time left to wait.
         let (since, first) = match bench.first_date.take() {
             Some(first) => first,
             None => (Instant::now(), ask(bench)?.1),
@@ -56,7 +56,7 @@ pub(super) fn date(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     })
 }
 
-/// A Date is that of this machine's clock: the service runs on it.
+/// Checks a Date against the clock of this machine, on which the service runs.
 fn of_today(date: &str, now: i64) -> Result<(), String> {
     let Some(off) = seconds(date).map(|seconds| seconds - now) else { return Ok(()) };
     if off.abs() <= OFF_MAX {
@@ -88,12 +88,12 @@ fn compare(first: &str, second: &str) -> Result<bool, String> {
     }
 }
 
-/// Seconds since 1970 of an IMF-fixdate, the only form that a server may send; weekday included.
+/// Seconds since 1970 of an IMF-fixdate with weekday, the only form that servers may send.
 fn seconds(date: &str) -> Option<i64> {
-    // A leap second is valid in HTTP, and no second of this calendar.
+    // A leap second is valid in HTTP, but not in this calendar.
     let date = date.replace(":60 GMT", ":59 GMT");
     let time = DateTime::strptime(IMF_FIXDATE, &date).ok()?;
-    // Reading is lenient about upper and lower case, blanks and leading zeros; writing is not.
+    // Parsing ignores case, blanks and leading zeros; formatting does not.
     let is_exact = time.strftime(IMF_FIXDATE).to_string() == date;
     is_exact.then_some(time.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
 }

@@ -1,13 +1,13 @@
-//! Bytes as text in which every byte is recognisable, for reasons and for the transcript of a failure.
+//! Bytes as text in which each byte is recognisable, for messages and failure transcripts.
 
 use std::fmt::Write;
 
 use tare_host::foreign;
 
-/// Excerpts in reasons are cut to about this many bytes.
+/// Approximate length of excerpts in messages.
 const EXCERPT_LENGTH_MAX: usize = 60;
 
-/// `\r`, `\n`, `\t`, `\\` and `\xNN` for what is not printable UTF-8.
+/// Uses `\r`, `\n`, `\t`, `\\`, and `\xNN` for anything that is not printable UTF-8.
 pub(super) fn escape(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
@@ -32,7 +32,7 @@ pub(super) fn escape(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes in quotes, cut where they are many.
+/// The bytes in quotes, truncated if they are many.
 pub(crate) fn quote(bytes: &[u8]) -> String {
     match bytes.split_at_checked(EXCERPT_LENGTH_MAX) {
         Some((shown, rest)) if !rest.is_empty() => format!("\"{}...\"", escape(shown)),
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(escape("\u{202e}".as_bytes()), "\\xe2\\x80\\xae", "it turns what follows");
     }
 
-    /// The bytes that an escaped text stands for.
+    /// The bytes of an escaped text.
     fn unescape(text: &str) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut rest = text;

@@ -1,4 +1,4 @@
-//! The check `h2-goaway`: a connection that is open while the service is stopped. Who stops the service holds it.
+//! The check `h2-goaway`: the caller that stops the service holds a connection open meanwhile.
 
 use tare_load::Endpoint;
 
@@ -9,14 +9,14 @@ use super::{CheckId, Options, weigh};
 use crate::client::Deadline;
 use crate::contract::{Contract, Level};
 
-/// An open connection of HTTP/2 on which nothing is asked any more.
+/// An open HTTP/2 connection without further requests.
 #[derive(Debug)]
 pub(crate) struct Farewell {
     talk: FrameTalk,
 }
 
 impl Farewell {
-    /// Absent where the check is not made, or where no connection can be had: other checks have said so.
+    /// Absent if the check does not apply, or no connection can be made, which other checks report.
     pub(crate) fn open(contract: &Contract, target: &Endpoint, options: &Options) -> Option<Farewell> {
         let is_made = CheckId::H2Goaway.concerns(options.channel.protocol)
             && contract.level(CheckId::H2Goaway) != Level::Skip;
@@ -26,7 +26,7 @@ impl Farewell {
         Some(Farewell { talk })
     }
 
-    /// Once the service is stopped: how the connection ended.
+    /// How the connection ended; call it after the service was stopped.
     pub(crate) fn result(self, contract: &Contract, options: &Options) -> CheckResult {
         let deadline = Deadline::after(options.timeouts.answer);
         let tried = CheckResult::of(CheckId::H2Goaway, "SIGTERM", self.ended(deadline));

@@ -1,4 +1,4 @@
-//! The check `request-forms`: one request has many forms on the wire, and means the same in each.
+//! The check `request-forms`: a request has several forms on the wire with the same meaning.
 
 use std::thread::sleep;
 
@@ -9,9 +9,9 @@ use super::bench::{Asked, Bench};
 use super::transcript::{CheckResult, Failure, Tried};
 use crate::contract::{Filled, chunk};
 
-/// RFC 9112 recommends that 8,000 bytes of request line are understood; servers that bound the whole head do it at 8 KiB.
+/// RFC 9112 recommends support for request lines of 8,000 bytes; servers that limit the whole head use 8 KiB.
 const HEAD_LENGTH: usize = 8000;
-/// Below one MiB, the least of the frameworks' limits that are not meant for small messages only.
+/// Below 1 MiB, the smallest limit of frameworks that are not for small messages only.
 const BODY_LENGTH: usize = 1_000_000;
 const PADDING: usize = 1000;
 
@@ -51,7 +51,7 @@ pub(super) fn request_forms(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     results
 }
 
-/// Once in one write, and once in a segment for each piece.
+/// Sends the request in one write, then with a segment for each piece.
 fn whole_and_cut(bench: &mut Bench<'_>, asked: &Asked<'_>, form: Form, pieces: &[Vec<u8>]) -> Tried {
     let whole = send(bench, asked, form, &[pieces.concat()])?;
     send(bench, asked, form, pieces).map(|_| whole).map_err(|failure| {
@@ -77,18 +77,18 @@ fn send(bench: &mut Bench<'_>, asked: &Asked<'_>, form: Form, pieces: &[Vec<u8>]
 }
 
 impl Form {
-    /// A server may have limits, and say so: RFC 9110, 15.5.12 and 15.5.14, RFC 6585, 5.
+    /// Whether a server may reject this form by a limit: RFC 9110, 15.5.12 and 15.5.14, RFC 6585, 5.
     fn may_be_refused_with(self, status: u16) -> bool {
         match self {
             Form::Chunked => status == 411,
-            // A server with one buffer for a whole request calls it too large.
+            // A server with one buffer for a whole request reports 413.
             Form::LongHead => matches!(status, 431 | 413),
             Form::LongBody => status == 413,
             Form::NoBlank | Form::LowerCase | Form::UpperCase => false,
         }
     }
 
-    /// The request in this form, cut where it hurts; absent where the form has no meaning for it.
+    /// The request in this form, split at critical places; absent if the form does not apply.
     fn pieces(self, filled: &Filled, host: &str, is_reference: bool) -> Option<Vec<Vec<u8>>> {
         let spelt = |name: &str, value: &str| match self {
             Form::NoBlank => format!("{name}:{value}\r\n"),
@@ -97,7 +97,7 @@ impl Form {
             Form::LongHead | Form::Chunked | Form::LongBody => format!("{name}: {value}\r\n"),
         };
         let body = match (self, &filled.body) {
-            // A reference looks for the ends of heads, and knows no bodies.
+            // A reference only looks for the ends of heads, and does not parse bodies.
             (Form::Chunked | Form::LongBody, _) if is_reference => return None,
             (Form::Chunked, body) => Some(body.clone()?),
             (Form::LongBody, body) => Some(padded(body.as_deref()?)?),
@@ -127,7 +127,7 @@ impl Form {
         if self != Form::Chunked {
             return vec![first.to_vec(), second.to_vec()];
         }
-        // The second chunk is cut between its length and its data, and the last one within its end.
+        // The second chunk is split between length and data, the last one within its end.
         let data: Vec<Vec<u8>> =
             [first, second].into_iter().filter(|data| !data.is_empty()).map(chunk).collect();
         let mut pieces: Vec<Vec<u8>> =
@@ -143,7 +143,7 @@ fn cut_behind_the_first_line(chunk: &[u8]) -> [Vec<u8>; 2] {
     [line.to_vec(), data.to_vec()]
 }
 
-/// Fields that mean nothing, until the head with its empty line is as long as it shall be.
+/// Adds meaningless fields until the head has its target length, including the empty line.
 fn lengthen(head: &mut String) {
     for number in 1.. {
         let left = HEAD_LENGTH.saturating_sub(head.len() + 2);
@@ -151,13 +151,13 @@ fn lengthen(head: &mut String) {
         if left <= name.len() + 2 {
             return;
         }
-        // The last but one leaves enough for another.
+        // The last field but one leaves enough room for another.
         let length = if left < 2 * PADDING { left } else { PADDING };
         *head += &format!("{name}{}\r\n", "x".repeat(length - name.len() - 2));
     }
 }
 
-/// Blanks behind JSON mean nothing; a body that is none cannot be made longer.
+/// Appends blanks, which are meaningless after JSON; other bodies cannot be extended.
 fn padded(body: &str) -> Option<String> {
     let is_json = serde_json::from_str::<serde_json::Value>(body).is_ok();
     is_json.then(|| body.to_owned() + &" ".repeat(BODY_LENGTH.saturating_sub(body.len())))

@@ -1,4 +1,4 @@
-//! The check `fragments`: a request means the same however TCP cuts it.
+//! The check `fragments`: a request means the same however TCP splits it.
 
 use std::thread::sleep;
 
@@ -6,7 +6,7 @@ use super::CheckId;
 use super::bench::{Asked, Bench};
 use super::transcript::{CheckResult, Failure, Tried};
 
-/// No more bytes of a request are sent one by one.
+/// Most bytes of a request that are sent one by one.
 const SINGLE_BYTES_MAX: usize = 2000;
 
 pub(super) fn fragments(bench: &mut Bench<'_>) -> Vec<CheckResult> {
@@ -24,7 +24,7 @@ pub(super) fn fragments(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     })
 }
 
-/// Byte by byte; the rest of a long body in one piece, since a parser that takes thousands of bytes one by one takes more.
+/// Splits into single bytes, except the rest of a long body: thousands prove as much as more.
 fn single_bytes(bytes: &[u8]) -> Vec<&[u8]> {
     let (single, rest) = bytes.split_at(bytes.len().min(SINGLE_BYTES_MAX));
     single.chunks(1).chain((!rest.is_empty()).then_some(rest)).collect()
@@ -33,7 +33,7 @@ fn single_bytes(bytes: &[u8]) -> Vec<&[u8]> {
 fn send(bench: &mut Bench<'_>, asked: &Asked<'_>, segments: &[&[u8]]) -> Tried {
     let mut talk = bench.open()?;
     let total: usize = segments.iter().map(|segment| segment.len()).sum();
-    // Hundreds of single bytes share the patience that two segments have.
+    // Hundreds of single bytes share the pause that two segments have.
     let pause = bench.options.timeouts.pause / u32::try_from(segments.len().clamp(2, 20) / 2).unwrap_or(1);
     let mut sent = 0;
     for segment in segments {
@@ -61,7 +61,7 @@ fn early(talk: &mut super::talk::Talk, asked: &Asked<'_>, sent: usize, total: us
     }
 }
 
-/// The places at which parsers stumble, with a name for each.
+/// Named places at which parsers fail when a request is split.
 fn cuts(bytes: &[u8]) -> Vec<(usize, &'static str)> {
     let find = |needle: &[u8]| bytes.windows(needle.len()).position(|window| window == needle);
     let line = find(b"\r\n").unwrap_or(0);

@@ -1,5 +1,5 @@
-//! HTTP/2 frame by frame (RFC 9113, 4): for the checks that look at what an implementation of HTTP/2 would hide. It decodes heads by the
-//! crate `loona-hpack`, and makes its own by hand, without compression.
+//! HTTP/2 frame by frame (RFC 9113, 4), for checks of details that an HTTP/2 library hides. The crate
+//! `loona-hpack` decodes heads; heads to send are encoded here, without compression.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -27,21 +27,21 @@ pub(super) const END_HEADERS: u8 = 4;
 const PADDED: u8 = 8;
 const PRIORITY: u8 = 32;
 
-/// Type, flags, stream and length.
+/// A frame header: type, flags, stream and length.
 const HEAD_BYTES: usize = 9;
-/// What a frame may hold unless more was asked for.
+/// Default limit of a frame's payload.
 const FRAME_BYTES_MAX: usize = 16 * 1024;
-/// The last frames that are kept for a failure.
+/// Number of last frames stored for a failure.
 const KEPT: usize = 24;
-/// The longest head, before and after it is decoded.
+/// Limit of a head, before and after decoding.
 const HEAD_LIST_BYTES_MAX: usize = 64 * 1024;
-/// That of an answer, and its trailers.
+/// The head of an answer, and its trailers.
 const HEADS_MAX: usize = 2;
-/// What a field counts beside its name and value (RFC 9113, 6.5.2).
+/// Overhead of a field besides name and value (RFC 9113, 6.5.2).
 const FIELD_BYTES: usize = 32;
-/// More than any answer here has, on one connection.
+/// Limit of frames on one connection; answers here have fewer.
 const FRAMES_MAX: usize = 100_000;
-/// More than come beside an answer, such as SETTINGS.
+/// Limit of frames besides an answer, such as SETTINGS.
 const FRAMES_BESIDE: usize = 1_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,13 +52,13 @@ pub(super) struct SeenFrame {
     pub payload: Vec<u8>,
 }
 
-/// A head as it was decoded: names and values in their order.
+/// A decoded head: names and values in order.
 pub(super) type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// What came on a stream so far.
+/// The content received on a stream so far.
 #[derive(Debug, Default)]
 pub(super) struct SeenStream {
-    /// The first is that of the answer; another is that of trailers.
+    /// The head of the answer; a second one is the trailers.
     pub heads: Vec<Fields>,
     pub body: Vec<u8>,
     pub has_ended: bool,
@@ -66,24 +66,24 @@ pub(super) struct SeenStream {
     pub reset: Option<u32>,
 }
 
-/// One connection, and what came over it.
+/// A connection, and what it received.
 #[derive(Debug)]
 pub(super) struct FrameTalk {
     connection: ClientConnection,
     patience: Rc<Patience>,
     decoder: Hpack,
     unread: Vec<u8>,
-    /// A head that is not whole yet, with its stream and whether that ends with it.
+    /// An incomplete head, its stream, and whether the stream ends with it.
     head: Option<(u32, bool, Vec<u8>)>,
     pub streams: BTreeMap<u32, SeenStream>,
-    /// How many SETTINGS came, and whether ours were acknowledged.
+    /// Number of received SETTINGS; next, whether the client's were acknowledged.
     pub settings: usize,
     pub is_acknowledged: bool,
     pub goaway: Option<u32>,
     scheme: &'static str,
-    /// Something could not be sent, and so nothing is any more: a service that reads nothing is waited for once.
+    /// A send failed, so nothing more is sent: a service that does not read is waited for only once.
     is_mute: bool,
-    /// The bytes of all heads and bodies so far, and the number of frames.
+    /// Bytes of all heads and bodies so far; next, the number of frames.
     kept_bytes: usize,
     frames: usize,
     sent: Lines,
@@ -108,7 +108,7 @@ impl Lines {
     }
 }
 
-/// Debug for what has none.
+/// Adds Debug to the decoder.
 struct Hpack(loona_hpack::Decoder<'static>);
 
 impl std::fmt::Debug for Hpack {
@@ -135,7 +135,7 @@ pub(super) enum NoFrame {
 }
 
 impl FrameTalk {
-    /// After the preface of the client.
+    /// Connects and sends the preface.
     pub(super) fn open(bench: &mut Bench<'_>) -> Result<FrameTalk, Failure> {
         let deadline = Deadline::after(bench.patience.timeouts.connect);
         let opened = ClientConnection::open_in(&bench.target, &bench.options.channel, deadline);
@@ -157,12 +157,12 @@ impl FrameTalk {
             sent: Lines(["the preface".to_owned(), "SETTINGS".to_owned()].into()),
             received: Lines::default(),
         };
-        // What cannot be sent is found out by reading.
+        // Reading shows whether the preface could be sent.
         let _ = talk.connection.send(&PREFACE.concat(), deadline);
         Ok(talk)
     }
 
-    /// Of its requests.
+    /// The scheme of requests.
     pub(super) fn scheme(&self) -> &'static str {
         self.scheme
     }
@@ -176,7 +176,7 @@ impl FrameTalk {
         self.is_mute = self.connection.send(&bytes, Deadline::after(self.patience.for_answer())).is_err();
     }
 
-    /// A head of these fields.
+    /// Sends a head with these fields.
     pub(super) fn send_head(&mut self, stream: u32, fields: &[(&str, &str)], ends: bool) {
         let end = if ends { END_STREAM } else { 0 };
         self.send(HEADERS, END_HEADERS | end, stream, &encoded(fields));
@@ -184,7 +184,7 @@ impl FrameTalk {
         self.sent.push(format!("  {}", shown.join(", ")));
     }
 
-    /// A body, in frames of the size that any service must take.
+    /// Sends a body in frames of the size that every service must accept.
     pub(super) fn send_body(&mut self, stream: u32, body: &[u8], ends: bool) {
         let chunks: Vec<&[u8]> =
             if body.is_empty() { vec![body] } else { body.chunks(FRAME_BYTES_MAX).collect() };
@@ -214,7 +214,7 @@ impl FrameTalk {
         Ok(())
     }
 
-    /// The next frame, whatever it is.
+    /// The next frame of any type.
     pub(super) fn next(&mut self, deadline: Deadline) -> Result<SeenFrame, NoFrame> {
         loop {
             if let Some(frame) = parsed(&mut self.unread)? {
@@ -239,7 +239,7 @@ impl FrameTalk {
         }
     }
 
-    /// Enters what a frame says, and answers what must be answered.
+    /// Records a frame, and sends the required reply.
     pub(super) fn take(&mut self, frame: &SeenFrame) -> Result<(), NoFrame> {
         match (frame.kind, frame.flags & ACK != 0) {
             (SETTINGS, true) => self.is_acknowledged = true,
@@ -278,7 +278,7 @@ impl FrameTalk {
     fn take_data(&mut self, frame: &SeenFrame) -> Result<(), NoFrame> {
         let data = without_padding(frame)?.to_vec();
         self.keep(data.len())?;
-        // All of it is given back, so that no answer waits for a window.
+        // Returns all of the window, so that no answer waits for it.
         if !frame.payload.is_empty() {
             let count = (frame.payload.len() as u32).to_be_bytes();
             self.send(WINDOW_UPDATE, 0, 0, &count);
@@ -300,7 +300,7 @@ impl FrameTalk {
         let (mut fields, mut bytes) = (Fields::new(), 0);
         let decoded = self.decoder.0.decode_with_cb(&block, |name, value| {
             bytes += name.len() + value.len() + FIELD_BYTES;
-            // A byte of the block can stand for 4 KiB.
+            // One byte of the block can expand to 4 KiB.
             if bytes <= HEAD_LIST_BYTES_MAX {
                 fields.push((name.into_owned(), value.into_owned()));
             }
@@ -388,7 +388,7 @@ pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Takes the first frame out of `bytes`, if it is whole.
+/// Takes the first frame from `bytes`, if it is complete.
 pub(super) fn parsed(bytes: &mut Vec<u8>) -> Result<Option<SeenFrame>, NoFrame> {
     let Some(head) = bytes.get(..HEAD_BYTES) else { return Ok(None) };
     let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
@@ -415,12 +415,12 @@ fn without_padding(frame: &SeenFrame) -> Result<&[u8], NoFrame> {
     cut().ok_or_else(|| wrong("more padding than there is frame"))
 }
 
-/// The places of pseudo-headers in the static table (RFC 7541, appendix A). Tomcat and Helidon refuse their names as literals,
-/// and no client sends them so.
+/// Indices of pseudo-headers in the static table (RFC 7541, appendix A). Tomcat and Helidon reject their
+/// names as literals, which no client sends.
 const PSEUDO_HEADERS: [(&str, u8); 5] =
     [(":authority", 1), (":method", 2), (":path", 4), (":scheme", 6), (":status", 8)];
 
-/// Fields as literals that no table keeps and no code compresses (RFC 7541, 6.2.2).
+/// Encodes fields as literals without indexing and compression (RFC 7541, 6.2.2).
 pub(super) fn encoded(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut block = Vec::new();
     let text = |text: &str| [&length(text.len()), text.as_bytes()].concat();
@@ -437,7 +437,7 @@ pub(super) fn encoded(fields: &[(&str, &str)]) -> Vec<u8> {
     block
 }
 
-/// An integer with a prefix of seven bits (RFC 7541, 5.1).
+/// Encodes an integer with a seven-bit prefix (RFC 7541, 5.1).
 fn length(mut value: usize) -> Vec<u8> {
     const PREFIX: usize = 0x7f;
     if value < PREFIX {

@@ -1,4 +1,4 @@
-//! The check `fresh`: answers are made from the request, for any values of its placeholders.
+//! The check `fresh`: answers depend on the request, for all values of its placeholders.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -8,9 +8,9 @@ use super::judge::judge;
 use super::transcript::{CheckResult, Failure, Tried};
 use crate::contract::{Kind, LABEL_LENGTH_MAX, Request};
 
-/// The ends of the range, and enough between them that a service made for one length is found and named.
+/// The ends of the range, and values between them to detect and name a service that supports one length only.
 const LABEL_LENGTHS: [usize; 6] = [1, 2, 3, 8, 16, LABEL_LENGTH_MAX];
-/// Times that each request is filled anew.
+/// Number of times that each request is filled.
 const ROUNDS: usize = 8;
 
 pub(super) fn fresh(bench: &mut Bench<'_>) -> Vec<CheckResult> {
@@ -35,7 +35,7 @@ pub(super) fn fresh(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     }
 }
 
-/// What is right for some values only is held to no answer by the other checks, and what is not answered is not asked again.
+/// Other checks accept any answer if only some values give a right one, and skip unanswered requests.
 fn hold_to_less(bench: &mut Bench<'_>, request: &Request, failure: &Failure) {
     bench.answered.retain(|(answered, _)| answered.name != request.name || failure.answer.is_some());
     let same = bench.answered.iter_mut().find(|(answered, _)| answered.name == request.name);
@@ -44,7 +44,7 @@ fn hold_to_less(bench: &mut Bench<'_>, request: &Request, failure: &Failure) {
     }
 }
 
-/// Absent if the request is never answered rightly.
+/// Absent if no answer to the request is right.
 fn one<'c>(bench: &mut Bench<'c>, request: &'c Request, rng: &mut ChaCha8Rng) -> Option<Tried> {
     let is_right = bench.is_right(request);
     if request.ask.placeholders().any(|placeholder| placeholder.kind == Kind::Label) {
@@ -66,7 +66,7 @@ fn one<'c>(bench: &mut Bench<'c>, request: &'c Request, rng: &mut ChaCha8Rng) ->
     Some(rounds.map(|()| None))
 }
 
-/// As [`Bench::ask_alone`], but an answer that was right before is called what it is.
+/// As [`Bench::ask_alone`], but recognises an earlier right answer.
 fn ask(bench: &mut Bench<'_>, asked: &Asked<'_>) -> Tried {
     let mut talk = bench.open()?;
     talk.send(&asked.filled.bytes(&bench.host));
@@ -89,7 +89,7 @@ enum Lengths {
     Mixed(Failure),
 }
 
-/// Tries labels of several lengths and names those that are answered wrongly.
+/// Tries labels of several lengths, and names the lengths with a wrong answer.
 fn lengths<'c>(bench: &mut Bench<'c>, request: &'c Request, rng: &mut ChaCha8Rng) -> Lengths {
     let mut right = Vec::new();
     let mut wrong = Vec::new();

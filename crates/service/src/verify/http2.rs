@@ -1,4 +1,4 @@
-//! The checks that only a service that is asked in HTTP/2 has: what its frames say, and what a second stream finds.
+//! Checks for HTTP/2 services only: the content of frames, and concurrent streams.
 
 use rand_chacha::ChaCha8Rng;
 use tare_load::Endpoint;
@@ -49,7 +49,7 @@ pub(super) fn headers(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     })
 }
 
-/// RFC 9113, 8.2 and 8.3.
+/// Checks a head by RFC 9113, 8.2 and 8.3.
 fn wrong_with(head: &Fields, is_of_trailers: bool) -> Option<String> {
     let names: Vec<String> =
         head.iter().map(|(name, _)| String::from_utf8_lossy(name).into_owned()).collect();
@@ -110,7 +110,7 @@ pub(super) fn trailers(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     })
 }
 
-/// A port of HTTP/2 may close, say by frames that it is no port of HTTP/1.1, or refuse with a status.
+/// An HTTP/2 port may close an HTTP/1.1 connection, reply with HTTP/2 frames, or reject by status.
 pub(super) fn h2c_only(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     of_first(bench, CheckId::H2cOnly, |bench, request, rng| {
         let asked = bench.any(request, rng);
@@ -133,7 +133,7 @@ pub(super) fn h2c_only(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     })
 }
 
-/// Makes `check` with the first request of the load.
+/// Runs `check` with the first request of the load.
 fn of_first<'c>(
     bench: &mut Bench<'c>,
     check: CheckId,
@@ -143,13 +143,13 @@ fn of_first<'c>(
     bench.each(check, first, make)
 }
 
-/// The first request of the load that has a body, or else `request`: a service may not answer before it came.
+/// The first request of the load with a body, or else `request`. A service should answer only after the body.
 fn with_body<'c>(bench: &Bench<'c>, request: &'c Request) -> &'c Request {
     let load = bench.load();
     load.into_iter().find(|other| other.ask.body.is_some() && bench.is_right(other)).unwrap_or(request)
 }
 
-/// With its body and the end of the stream, or its head alone.
+/// Sends the request with body and end of stream, or its head only.
 fn send(talk: &mut FrameTalk, stream: u32, asked: &Asked<'_>, authority: &str, whole: bool) {
     let filled = &asked.filled;
     let scheme = talk.scheme();

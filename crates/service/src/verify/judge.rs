@@ -1,4 +1,4 @@
-//! Compares an answer with what the contract expects, and describes every difference. No I/O.
+//! Compares an answer with the contract's expectation, and describes every difference. No I/O.
 
 use tare_load::exchange::{Expected, ExpectedBody, Judged};
 use tare_load::http1::Response;
@@ -9,7 +9,7 @@ use super::media_type;
 use crate::client::STATUS;
 use crate::contract::{Answer, Encoding, HeaderRule};
 
-/// No more differences of one answer are named: its bytes are printed below them.
+/// Most differences in one message, which the answer's bytes follow.
 const DIFFERENCES_MAX: usize = 6;
 
 /// The first value of the header `name`, as text.
@@ -18,13 +18,13 @@ pub(super) fn header(response: &Response, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(value).trim().to_owned())
 }
 
-/// Whether `response` is what `answer` asks for, its placeholders filled as in `expected`; if not, every difference.
+/// Whether `response` is right for `answer`, with placeholders filled as in `expected`; else all differences.
 pub(super) fn judge(response: &Response, answer: &Answer, expected: &Expected) -> Result<(), String> {
     let mut differences = Vec::new();
     if response.status != expected.status {
         differences.push(format!("expected status {}, got {}", expected.status, status_and_body(response)));
     }
-    // An answer of another class is another answer, an error page for one: it is quoted and not compared.
+    // An answer with another class of status, such as an error page, is quoted instead of compared.
     if response.status / 100 == expected.status / 100 {
         differences.extend(framing(response).err());
         differences.extend(content_type(response, answer).err());
@@ -52,7 +52,7 @@ fn content_type(response: &Response, answer: &Answer) -> Result<(), String> {
     }
 }
 
-/// The header must name what the body is in. What it names is decoded with the body.
+/// The header must name the body's encoding. The body is decoded and compared elsewhere.
 fn encoding(response: &Response, answer: &Answer) -> Result<(), String> {
     let got = header(response, "content-encoding").unwrap_or_else(|| Encoding::Identity.word().to_owned());
     let wanted: Vec<&str> = match answer.encodings.as_slice() {
@@ -89,12 +89,12 @@ pub(super) fn status_and_body(response: &Response) -> String {
     }
 }
 
-/// Whether an answer came by HTTP/2, which marks the end of each by a frame.
+/// Whether an answer came over HTTP/2, in which a frame marks its end.
 pub(super) fn is_of_http2(response: &Response) -> bool {
     response.headers.first().is_some_and(|(name, _)| name == STATUS)
 }
 
-/// A load generator must know where an answer ends without waiting for the end of the connection.
+/// A generator must know the end of an answer without waiting for the connection to end.
 fn framing(response: &Response) -> Result<(), String> {
     if is_of_http2(response) {
         return Ok(());
@@ -118,7 +118,7 @@ fn framing(response: &Response) -> Result<(), String> {
     }
 }
 
-/// What is wrong with a body, if anything is.
+/// The difference of a body from the expected one, if any.
 pub(crate) fn difference(got: &[u8], expected: &ExpectedBody) -> Option<String> {
     let differences = body(got, expected);
     (!differences.is_empty()).then(|| told(&differences))
@@ -146,7 +146,7 @@ fn json_differs(got: &[u8], expected: &JsonPattern) -> Vec<String> {
 
 fn bytes_differ(expected: &[u8], got: &[u8]) -> String {
     let at = expected.iter().zip(got).take_while(|(expected, got)| expected == got).count();
-    // From a little before the difference, so that a long body still shows it.
+    // Begins shortly before the difference, so that it is visible in a long body.
     let excerpt = |bytes: &[u8]| match at.saturating_sub(20) {
         0 => quote(bytes),
         from => format!("{} from byte {from} on", quote(bytes.get(from..).unwrap_or_default())),

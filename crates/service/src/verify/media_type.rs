@@ -1,7 +1,7 @@
-//! Compares content types by what they mean, not by how they are spelled: case, blanks and quotes are free.
+//! Compares content types by meaning, not by spelling: case, blanks and quotes do not matter.
 
-/// Whether `got` is the media type `expected`, or why not. Parameters that `expected` names must be there; more are
-/// allowed, but a charset that was not asked for must be UTF-8, because that is what the bodies are compared in.
+/// Whether `got` is the media type `expected`, or why not. Parameters in `expected` are required and others
+/// are allowed, except that an additional charset must be UTF-8, in which bodies are compared.
 pub(super) fn compare(expected: &str, got: &str) -> Result<(), String> {
     let differs = |why: &str| Err(format!("expected content type \"{expected}\", got \"{got}\"{why}"));
     let (expected_type, expected_parameters) = parse(expected);
@@ -26,7 +26,7 @@ pub(super) fn compare(expected: &str, got: &str) -> Result<(), String> {
     }
 }
 
-/// The type and its parameters, all in lower case: the values compared here (charsets) have no case.
+/// Type and parameters in lower case; the compared values (charsets) are case-insensitive.
 fn parse(value: &str) -> (String, Vec<(String, String)>) {
     let mut parts = value.split(';').map(|part| part.trim().to_ascii_lowercase());
     let media_type = parts.next().unwrap_or_default();

@@ -1,9 +1,9 @@
-//! Proves a running service against a contract, before it is measured and again afterwards.
+//! Verifies a running service against a contract, before it is measured and again afterwards.
 //!
 //! [`verify`] sends requests, evaluates the answers and returns a [`Transcript`]; its caller starts the service and prints
 //! the transcript.
-//! All of it happens in the calling thread, so that a thread that has entered a network namespace verifies what is in
-//! there. Nothing waits without a deadline.
+//! Everything runs in the calling thread, so that a thread in another network namespace verifies a service
+//! there. Every wait has a time limit.
 
 mod backing;
 mod bench;
@@ -50,33 +50,33 @@ use tare_host::signals;
 use tare_load::Endpoint;
 use transcript::Failure;
 
-/// What is known of the service beforehand, and how patient verify is.
+/// Known properties of the service, and time limits.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
-    /// Determines the values of placeholders. Two runs with one seed send the same bytes.
+    /// Seed of placeholder values. Two runs with the same seed send the same bytes.
     pub seed: u64,
-    /// A reference sends one fixed response, so it is not asked what it cannot know.
+    /// A reference sends one fixed response, so checks that it cannot satisfy are skipped.
     pub style_is_reference: bool,
-    /// The manifest says `keeps-connections = false`: each answer must announce `Connection: close`, and close it.
+    /// The manifest has `keeps-connections = false`: each answer must announce `Connection: close` and close.
     pub closes_connections: bool,
-    /// Checks that the manifest lists as known failures, with the reason: such a failure is a warning.
+    /// Known failures of the manifest with their reasons: such a failure is a warning.
     pub known_failures: Vec<(CheckId, String)>,
-    /// What requests name as their `Host`; absent: the address.
+    /// The `Host` header of requests; absent: the address.
     pub host: Option<String>,
-    /// In which protocol the service is asked.
+    /// Protocol and certificates of the connections.
     pub channel: Channel,
     pub timeouts: Timeouts,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeouts {
-    /// For a connection to be accepted.
+    /// Time limit to accept a connection.
     pub connect: Duration,
-    /// For a whole answer, and for a connection to be closed.
+    /// Time limit of a whole answer, and of a close.
     pub answer: Duration,
-    /// The same, once the service has let verify wait in vain twice.
+    /// The shorter time limit after two waits in vain.
     pub after_silence: Duration,
-    /// Between two segments of a cut request, so that the service reads the first alone.
+    /// Pause between two segments of a split request, so that the service reads the first alone.
     pub pause: Duration,
 }
 
@@ -92,27 +92,27 @@ impl Default for Timeouts {
 }
 
 impl Options {
-    /// Nothing special is known of the service, and the timeouts are those for an idle machine.
+    /// Options for an ordinary service, with time limits for an idle machine.
     pub fn new(seed: u64) -> Options {
         Options { seed, ..Options::default() }
     }
 
-    /// The service takes this long for an answer (`DELAY_MS`).
+    /// Adds the service's delay (`DELAY_MS`) to the time limits.
     pub fn allow(&mut self, delay: Duration) {
         self.timeouts.answer += delay;
         self.timeouts.after_silence += delay;
     }
 }
 
-/// Why a check was not made that would have been.
+/// The reason for a check that an interrupt prevented.
 const INTERRUPTED: &str = "interrupted";
 
-/// Asks the service at `target` everything that `contract` demands. How it ends is not seen here: [`ended`].
+/// Runs all checks of `contract` on the service at `target`, except that of its end: see [`ended`].
 pub fn verify(contract: &Contract, target: &Endpoint, options: &Options) -> Transcript {
     verify_only(contract, target, options, CheckId::ALL)
 }
 
-/// Makes only some of the checks: what is worth asking again after a load.
+/// Runs only some checks, such as those to repeat after a load.
 pub fn verify_only(
     contract: &Contract,
     target: &Endpoint,
@@ -123,7 +123,7 @@ pub fn verify_only(
     let mut checks = Vec::new();
     let protocol = options.channel.protocol;
     let is_made = |check: &&CheckId| {
-        // These are made by who starts and stops the service.
+        // The caller that starts and stops the service runs these.
         check.concerns(protocol) && !matches!(check, CheckId::Backing | CheckId::End | CheckId::H2Goaway)
     };
     for &check in only.iter().filter(is_made) {
@@ -132,7 +132,7 @@ pub fn verify_only(
             Some(reason) => checks.push(CheckResult::skipped(check, "", reason)),
             None => {
                 let results = make(check, &mut bench);
-                // What came to no end because the user wanted so says nothing about the service.
+                // A check that an interrupt cut short says nothing about the service.
                 if signals::received().is_some() {
                     checks.push(CheckResult::skipped(check, "", INTERRUPTED));
                     continue;
@@ -145,7 +145,7 @@ pub fn verify_only(
     Transcript { contract: contract.name.clone(), checks }
 }
 
-/// The check `end`: what the caller saw who stopped the service, and whether it was as it should be.
+/// The check `end`: evaluates how the service ended, as seen by the caller.
 pub fn ended(contract: &Contract, options: &Options, end: Result<(), String>) -> CheckResult {
     if contract.level(CheckId::End) == Level::Skip {
         return CheckResult::skipped(CheckId::End, "", "the contract says skip");
@@ -178,7 +178,7 @@ fn make(check: CheckId, bench: &mut Bench<'_>) -> Vec<CheckResult> {
         CheckId::H2Streams => http2::streams(bench),
         CheckId::H2Trailers => http2::trailers(bench),
         CheckId::Alive => response::alive(bench),
-        // Made by who starts and stops the service.
+        // The caller that starts and stops the service runs these.
         CheckId::Backing | CheckId::End | CheckId::H2Goaway => Vec::new(),
     }
 }
@@ -213,7 +213,7 @@ fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
     if bench.unreachable {
         return Some("nothing accepts connections");
     }
-    // `fresh` may find which labels are answered, where `response` met another; and these say why nothing is.
+    // `fresh` may find labels with an answer although `response` found none; these explain missing answers.
     let needs_an_answer = !matches!(
         check,
         CheckId::Response
@@ -226,7 +226,7 @@ fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
     (needs_an_answer && bench.load().is_empty()).then_some("no request of the load was answered")
 }
 
-/// The severity of a failure follows from the contract and from the known failures of the manifest.
+/// The severity of a failure, from the contract and the manifest's known failures.
 fn weigh(mut result: CheckResult, contract: &Contract, options: &Options) -> CheckResult {
     let Outcome::Fail(reason) = &result.outcome else { return result };
     if contract.level(result.check) == Level::Warn {

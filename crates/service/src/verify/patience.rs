@@ -1,25 +1,25 @@
-//! How long verify waits for a service, which is less once it has waited in vain: a service that hangs is proved in seconds.
+//! Time limits of verify: shorter after waits in vain, so that a hanging service fails within seconds.
 
 use std::cell::Cell;
 use std::time::Duration;
 
 use super::Timeouts;
 
-/// After this number of waits in vain the next ones are shorter.
+/// Number of waits in vain after which limits are shorter.
 const IN_VAIN_MAX: u32 = 2;
 
-/// Answers and the ends of connections are counted apart: who leaves a connection open is not slow to answer.
+/// Answers and closes are counted separately: a service that leaves connections open may answer quickly.
 #[derive(Debug)]
 pub(super) struct Patience {
     pub timeouts: Timeouts,
     answers: Cell<u32>,
     ends: Cell<u32>,
-    /// The check that is made is known to fail.
+    /// Whether the current check is a known failure.
     fails: Cell<bool>,
 }
 
 impl Patience {
-    /// `leaves_open` is known of a service that does not close connections when it should.
+    /// `leaves_open`: the service is known not to close connections when it should.
     pub(super) fn new(timeouts: &Timeouts, leaves_open: bool) -> Patience {
         let ends = if leaves_open { IN_VAIN_MAX } else { 0 };
         Patience {
@@ -30,7 +30,7 @@ impl Patience {
         }
     }
 
-    /// Of a check that is known to fail little is hoped for.
+    /// Begins a check; one that is known to fail gets the short time limit.
     pub(super) fn begin(&self, is_known_to_fail: bool) {
         self.fails.set(is_known_to_fail);
     }

@@ -1,4 +1,4 @@
-//! The checks about what a service must refuse: `not-found`, `wrong-method` and `bad-input`.
+//! Checks of requests that a service must reject: `not-found`, `wrong-method` and `bad-input`.
 
 use rand_chacha::ChaCha8Rng;
 use tare_load::http1::Response;
@@ -22,7 +22,7 @@ pub(super) fn not_found(bench: &mut Bench<'_>) -> Vec<CheckResult> {
             body: None,
             framing: BodyFraming::Length,
         };
-        // Long labels, so that no path of the contract is met by chance.
+        // Long labels, so that no path of the contract matches by chance.
         ask.fill(&mut Values::new(&mut rng, Some(16)))
     });
     let beside = unknown::paths_beside(bench.contract, &mut rng);
@@ -40,14 +40,14 @@ pub(super) fn not_found(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     results
 }
 
-/// A server that refuses a method on every path may do so before it looks at the path.
+/// A server that rejects a method on every path may do so before it checks the path.
 fn unknown_path(bench: &mut Bench<'_>, filled: &Filled) -> Tried {
     let expected = "status 404 for a path that the contract does not know";
     let by_method = filled.method != "GET";
     refused(bench, filled, expected, |status| status == 404 || (by_method && status == 405)).map(|_| None)
 }
 
-/// A server without a router is no service with a mistake, if its manifest says what it is.
+/// Adds a hint if the server answers everything alike: without a router it is right only as a reference.
 fn name_what_answers_all(bench: &Bench<'_>, mut failure: Failure, rng: &mut ChaCha8Rng) -> Failure {
     let Some(answer) = &failure.answer else { return failure };
     let is_answer_to = |request: &&&Request| {
@@ -94,7 +94,7 @@ pub(super) fn bad_input(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     results
 }
 
-/// Sends `filled` on a connection of its own; the status that comes must be `allowed`.
+/// Sends `filled` on a new connection; the status must be `allowed`.
 fn refused(
     bench: &mut Bench<'_>,
     filled: &Filled,
@@ -116,7 +116,7 @@ fn refused(
     ))
 }
 
-/// After a refusal a valid request is answered: on the same connection if the service kept it, else on a new one.
+/// A valid request must be answered after a rejection: on the same connection if it is still open.
 fn works_on(bench: &mut Bench<'_>, mut talk: Talk, refusal: &Response, rng: &mut ChaCha8Rng) -> Tried {
     let Some(request) = bench.first() else { return Ok(None) };
     let asked = bench.any(request, rng);
@@ -124,7 +124,7 @@ fn works_on(bench: &mut Bench<'_>, mut talk: Talk, refusal: &Response, rng: &mut
         let alone = bench.ask_alone(&asked);
         return alone.map(|_| None).map_err(|failure| failure.within("a right request after the refusal"));
     }
-    // Not forgotten by `begin`: the refusal explains the failure that may follow.
+    // The transcript keeps the rejection, which may explain the following failure.
     talk.send(&asked.filled.bytes(&bench.host));
     let answer = asked.right_answer(&mut talk);
     answer.map(|_| None).map_err(|failure| {

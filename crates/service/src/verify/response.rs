@@ -1,4 +1,4 @@
-//! The checks that look at single answers: `response`, `head` and `alive`.
+//! Checks of single answers: `response`, `head` and `alive`.
 
 use std::time::Instant;
 
@@ -75,14 +75,14 @@ pub(super) fn head(bench: &mut Bench<'_>) -> Vec<CheckResult> {
 
 fn one_head(bench: &mut Bench<'_>, asked: &Asked<'_>) -> Tried {
     let mut talk = bench.open()?;
-    // With `close`, whatever comes after the head of the answer is a body, and the end of the connection ends the wait.
+    // With `close`, all bytes after the head are a body, and the end of the connection ends the wait.
     talk.send(&asked.filled.bytes_with("HTTP/1.1", &bench.host, &[("Connection", "close")]));
     let response = talk.answer(true).map_err(|trouble| Failure::new(trouble.to_string(), &talk))?;
     if let Some(status) = asked.status().filter(|status| *status != response.status) {
         let reason = format!("HEAD got status {}, GET got {status}", response.status);
         return Err(Failure::new(reason, &talk));
     }
-    // Otherwise HEAD's own Content-Length is free: only GET of this very answer would tell the right one.
+    // Otherwise the Content-Length of HEAD is unknown: only GET of the same answer would show it.
     if let (Some(length), ExpectedBody::Exact(body)) =
         (header(&response, "content-length"), &asked.expected.body)
         && bench.is_right(asked.request)
@@ -95,7 +95,7 @@ fn one_head(bench: &mut Bench<'_>, asked: &Asked<'_>) -> Tried {
         After::Bytes(length) => {
             Err(Failure::new(format!("{length} bytes of body came after the answer to HEAD"), &talk))
         }
-        // How connections end is the business of `connection-close`.
+        // The check `connection-close` evaluates how connections end.
         After::Closed | After::Reset | After::StillOpen => Ok(None),
     }
 }

@@ -1,7 +1,7 @@
-//! What a service sends for each request of the load, to the byte: who sends a `Date`, who names itself, how long the head
-//! is. The body is the same for all by contract; the head is not, and its bytes are work too.
+//! The exact bytes that a service sends for each request of the load, such as `Date`, server name and length
+//! of the head. Bodies are equal by contract; heads differ, and their bytes cost work too.
 //!
-//! It compares no services: it only looks at one.
+//! It looks at one service and compares none.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -17,24 +17,24 @@ use super::transcript::Failure;
 use super::{CheckId, Options};
 use crate::contract::Contract;
 
-/// Between the two times that each request is asked: a `Date` has moved by then.
+/// Pause between the two requests of each kind: a `Date` changes in that time.
 const APART: Duration = Duration::from_millis(1100);
 
-/// One answer as it came over the wire.
+/// One answer on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sent {
     /// The name of the request in the contract.
     pub request: String,
     /// Such as `HTTP/1.1 200 OK`.
     pub status_line: String,
-    /// In the order in which they were sent.
+    /// In the order sent.
     pub headers: Vec<Field>,
     /// How the end of the body is marked.
     pub framing: Framing,
     /// Status line, headers and the empty line.
     pub head_bytes: usize,
     pub body_bytes: usize,
-    /// All of it: with chunks it is more than head and body.
+    /// All bytes: with chunks more than head and body.
     pub total_bytes: usize,
 }
 
@@ -42,7 +42,7 @@ pub struct Sent {
 pub struct Field {
     pub name: String,
     pub value: String,
-    /// The same request, asked again, was answered with another value or without it.
+    /// Whether a repeated request gave another value, or none.
     pub varies: bool,
 }
 
@@ -65,16 +65,16 @@ impl Framing {
 }
 
 impl Sent {
-    /// The first header of this name, whose case does not matter.
+    /// The first header with this name, ignoring case.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name))
     }
 }
 
-/// Sends every request of the load twice, on one connection if the service keeps it, as a load does.
+/// Sends every request of the load twice, on one connection if the service keeps it, like a load.
 ///
 /// # Errors
-/// The service cannot be reached, or an answer is wrong: its bytes could not be compared with those of a correct one.
+/// The service cannot be reached, or an answer is wrong, so its bytes are not comparable.
 pub fn sent(contract: &Contract, target: &Endpoint, options: &Options) -> Result<Vec<Sent>, String> {
     if options.channel.protocol.is_http2() {
         return Err("what HTTP/2 compresses has no size of its own: bytes are counted of HTTP/1.1".to_owned());
@@ -98,7 +98,7 @@ pub fn sent(contract: &Contract, target: &Endpoint, options: &Options) -> Result
 
 fn once(bench: &mut Bench<'_>, kept: &mut Option<Talk>, asked: &Asked<'_>) -> Result<Sent, String> {
     let wrong = |failure: Failure| format!("\"{}\": {}", asked.request.name, failure.reason);
-    // A connection that has ended meanwhile, or that carries bytes of no request, is left alone.
+    // A connection that has ended, or has unexpected bytes, is not used again.
     let mut talk = match kept.take().and_then(|mut talk| (!talk.spoke_early()).then_some(talk)) {
         Some(talk) => talk,
         None => bench.open().map_err(wrong)?,
@@ -115,7 +115,7 @@ fn once(bench: &mut Bench<'_>, kept: &mut Option<Talk>, asked: &Asked<'_>) -> Re
     Ok(sent)
 }
 
-/// `bytes` are those of this one answer.
+/// `bytes` are exactly this answer.
 fn of(request: &str, bytes: &[u8], response: &Response) -> Sent {
     let end = |mark: &[u8]| bytes.windows(mark.len()).position(|window| window == mark);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
@@ -139,7 +139,7 @@ fn of(request: &str, bytes: &[u8], response: &Response) -> Sent {
     }
 }
 
-/// Headers are compared by name, and by their place among those of one name.
+/// Compares headers by name, and by position among those of one name.
 fn mark_what_varies(first: &mut Sent, second: &Sent) {
     let mut left: Vec<Option<&Field>> = second.headers.iter().map(Some).collect();
     for field in &mut first.headers {

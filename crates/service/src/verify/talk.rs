@@ -1,6 +1,6 @@
-//! One connection to the service: sends, reads answers up to a deadline, and remembers the bytes for a failure.
+//! One connection to the service: sends, reads answers with a time limit, and stores the bytes for a failure.
 //!
-//! Knows nothing of contracts.
+//! It knows nothing of contracts.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -21,20 +21,20 @@ pub(super) struct Talk {
     patience: Rc<Patience>,
     sent: Vec<u8>,
     received: Vec<u8>,
-    /// Number of received bytes that belong to answers that have been read.
+    /// Number of received bytes that belong to answers already read.
     taken: usize,
-    /// How the other side ended the connection, once it has.
+    /// How the service ended the connection, if it has.
     end: Option<End>,
 }
 
 #[derive(Debug)]
 enum Line {
-    /// Bytes as they are.
+    /// A plain byte stream.
     Http1(Box<ClientConnection>),
-    /// Requests and answers have the form of HTTP/1.1 on this side of it.
+    /// HTTP/2, translated from and to HTTP/1.1.
     Http2 {
         connection: Box<Http2Connection>,
-        /// The answers that were not read yet, in the order of their requests.
+        /// Answers that were not read yet, in the order of their requests.
         awaited: VecDeque<Result<Awaited, AskError>>,
     },
 }
@@ -59,15 +59,15 @@ pub(super) enum Trouble {
     },
     Malformed(String),
     TooLong,
-    /// It announces this number of bytes, which are not read.
+    /// It announces this number of bytes, too many to read.
     Announced(u64),
 }
 
-/// How much of an answer had come.
+/// The part of an answer that arrived.
 #[derive(Debug)]
 pub(super) enum Progress {
     Nothing,
-    /// Bytes of HTTP/2, of an answer or not.
+    /// HTTP/2 bytes, of an answer or not.
     Frames {
         bytes: usize,
     },
@@ -80,7 +80,7 @@ pub(super) enum Progress {
     },
 }
 
-/// What follows the last answer on a connection.
+/// The state of a connection after the last answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum After {
     Closed,
@@ -106,7 +106,7 @@ impl Talk {
         Ok(Talk::over(line, patience))
     }
 
-    /// HTTP/1.1 over a connection that is open.
+    /// HTTP/1.1 on an open connection.
     pub(super) fn of(connection: ClientConnection, patience: &Rc<Patience>) -> Talk {
         Talk::over(Line::Http1(Box::new(connection)), patience)
     }
@@ -129,15 +129,15 @@ impl Talk {
         &self.received[self.taken..]
     }
 
-    /// Forgets the bytes of the answers taken so far: what follows is a new exchange.
+    /// Discards the bytes of earlier answers, as a new exchange begins.
     pub(super) fn begin(&mut self) {
         self.sent.clear();
         self.received.drain(..self.taken);
         self.taken = 0;
     }
 
-    /// Sends all of `bytes`. An error is not reported here: the answer before the close is more useful, and
-    /// [`Talk::answer`] finds out.
+    /// Sends all of `bytes`. An error is not reported here: [`Talk::answer`] notices it, and an answer before
+    /// the close is more useful.
     pub(super) fn send(&mut self, bytes: &[u8]) {
         self.sent.extend_from_slice(bytes);
         let deadline = Deadline::after(self.patience.for_answer());
@@ -147,7 +147,7 @@ impl Talk {
         }
     }
 
-    /// Whether something came although nothing was awaited yet: bytes, or the end.
+    /// Whether bytes or the end came although no answer was expected yet.
     pub(super) fn spoke_early(&mut self) -> bool {
         match &mut self.line {
             Line::Http2 { connection, .. } => {
@@ -204,7 +204,7 @@ impl Talk {
         match answer {
             Ok(response) => {
                 self.received.extend(client::text_of(&response));
-                // A body that must not be there is one that was not asked for.
+                // The body of an answer to HEAD counts as unexpected bytes.
                 let unasked = if to_head { response.body.len() } else { 0 };
                 self.taken = self.received.len() - unasked;
                 Ok(response)
@@ -239,7 +239,7 @@ impl Talk {
                 Ok(Some(response))
             }
             Ok(None) if self.end == Some(End::Closed) && !bytes.is_empty() => {
-                // Where only the end makes it wrong, how much of the answer had come is more useful than the parser's error.
+                // If only the end is the error, the received part is more useful than the parser's error.
                 let response = reader.end().ok().flatten();
                 if response.is_some() {
                     self.taken = self.received.len();
@@ -252,7 +252,7 @@ impl Talk {
     }
 
     pub(super) fn after(&mut self) -> After {
-        // Nothing ends a connection of HTTP/2 after an answer, and so nothing is waited for.
+        // HTTP/2 connections stay open after an answer, so there is no wait.
         if matches!(self.line, Line::Http2 { .. }) {
             return match (self.unclaimed().len(), self.end) {
                 (0, None) => After::StillOpen,
@@ -276,10 +276,10 @@ impl Talk {
         }
     }
 
-    /// Reads once, or notes how the connection ended.
+    /// Reads once, or records how the connection ended.
     ///
     /// # Errors
-    /// Nothing came up to `deadline`, too much came before it, or there was an interrupt.
+    /// No bytes came by `deadline`, too many came before, or an interrupt came.
     fn read(&mut self, deadline: Deadline) -> Result<(), AskError> {
         let Line::Http1(connection) = &mut self.line else { return Err(AskError::Closed) };
         connection.acknowledge_at_once();
@@ -296,7 +296,7 @@ impl Talk {
 }
 
 impl Progress {
-    /// Whatever happens, some frames come that belong to no answer, such as SETTINGS.
+    /// Some frames, such as SETTINGS, always come and belong to no answer.
     fn of_frames(bytes: usize) -> Progress {
         const USUAL_BYTES_MAX: usize = 64 * 1024;
         if bytes > USUAL_BYTES_MAX { Progress::Frames { bytes } } else { Progress::Nothing }
@@ -347,7 +347,7 @@ impl fmt::Display for Trouble {
                 write!(f, "the answer was not complete within {after:?}: {progress}")
             }
             Trouble::Malformed(reason) => write!(f, "the answer cannot be read: {reason}"),
-            // In the words of the client.
+            // Uses the client's message.
             Trouble::TooLong => AskError::TooLong.fmt(f),
             Trouble::Announced(bytes) => AskError::Announced(*bytes).fmt(f),
         }
@@ -367,7 +367,7 @@ mod tests {
 
     const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-    /// A connection to a server that sends these bytes and then ends the connection, or keeps it open.
+    /// A connection to a server that sends these bytes and then closes or stays open.
     fn talk(bytes: &[u8], end: Option<End>) -> (Talk, std::thread::JoinHandle<TcpStream>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let bytes = bytes.to_vec();

@@ -1,16 +1,16 @@
-//! A transcript as plain text for people. Colours are the business of whoever prints it.
+//! A transcript as plain text; the caller adds colours.
 
 use std::fmt;
 
 use super::transcript::{CheckResult, Outcome, Transcript, Wire};
 
 impl Transcript {
-    /// How many results of each kind, as `1 failed, 20 passed`.
+    /// Number of results by outcome: `1 failed, 20 passed`.
     pub fn counts(&self) -> String {
         counts(self.checks.iter().map(|result| &result.outcome))
     }
 
-    /// Why the service failed, in one line: the first failure, and how many more there are.
+    /// Why the service failed, in one line: the first failure, and the number of others.
     pub fn reason(&self) -> Option<String> {
         let mut failures = self.failures();
         let first = failures.next()?;
@@ -24,7 +24,7 @@ impl Transcript {
     }
 }
 
-/// How many outcomes of each kind, as `1 failed, 20 passed`.
+/// Number of outcomes by kind: `1 failed, 20 passed`.
 pub fn counts<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> String {
     let words: Vec<&str> = outcomes.map(Outcome::word).collect();
     let count = |word: &str| words.iter().filter(|own| **own == word).count();
@@ -47,14 +47,14 @@ impl Outcome {
     }
 }
 
-/// Every check, one after the other; requests that passed a check stand in one line.
+/// All checks in order; requests that passed the same check share a line.
 impl fmt::Display for Transcript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.passed() { "honoured" } else { "not honoured" };
         writeln!(f, "contract {}: {verdict} ({})", self.contract, self.counts())?;
         for alike in self.checks.chunk_by(stand_in_one_line) {
             let names: Vec<&str> = alike.iter().map(|result| result.request.as_str()).collect();
-            // `chunk_by` makes no empty chunk.
+            // `chunk_by` makes no empty chunks.
             let Some(first) = alike.first() else { continue };
             write_result(f, first, &names.join(", "))?;
         }
@@ -81,7 +81,7 @@ fn write_result(f: &mut fmt::Formatter<'_>, result: &CheckResult, names: &str) -
     if let Outcome::Fail(reason) | Outcome::Warn(reason) = &result.outcome {
         writeln!(f, "        {reason}")?;
     }
-    // A warning is not worth a screen; its bytes are in the JSON.
+    // The bytes of a warning would be too long here; they are in the JSON.
     match (&result.outcome, &result.wire) {
         (Outcome::Fail(_), Some(wire)) => write_wire(f, wire),
         _ => Ok(()),

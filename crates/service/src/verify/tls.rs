@@ -1,4 +1,4 @@
-//! The checks that a service has that is asked over TLS: `tls` and `alpn`.
+//! Checks for services over TLS: `tls` and `alpn`.
 
 use tare_load::Protocol;
 
@@ -8,7 +8,7 @@ use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
 use crate::client::{AskError, ClientConnection, Deadline, Secured};
 
-/// A handshake record, and the two messages that it can begin with here (RFC 5246, 6.2.1 and 7.4).
+/// The type of a handshake record, and the message that accepts the client (RFC 5246, 6.2.1 and 7.4).
 const HANDSHAKE: u8 = 22;
 const SERVER_HELLO: u8 = 2;
 const HTTP_1_1: &[u8] = b"http/1.1";
@@ -34,7 +34,7 @@ fn of_1_3(bench: &mut Bench<'_>) -> Tried {
     }
 }
 
-/// Neither is wrong: it is noted. The client that does the other checks has no TLS 1.2.
+/// TLS 1.2 may work or not; the result is a note. The client of the other checks lacks TLS 1.2.
 fn of_1_2(bench: &mut Bench<'_>) -> Tried {
     let deadline = Deadline::after(bench.patience.timeouts.connect);
     let opened = ClientConnection::open(&bench.target, deadline);
@@ -42,7 +42,7 @@ fn of_1_2(bench: &mut Bench<'_>) -> Tried {
     let deadline = Deadline::after(bench.patience.for_answer());
     let mut answer = Vec::new();
     let _ = connection.send(&hello_of_1_2(bench.options.channel.protocol), deadline);
-    // Type, version and length, and the type of the message within.
+    // Type, version, length, and the type of the first message.
     while answer.len() < 6 {
         match connection.receive(&mut answer, deadline) {
             Ok(0) | Err(AskError::Io(_)) => break,
@@ -54,7 +54,7 @@ fn of_1_2(bench: &mut Bench<'_>) -> Tried {
     Ok(Some(if is_taken { "works too" } else { "is refused" }.to_owned()))
 }
 
-/// A ClientHello that offers TLS 1.2 and nothing newer (RFC 5246, 7.4.1.2): ECDHE with ECDSA, and the ALPN of the protocol.
+/// A ClientHello for TLS 1.2 only (RFC 5246, 7.4.1.2): ECDHE with ECDSA, and the protocol's ALPN.
 fn hello_of_1_2(protocol: Protocol) -> Vec<u8> {
     let counted = |bytes: &[u8]| [&(bytes.len() as u16).to_be_bytes()[..], bytes].concat();
     let extension = |kind: u16, bytes: &[u8]| [&kind.to_be_bytes()[..], &counted(bytes)].concat();
@@ -88,7 +88,7 @@ pub(super) fn alpn(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     offers.iter().map(&mut one).collect()
 }
 
-/// The port is asked in h2: it is chosen where it can be. HTTP/1.1 beside it is the framework's affair.
+/// An h2 port must choose h2 if offered. Whether it supports HTTP/1.1 as well is up to the framework.
 fn of_h2(bench: &mut Bench<'_>, alpn: &[&[u8]]) -> Tried {
     let offers_h2 = alpn.contains(&H2);
     let connection = match handshake(bench, alpn)? {
@@ -105,7 +105,7 @@ fn of_h2(bench: &mut Bench<'_>, alpn: &[&[u8]]) -> Tried {
     }
 }
 
-/// The port is asked in HTTP/1.1: that is what such a client gets, and one that knows no ALPN.
+/// An HTTP/1.1 port must serve clients that offer http/1.1, and those without ALPN.
 fn of_http1(bench: &mut Bench<'_>, alpn: &[&[u8]]) -> Tried {
     let connection = connect(bench, alpn)?;
     let chosen = secured(&connection).alpn;
@@ -133,7 +133,7 @@ fn connect(bench: &mut Bench<'_>, alpn: &[&[u8]]) -> Result<ClientConnection, Fa
     handshake(bench, alpn)?.map_err(|error| Failure::without_wire(error.to_string()))
 }
 
-/// A connection with this ALPN; the inner error is that of the handshake.
+/// A connection with this ALPN; the inner error is the handshake's.
 fn handshake(bench: &mut Bench<'_>, alpn: &[&[u8]]) -> Result<Result<ClientConnection, AskError>, Failure> {
     let Some(certificates) = bench.options.channel.certificates().cloned() else {
         return Err(Failure::without_wire("there is no certificate to trust"));

@@ -1,4 +1,4 @@
-//! What verify found, as data: it goes into the run folder as JSON. Its text for people is made in `text`.
+//! The results of verify as data, stored in the run folder as JSON. Module `text` makes the readable form.
 
 use serde::{Deserialize, Serialize};
 use tare_load::http1::Response;
@@ -7,26 +7,26 @@ use super::escape::escape;
 use super::talk::Talk;
 use crate::contract::CheckId;
 
-/// At most this number of bytes is stored of each direction.
+/// Most bytes stored for each direction.
 const WIRE_LENGTH_MAX: usize = 2048;
 
-/// All that was found about one service under one contract.
+/// All results of one service under one contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transcript {
     pub contract: String,
-    /// In the order in which the checks were made; a check that looks at several requests has several results.
+    /// In the order of execution; a check of several requests has several results.
     pub checks: Vec<CheckResult>,
 }
 
-/// What one check found about one request.
+/// The result of one check of one request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
     pub check: CheckId,
-    /// The name of the request in the contract, or what was asked; empty where the check was not made at all.
+    /// The request's name in the contract, or a description; empty if the check did not run.
     pub request: String,
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// What a reader should know of a pass.
+    /// A note on a pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The bytes that show a failure.
@@ -34,19 +34,19 @@ pub struct CheckResult {
     pub wire: Option<Wire>,
 }
 
-/// What was found, with a reason that the author of the service can act on.
+/// The outcome, with a reason that the service's author can act on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", content = "reason", rename_all = "kebab-case")]
 pub enum Outcome {
     Pass,
-    /// Not as the contract requires, but the contract asks only for a warning.
+    /// A violation for which the contract asks only for a warning.
     Warn(String),
-    /// Not as the contract requires.
+    /// A violation of the contract.
     Fail(String),
     Skipped(String),
 }
 
-/// Bytes on the wire since the last answer that was right, escaped so that each can be read, and bounded.
+/// Bytes on the wire since the last right answer, escaped and limited in length.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wire {
     /// From verify to the service.
@@ -55,12 +55,12 @@ pub struct Wire {
     pub received: String,
 }
 
-/// Why something is not right, and the bytes that show it.
+/// A reason, and the bytes that show it.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub reason: String,
     pub wire: Option<Wire>,
-    /// The answer that is wrong, where a whole one came.
+    /// The wrong answer, if a complete one came.
     pub answer: Option<Box<Response>>,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Failure {
 pub(super) type Tried = Result<Option<String>, Failure>;
 
 impl Transcript {
-    /// Whether the service honours the contract: nothing that it requires failed.
+    /// Whether the service satisfies the contract: no required check failed.
     pub fn passed(&self) -> bool {
         self.failures().next().is_none()
     }
@@ -103,12 +103,12 @@ impl Failure {
         Failure { reason: reason.into(), wire: Some(wire), answer: None }
     }
 
-    /// A failure by an answer that is not right.
+    /// A failure with a wrong answer.
     pub(super) fn of_answer(reason: impl Into<String>, talk: &Talk, answer: Response) -> Failure {
         Failure { answer: Some(Box::new(answer)), ..Failure::new(reason, talk) }
     }
 
-    /// A failure before there was a connection.
+    /// A failure before a connection existed.
     pub(super) fn without_wire(reason: impl Into<String>) -> Failure {
         Failure { reason: reason.into(), wire: None, answer: None }
     }

@@ -1,12 +1,12 @@
-//! Requests that a contract does not know: paths beside those that it has, and methods of other paths. No I/O.
+//! Requests outside a contract: similar paths, and methods of other paths. No I/O.
 
 use rand::Rng;
 
 use crate::contract::{Ask, Contract, Filled, Request, Template, Values};
 
-/// Of these the first that a path does not know: a method that a contract has nowhere is asked too.
+/// Methods outside the contract: for each path the first that it does not support is tried.
 const METHODS: [&str; 3] = ["DELETE", "PUT", "PATCH"];
-/// What frameworks answer by themselves beside GET.
+/// Methods that frameworks often answer by themselves.
 const OF_ITSELF: [&str; 2] = ["HEAD", "OPTIONS"];
 
 /// A target without its query.
@@ -14,8 +14,8 @@ pub(super) fn path(target: &str) -> &str {
     target.split_once('?').map_or(target, |(path, _)| path)
 }
 
-/// For each path of the contract and each of its methods: `PATHxyz`, `PATH/xyz` and its parent, so far as the contract has
-/// no such path. The root is no parent: a service may honour another contract there.
+/// For each path and method of the contract: `PATHxyz`, `PATH/xyz` and the parent, unless the contract has
+/// that path. The root is left out: a service may have another contract there.
 pub(super) fn paths_beside<R: Rng>(contract: &Contract, rng: &mut R) -> Vec<Filled> {
     let mut found: Vec<Filled> = Vec::new();
     for request in one_for_each_path_and_method(contract) {
@@ -37,8 +37,8 @@ pub(super) fn paths_beside<R: Rng>(contract: &Contract, rng: &mut R) -> Vec<Fill
     found
 }
 
-/// For each path of the contract every method that it has for another path, with what is sent there, and one that it has
-/// nowhere.
+/// For each path of the contract: every method of other paths, with that method's request, and one method
+/// that the path lacks.
 pub(super) fn methods<R: Rng>(contract: &Contract, rng: &mut R) -> Vec<Filled> {
     let mut found = Vec::new();
     let mut seen: Vec<&Ask> = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn methods<R: Rng>(contract: &Contract, rng: &mut R) -> Vec<Filled> {
     found
 }
 
-/// Without a body and what describes it.
+/// The request without body and Content-Type.
 fn bare(method: &str, filled: &Filled) -> Filled {
     let mut headers = filled.headers.clone();
     headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
@@ -118,7 +118,7 @@ mod tests {
         Contract::parse(&text, std::path::Path::new("a.toml")).unwrap()
     }
 
-    /// With every invented word as `*`.
+    /// Invented words are shown as `*`.
     fn asked(filled: Vec<Filled>, words: &[&str]) -> Vec<String> {
         let word = |target: &str| {
             let known = words.iter().filter(|word| target.starts_with(**word)).max_by_key(|word| word.len());

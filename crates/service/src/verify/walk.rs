@@ -1,5 +1,5 @@
-//! The sequences of a contract, as part of the check `response`: each is walked by two sessions at once, so that a service that
-//! mixes sessions up is found, or one that has a single token for all of them.
+//! The sequences of a contract, in the check `response`. Two sessions walk each at the same time, to detect a
+//! service that mixes up sessions or has one token for all.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -12,10 +12,10 @@ use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
 use crate::contract::{Contract, Request, Sequence};
 
-/// So that sequences have other values than single requests.
+/// Gives sequences other values than single requests.
 const STREAM: u64 = 1 << 32;
 
-/// The checks that are made for each request that can be sent by itself.
+/// The checks that run for each request that can be sent alone.
 const OF_SINGLE_REQUESTS: [CheckId; 8] = [
     CheckId::Fresh,
     CheckId::Fragments,
@@ -34,7 +34,7 @@ struct WalkingSession {
     rng: ChaCha8Rng,
 }
 
-/// A result for each step of each sequence.
+/// One result for each step of each sequence.
 pub(super) fn sequences(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     let contract = bench.contract;
     if bench.options.closes_connections {
@@ -110,7 +110,7 @@ fn taken(step: &Request, response: &Response, captured: &mut Captured) -> Result
     step.capture(response, captured).map_err(|missing| format!("expected {missing}"))
 }
 
-/// What `check` does not ask: the steps that cannot be sent by themselves. It is said, so that they do not pass for proved.
+/// Skipped results for steps that `check` cannot send alone, so that they do not appear to be verified.
 pub(super) fn not_asked(check: CheckId, contract: &Contract) -> Vec<CheckResult> {
     if !OF_SINGLE_REQUESTS.contains(&check) {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! What a command works with: the contracts and services of a repository, those that are built in, and those that the user
-//! names.
+//! The contracts and services available to a command: those of the repository, built-in ones, and those that
+//! the user names.
 
 mod project;
 mod root;
@@ -27,18 +27,18 @@ pub use trust::{NamedCommand, Purpose, Trust, TrustQuestion};
 pub struct Workspace {
     pub root: PathBuf,
     pub contracts: BTreeMap<String, Contract>,
-    /// Files and folders of contracts that are not built in.
+    /// Files and folders of contracts, except built-in ones.
     pub contract_paths: Vec<PathBuf>,
-    /// The services of the repository, and those outside of it that were asked for.
+    /// The services of the repository, and requested ones outside it.
     pub catalogue: Catalogue,
-    /// Of the services outside: what the user wrote, and their ids.
+    /// For each service outside the repository: the user's word and its id.
     adopted: BTreeMap<String, String>,
-    /// For what is written about this repository.
+    /// The folder for what Tare writes about this repository.
     own: PathBuf,
     home: PathBuf,
-    /// A `tare.toml` says what there is.
+    /// Whether there is a `tare.toml`.
     has_project: bool,
-    /// The user allows whatever files say, for this one command.
+    /// Whether the user allows all commands in files for this one invocation.
     pub trusts_all: bool,
 }
 
@@ -66,11 +66,11 @@ pub enum WorkspaceError {
 }
 
 impl Workspace {
-    /// Reads what is at `root`; `program` is started as the raw-socket server; builds are cached below `home`.
+    /// Opens the workspace at `root`. `program` is the raw-socket server; builds are cached below `home`.
     ///
     /// # Errors
-    /// A contract or a service of `tare.toml` is wrong, or a folder cannot be listed. A wrong manifest is no error: it is in
-    /// `catalogue.broken`.
+    /// A contract or a service in `tare.toml` is invalid, or a folder cannot be listed. An invalid manifest
+    /// is not an error: it is in `catalogue.broken`.
     pub fn open(root: &Root, program: &Path, home: &Path) -> Result<Workspace, WorkspaceError> {
         let folder = root::own_folder(&root.folder, home);
         if let Some(link) = root::link_below(&root.folder, &folder) {
@@ -107,7 +107,7 @@ impl Workspace {
     }
 
     /// # Errors
-    /// There is no contract of this name.
+    /// There is no contract with this name.
     pub fn contract(&self, name: &str) -> Result<&Contract, WorkspaceError> {
         self.contracts.get(name).ok_or_else(|| {
             let nearest = tare_host::spelling::suggestion(name, self.contracts.keys().map(String::as_str));
@@ -115,17 +115,16 @@ impl Workspace {
         })
     }
 
-    /// Takes in the services that `words` name and the repository does not have: a word with a space in it is a command, and one
-    /// with a slash a folder.
+    /// Adds services that `words` name but the repository lacks: a word with a space is a command, one with a
+    /// slash a folder.
     ///
     /// # Errors
-    /// There is no such folder, or its manifest is wrong.
+    /// The folder does not exist, or its manifest is invalid.
     pub fn adopt<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) -> Result<(), DocumentError> {
         self.take_in(Words::Typed, words)
     }
 
-    /// The same for words that the user did not type: they are written in a file of the folder `from`, to which their paths are
-    /// relative.
+    /// As [`Workspace::adopt`], for words in a file of the folder `from`. Paths are relative to that folder.
     ///
     /// # Errors
     /// As [`Workspace::adopt`].
@@ -150,10 +149,10 @@ impl Workspace {
         Ok(())
     }
 
-    /// The rows that `words` name. A service outside of the repository keeps the name that the user wrote.
+    /// The rows that `words` name. A service outside the repository keeps the user's word as its label.
     ///
     /// # Errors
-    /// A word names no service or group, or one service twice.
+    /// A word names no service or group, or two words name the same service.
     pub fn rows<'w>(&self, words: impl IntoIterator<Item = &'w str>) -> Result<Vec<Row>, SelectError> {
         let words: Vec<&str> = words.into_iter().map(str::trim).collect();
         let id = |word: &&'w str| self.adopted.get(*word).map_or(*word, String::as_str);
@@ -165,7 +164,7 @@ impl Workspace {
         Ok(rows)
     }
 
-    /// The rows that `words` name, which may be lists; every row by default.
+    /// The rows that `words` name, which may be lists; default: all rows.
     ///
     /// # Errors
     /// As [`Workspace::rows`].
@@ -174,7 +173,7 @@ impl Workspace {
         if rows.is_empty() { catalogue::select(&self.catalogue, ["all"]) } else { Ok(rows) }
     }
 
-    /// A folder for a run that starts now; its name begins with the time, so that names sort by age.
+    /// The folder of a run that starts now. Its name begins with the time, so that names sort by age.
     pub fn new_run(&self, experiment: &str, began: jiff::Timestamp) -> PathBuf {
         root::make_own(&self.own);
         self.runs().join(format!("{}-{experiment}", began.strftime("%Y%m%dT%H%M%S%.3fZ")))
@@ -185,7 +184,7 @@ impl Workspace {
         self.builds()
     }
 
-    /// What a build of a service will do. Nothing is written for that.
+    /// Predicts a build of a service. Writes nothing.
     pub fn outlook(&self, service: &Service) -> Outlook {
         self.builds().outlook(service)
     }
@@ -199,7 +198,7 @@ impl Workspace {
         self.own.join("runs")
     }
 
-    /// A folder for what is written about this repository.
+    /// A folder for what Tare writes about this repository.
     pub fn scratch(&self, name: &str) -> PathBuf {
         root::make_own(&self.own);
         self.own.join(name)
@@ -213,13 +212,13 @@ impl Workspace {
         Trust::read(&self.home)
     }
 
-    /// Where revisions are taken out to.
+    /// The folder of checked-out revisions.
     pub fn shelf(&self) -> Shelf {
         Shelf::new(&self.home)
     }
 
-    /// The commands that files name for these services and that the user has not allowed: those of the repository as a whole, with
-    /// its revisions, and those of services elsewhere each by itself.
+    /// Commands in files for these services that the user has not allowed: grouped for the repository with
+    /// its revisions, and for each service outside it.
     pub fn not_allowed<'s>(&self, services: impl IntoIterator<Item = &'s Service>) -> Vec<TrustQuestion> {
         if self.trusts_all {
             return Vec::new();
@@ -229,7 +228,7 @@ impl Workspace {
         named.into_iter().filter_map(|(folder, commands)| trust.asks(&folder, commands)).collect()
     }
 
-    /// What the files name for these services, by the folder that it is allowed for.
+    /// The commands in files for these services, by the folder for which they are allowed.
     pub fn named_commands<'s>(
         &self,
         services: impl IntoIterator<Item = &'s Service>,
@@ -249,7 +248,7 @@ impl Workspace {
     }
 }
 
-/// A word may be a list, unless it is a command or a URL.
+/// Splits a list; a command or a URL is not split.
 pub fn split(word: &str) -> Vec<&str> {
     match catalogue::is_one_service(word) {
         true => vec![word],
@@ -257,14 +256,14 @@ pub fn split(word: &str) -> Vec<&str> {
     }
 }
 
-/// The value of a variable that a contract sends; from now on it is replaced in all that is written.
+/// The value of a variable that a contract sends; from now on all output replaces it.
 fn secret(variable: &str) -> Option<String> {
     let value = env::var(variable).ok()?;
     tare_host::secrets::keep(variable, &value);
     Some(value)
 }
 
-/// Where builds are cached for all repositories: `given` or `TARE_HOME`, or a folder where caches lie.
+/// The folder of the build cache: `given`, or `TARE_HOME`, or in the user's cache folder.
 pub fn home(given: Option<&Path>, root: &Path) -> PathBuf {
     let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let given = given.map(Path::to_owned).or_else(|| variable("TARE_HOME"));
@@ -272,9 +271,9 @@ pub fn home(given: Option<&Path>, root: &Path) -> PathBuf {
     std::path::absolute(&home).unwrap_or(home)
 }
 
-/// Without any of them it is the repository's own.
+/// If all are missing, the repository's own folder.
 fn first_home(given: Option<PathBuf>, cache: Option<PathBuf>, user: Option<PathBuf>, root: &Path) -> PathBuf {
-    // The specification of these folders ignores relative ones.
+    // The XDG specification says to ignore relative paths.
     let cache = cache.filter(|path| path.is_absolute()).or(user.map(|home| home.join(".cache")));
     given.or(cache.map(|cache| cache.join("tare"))).unwrap_or_else(|| root.join(".tare").join(root::HOME))
 }

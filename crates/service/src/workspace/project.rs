@@ -1,4 +1,4 @@
-//! `tare.toml`: the file that marks the root of a repository, version 1.0. Its paths are relative to its folder.
+//! `tare.toml`: marks the root of a repository, version 1.0. Paths are relative to its folder.
 
 use std::{
     collections::BTreeMap,
@@ -19,9 +19,9 @@ use crate::{
 };
 
 pub(super) const FILE: &str = "tare.toml";
-/// The version of the format that this program reads.
+/// The supported version of the format.
 const FORMAT: &str = "1.0";
-/// What separates a service from its variant, its number and the next one.
+/// Characters that separate services, variants and numbers.
 const RESERVED: [char; 6] = [':', '@', ',', '/', '+', ' '];
 
 #[derive(Debug, Default, Deserialize)]
@@ -37,7 +37,7 @@ pub(super) struct Project {
     /// Experiment files, and folders of them.
     #[serde(default)]
     experiments: Vec<PathBuf>,
-    /// Comparisons with a name, which whoever compares reads from the text.
+    /// Named comparisons, which `tare compare` reads from the text.
     #[serde(default, rename = "gate")]
     _gates: IgnoredAny,
     #[serde(default, rename = "service")]
@@ -56,7 +56,7 @@ struct OwnService {
     command: Vec<String>,
     #[serde(default)]
     folder: PathBuf,
-    /// By default those of the file.
+    /// Default: the contracts of the file.
     contracts: Option<Vec<String>>,
     #[serde(default)]
     build: Vec<Step>,
@@ -67,7 +67,7 @@ struct OwnService {
 }
 
 impl Project {
-    /// Absent if `folder` has no such file.
+    /// Absent if `folder` has no `tare.toml`.
     pub(super) fn load(folder: &Path) -> Result<Option<Project>, DocumentError> {
         let path = folder.join(FILE);
         if !path.is_file() {
@@ -76,13 +76,13 @@ impl Project {
         Project::parse(folder, &document::read(&path)?).map(Some)
     }
 
-    /// Of the file in `folder`.
+    /// Parses the text of the `tare.toml` in `folder`.
     pub(super) fn parse(folder: &Path, text: &str) -> Result<Project, DocumentError> {
         let project: Project = document::parse(&folder.join(FILE), text, FORMAT)?;
         Ok(Project { text: text.to_owned(), folder: folder.to_owned(), ..project })
     }
 
-    /// Another catalogue: the folder of a repository, or one of services with manifests.
+    /// Another catalogue: a repository, or a folder of services with manifests.
     pub(super) fn of_catalogue(folder: &Path) -> Result<Project, DocumentError> {
         let own = Project::load(folder)?;
         Ok(own.unwrap_or_else(|| Project {
@@ -92,12 +92,12 @@ impl Project {
         }))
     }
 
-    /// The file, and its text.
+    /// The file's path and text.
     pub(super) fn document(&self) -> (PathBuf, &str) {
         (self.folder.join(FILE), &self.text)
     }
 
-    /// The experiment files, in the order of their names.
+    /// The experiment files, ordered by name.
     pub(super) fn experiments(&self) -> Vec<PathBuf> {
         let is_toml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml");
         let files = |path: PathBuf| match path.read_dir() {
@@ -142,7 +142,7 @@ impl Project {
         Ok(contracts)
     }
 
-    /// The services that the file itself describes; `own` are the names of its contracts, and `known` of all there are.
+    /// The services that the file defines. `own` are the names of its contracts, `known` all contract names.
     pub(super) fn services(&self, own: &[&str], known: &[&str]) -> Result<Vec<Service>, DocumentError> {
         self.services.iter().map(|(name, service)| self.service(name, service, own, known)).collect()
     }
@@ -178,7 +178,7 @@ impl Project {
     }
 }
 
-/// One text, as a shell takes it, or a list of words.
+/// A command: a text for a shell, or a list of words.
 fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "a command is a text such as \"node server.js\", or a list of words")]

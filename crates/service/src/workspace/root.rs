@@ -1,4 +1,4 @@
-//! The folder that a command works in: the nearest one upwards with a `tare.toml`, or the current one.
+//! The folder that a command works in: the nearest parent with a `tare.toml`, or the current folder.
 
 use std::{
     env, fs, io,
@@ -12,25 +12,25 @@ use super::{
     project::{FILE, Project},
 };
 
-/// Everything that Tare writes into a repository lies in this folder of its root.
+/// The folder in the root for everything that Tare writes into a repository.
 const OWN: &str = ".tare";
-/// In it, where nothing says where caches lie.
+/// A folder inside it, if the user has no cache folder.
 pub(super) const HOME: &str = "home";
-/// In it, a folder for each run.
+/// A folder inside it with one folder for each run.
 const RUNS: &str = "runs";
 
 #[derive(Debug)]
 pub struct Root {
     pub folder: PathBuf,
-    /// Absent if there is no `tare.toml`: then there are the built-in contracts, and the services that the user names.
+    /// Absent without a `tare.toml`: only built-in contracts and services named by the user are available.
     pub(super) project: Option<Project>,
-    /// Whose services and contracts there are too.
+    /// Another repository whose services and contracts are available too.
     pub(super) catalogue: Option<Project>,
 }
 
 impl Root {
     /// # Errors
-    /// The folder `given` has no `tare.toml`, or the file is wrong.
+    /// The folder `given` has no `tare.toml`, or the file is invalid.
     pub fn find(given: Option<&Path>) -> Result<Root, WorkspaceError> {
         if let Some(given) = given {
             let folder = canonical(given)?;
@@ -46,35 +46,35 @@ impl Root {
         Ok(Root { project: Project::load(&folder)?, folder, catalogue: None })
     }
 
-    /// As if the `tare.toml` of `folder` had this text.
+    /// The root `folder`, as if its `tare.toml` had this text.
     ///
     /// # Errors
-    /// It is wrong.
+    /// The text is invalid.
     pub fn of_text(folder: &Path, text: &str) -> Result<Root, WorkspaceError> {
         let project = Some(Project::parse(folder, text)?);
         Ok(Root { folder: folder.to_owned(), project, catalogue: None })
     }
 
-    /// The same with the services and contracts of another folder: that of a repository, or one of services with manifests.
+    /// Adds the services and contracts of another repository, or of a folder of services with manifests.
     ///
     /// # Errors
-    /// There is no such folder, or its `tare.toml` is wrong.
+    /// The folder does not exist, or its `tare.toml` is invalid.
     pub fn with_catalogue(mut self, folder: &Path) -> Result<Root, WorkspaceError> {
         self.catalogue = Some(Project::of_catalogue(&canonical(folder)?)?);
         Ok(self)
     }
 
-    /// Those whose services and contracts there are: the repository's own last, since its contracts come before others.
+    /// All projects; the repository's own comes last, as its contracts take precedence.
     pub(super) fn projects(&self) -> impl Iterator<Item = &Project> {
         self.catalogue.iter().chain(&self.project)
     }
 
-    /// `tare.toml` and its text, for a reader of the parts that are not about services; absent if there is none.
+    /// The path and text of `tare.toml`, for readers of its other parts; absent if there is none.
     pub fn document(&self) -> Option<(PathBuf, &str)> {
         self.project.as_ref().map(Project::document)
     }
 
-    /// The experiment files of the repository, and of the other catalogue.
+    /// The experiment files of the repository and of the other catalogue.
     pub fn experiments(&self) -> Vec<PathBuf> {
         self.project.iter().chain(&self.catalogue).flat_map(Project::experiments).collect()
     }
@@ -84,7 +84,7 @@ impl Root {
         self.folder.join(OWN).join(RUNS)
     }
 
-    /// Where a repository has runs: those of its user, and those that it comes with.
+    /// The folders with runs of a repository: the user's, and those published with it.
     pub fn run_folders(&self) -> Vec<PathBuf> {
         vec![self.runs(), self.folder.join("record")]
     }
@@ -101,7 +101,7 @@ fn unreadable(folder: &Path, source: io::Error) -> WorkspaceError {
     }
 }
 
-/// The folder for what Tare writes about a repository: in it, or below `home` if it cannot be written to.
+/// The folder for what Tare writes about a repository: inside it, or below `home` if it is read-only.
 pub(super) fn own_folder(root: &Path, home: &Path) -> PathBuf {
     let own = root.join(OWN);
     let nearest = if own.is_dir() { &own } else { root };
@@ -114,7 +114,7 @@ pub(super) fn own_folder(root: &Path, home: &Path) -> PathBuf {
     }
 }
 
-/// A link on the way from `root` to `path` below it, `path` itself included: what is written there would lie elsewhere.
+/// A link on the path from `root` to `path` (inclusive), through which a write would go elsewhere.
 pub fn link_on_the_way(root: &Path, path: &Path) -> Option<PathBuf> {
     let rest = path.strip_prefix(root).ok()?;
     let steps = rest.components().scan(root.to_owned(), |at, part| {
@@ -124,11 +124,11 @@ pub fn link_on_the_way(root: &Path, path: &Path) -> Option<PathBuf> {
     steps.into_iter().find(|path| path.is_symlink())
 }
 
-/// A link in what Tare wrote at `own`, if that lies in the repository: a clone may bring one. Links in what services or
-/// installers made there are theirs: nothing of Tare's is written through them. A run is looked through by whoever continues it:
-/// there may be thousands, and every command comes here.
+/// A link among Tare's files in `own`, if that is inside the repository, since a clone may contain one.
+/// Folders of services and installers are skipped: Tare writes nothing through them. Runs are skipped too:
+/// there may be thousands, and each command comes here.
 pub(super) fn link_below(root: &Path, own: &Path) -> Option<PathBuf> {
-    /// `verify/SERVICE/FILE`
+    /// Enough for `verify/SERVICE/FILE`.
     const DEPTH: usize = 3;
     if !own.starts_with(root) {
         return None;
@@ -146,7 +146,7 @@ pub(super) fn link_below(root: &Path, own: &Path) -> Option<PathBuf> {
     link_on_the_way(root, own).or(found.map(ignore::DirEntry::into_path))
 }
 
-/// Makes the folder `own` one that git ignores. If it cannot be made, who writes into it will say so.
+/// Creates the folder `own` with a `.gitignore`. If that fails, the next write to it reports the error.
 pub(super) fn make_own(own: &Path) {
     let ignore = own.join(".gitignore");
     if !ignore.exists() {
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_written_to_has_a_folder_elsewhere() {
-        // Even root cannot write to what is not there.
+        // Even root cannot write to a missing folder.
         let own = own_folder(Path::new("/no/such/folder"), Path::new("/cache"));
         assert!(own.starts_with("/cache/repositories"), "{}", own.display());
     }

@@ -1,11 +1,11 @@
-//! The commands that the user has allowed to run on this machine, for each repository.
+//! The commands that the user has allowed on this machine, for each repository.
 //!
-//! The files of a repository say which commands build, start and ask about its services. Whoever clones one may want to look at it
-//! first, so each command is asked for once. A pull may bring others: those are asked for again, beside what they replace. The list
-//! lies beside the cache of builds.
+//! The files of a repository contain commands that build, start and inspect its services. A user may want to
+//! read them after a clone, so each command needs permission once. New commands, such as after a pull, need
+//! it again and are shown with those that they replace. The list is beside the build cache.
 //!
-//! A folder is known by its path and its inode: what is cloned later in its place is asked for again, and a repository that brings
-//! a list of its own cannot allow itself.
+//! A folder is identified by path and inode: a later clone in its place needs permission again, and a list
+//! inside a repository has no effect.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,10 +22,10 @@ use crate::catalogue::{GitSource, Service};
 const FILE: &str = "trust.json";
 const VERSION: u32 = 1;
 
-/// A command that the files of a repository name, with all that decides what it does but the files that it reads.
+/// A command in a repository's files, with all that determines its effect except the files that it reads.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NamedCommand {
-    /// Where it runs, below the folder that is allowed.
+    /// Where it runs, relative to the allowed folder.
     pub folder: PathBuf,
     pub purpose: Purpose,
     pub words: Vec<String>,
@@ -36,22 +36,22 @@ pub struct NamedCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
-    /// It finds out whether the machine has what is needed.
+    /// Checks whether a requirement is installed.
     Require,
-    /// git fetches what is built from.
+    /// Fetches sources with git.
     Fetch,
     Build,
-    /// It prints the version of what was built.
+    /// Prints the version of a build.
     Version,
     Start,
 }
 
-/// Commands that are not allowed, for one folder.
+/// Commands of one folder that are not allowed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustQuestion {
     pub folder: PathBuf,
     pub new: BTreeSet<NamedCommand>,
-    /// Allowed commands of the same purpose and folder that are named no longer: what the new ones replace.
+    /// Allowed commands of the same purpose and folder that the new ones replace.
     pub gone: BTreeSet<NamedCommand>,
 }
 
@@ -74,8 +74,8 @@ struct Document {
 }
 
 impl NamedCommand {
-    /// All that is run for `service`, whose files lie at `folder` below the folder that is allowed. What the user typed is no
-    /// command of a file, and a server that runs already is not started.
+    /// All commands for `service` in the subfolder `folder` of the allowed folder. Commands typed by the user
+    /// do not come from a file, and a running server is not started.
     pub fn all(service: &Service, folder: &Path) -> BTreeSet<NamedCommand> {
         if service.typed || service.running.is_some() {
             return BTreeSet::new();
@@ -102,14 +102,14 @@ impl NamedCommand {
         all.filter(|command| !command.words.is_empty()).collect()
     }
 
-    /// The same command of a folder that lies at `way` below the one that is allowed.
+    /// The same command, seen from a folder `way` above.
     fn below(&self, way: &Path) -> NamedCommand {
         NamedCommand { folder: way.join(&self.folder), ..self.clone() }
     }
 }
 
 impl Trust {
-    /// A list that cannot be read is an empty one: then the user is asked again.
+    /// An unreadable list counts as empty: the user is asked again.
     pub(super) fn read(home: &Path) -> Trust {
         let file = home.join(FILE);
         let read = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Document>(&bytes).ok());
@@ -121,7 +121,7 @@ impl Trust {
         self.folders.keys().map(PathBuf::as_path)
     }
 
-    /// What the user must be asked before `commands` run for `folder`; absent if all are allowed, for it or for a folder above it.
+    /// The question before `commands` run in `folder`; absent if all are allowed, for it or for a parent.
     pub fn asks(&self, folder: &Path, commands: BTreeSet<NamedCommand>) -> Option<TrustQuestion> {
         let folder = resolved(folder);
         let allowed: Vec<(&Path, &Allowed)> =
@@ -143,13 +143,13 @@ impl Trust {
         (!new.is_empty()).then(|| TrustQuestion { gone: gone.unwrap_or_default(), folder, new })
     }
 
-    /// What is allowed for a folder, if it is still the folder that the user looked at.
+    /// The allowed commands of a folder, if its inode is still the same.
     fn of(&self, folder: &Path) -> Option<&Allowed> {
         self.folders.get(folder).filter(|allowed| inode_of(folder).is_ok_and(|now| now == allowed.inode))
     }
 
     /// # Errors
-    /// There is no such folder, or the list cannot be written.
+    /// The folder does not exist, or the list cannot be written.
     pub fn allow(&mut self, folder: &Path, commands: BTreeSet<NamedCommand>) -> io::Result<()> {
         let folder = folder.canonicalize()?;
         if folder.to_str().is_none() {
@@ -164,12 +164,12 @@ impl Trust {
         self.write()
     }
 
-    /// Whether it was one of them.
+    /// Removes a folder; returns whether it was in the list.
     ///
     /// # Errors
     /// The list cannot be written.
     pub fn remove(&mut self, folder: &Path) -> io::Result<bool> {
-        // It may be gone since, and is then known by its name alone.
+        // A deleted folder can only be found by its name.
         let was_there = [&resolved(folder), folder].map(|name| self.folders.remove(name).is_some());
         self.write().map(|()| was_there.contains(&true))
     }

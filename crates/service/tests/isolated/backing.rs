@@ -1,4 +1,4 @@
-//! A database of a service's own, as its owner sees it: made, filled, counted, frozen and gone.
+//! The database of a service: created, filled, counted, frozen and removed.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,11 +9,11 @@ use tare_host::process::{Isolation, Supervisor};
 use tare_service::backing::{Backing, BackingCounts, BackingGround, PostgresPrograms};
 use tare_service::contract::Contract;
 
-/// From nothing to seeded on a machine that does nothing else. It is printed and not asserted: tests run side by side.
+/// Expected time until seeded on an idle machine. It is printed, not asserted: tests run in parallel.
 const QUIET: Duration = Duration::from_secs(10);
 const SEED: u64 = 19;
 
-/// They look at the folders of their process.
+/// Serialises tests that look at this process's folders.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 struct Bench {
@@ -23,7 +23,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Absent where there is no PostgreSQL.
+    /// Absent without PostgreSQL.
     fn new(isolation: Isolation) -> Option<Bench> {
         if let Err(error) = PostgresPrograms::find() {
             tare_host::fixture::skip("a database of a service's own", &error.to_string());
@@ -65,7 +65,7 @@ fn counts(reads: u64, rows_read: u64, rows_written: u64) -> BackingCounts {
     BackingCounts { reads, rows_read, rows_written, upstream_requests: None }
 }
 
-/// Folders of databases of this process.
+/// Database folders of this process.
 fn folders() -> Vec<PathBuf> {
     let own = format!("tare-{}-", std::process::id());
     let entries = std::fs::read_dir("/dev/shm").into_iter().flatten().flatten();

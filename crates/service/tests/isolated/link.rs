@@ -1,5 +1,5 @@
-//! A service on one side of a slow link and the generator on the other: started, asked, loaded and stopped by the same
-//! code as without one. No test here depends on how fast anything is, only on what cannot be faster.
+//! A service on one side of a slow link and the generator on the other: started, loaded and stopped by the
+//! same code as without a link. The tests depend on minimum times only, not on speed.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},
@@ -31,14 +31,14 @@ use tare_service::{
     settings::ServiceSettings,
 };
 
-/// A program whose command `watchdog` runs the watchdog.
+/// A program with the command `watchdog`.
 const FAKE: &str = env!("CARGO_BIN_EXE_fake-service");
 const GRACE: Duration = Duration::from_secs(10);
 const DELAY_MS: u64 = 5;
 const ROUND_TRIP_NS: u64 = 2 * DELAY_MS * 1_000_000;
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// `None` on a machine that allows no links.
+/// `None` if this machine does not allow links.
 fn link(test: &str, spec: &str) -> Option<Link> {
     fixture::link(test, Link::create(&spec.parse().unwrap(), &[], 1))
 }
@@ -57,7 +57,7 @@ fn fake_service(folder: &Path) -> Service {
     service
 }
 
-/// Twenty requests, each on a connection of its own.
+/// Twenty requests, each on a new connection.
 fn load(route: Route, pool: Arc<ExchangePool>) -> RunReport {
     let connections = Connections { total: 4, threads: 2 };
     let settings = tare_load::Settings::new(route, connections, 7);
@@ -67,7 +67,7 @@ fn load(route: Route, pool: Arc<ExchangePool>) -> RunReport {
     Generator::new(settings, pool).unwrap().run(&load, &Arc::default()).unwrap()
 }
 
-/// Everything was answered, and nothing faster than the link is.
+/// Checks that all requests were answered, and none faster than the link.
 fn prove(report: &RunReport) {
     let total = &report.total;
     assert_eq!((total.tally.answered, total.tally.connects), (20, 20), "{:?}", report.first_failure);
@@ -130,7 +130,7 @@ fn the_reference_is_loaded_over_a_link() {
     let Some(link) = link("the_reference_is_loaded_over_a_link", "delay=5ms,jitter=1ms,rate=10mbit") else {
         return;
     };
-    // Jitter makes a way shorter, too.
+    // Jitter can also shorten the delay.
     let port = link.server().within(free_port).unwrap();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -148,7 +148,7 @@ fn the_reference_is_loaded_over_a_link() {
         assert!(report.total.latency.min_ns() >= ROUND_TRIP_NS - 2_000_000);
     });
     let counters = link.counters().unwrap();
-    // A connection takes a SYN, an acknowledgement, a request and an end at the least; 21 were made, and nothing was lost.
+    // A connection needs at least SYN, acknowledgement, request and end; 21 were made, without losses.
     assert!(counters.up.packets >= 80, "{counters:?}");
     assert_eq!((counters.up.lost, counters.up.dropped, counters.unread), (0, 0, 0));
 }

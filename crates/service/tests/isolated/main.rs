@@ -1,5 +1,5 @@
-//! What is measured of a process, and what needs namespaces, cgroups or a link: services that misbehave, databases of their own, and
-//! services on the other side of a slow link.
+//! Tests of process measurements, and tests that need namespaces, cgroups or a link: misbehaving services,
+//! databases, and services behind a slow link.
 
 mod backing;
 mod link;

@@ -1,5 +1,5 @@
-//! The gate of a comparison: two metrics, a delta of 3%, looks after 12, 16, 20, 30 and 40 blocks. How often each verdict
-//! is given, by the true regression and the spread of a block.
+//! The gate of a comparison: two metrics, a delta of 3%, looks after 12, 16, 20, 30 and 40 blocks. Prints how
+//! often each verdict occurs, by true regression and block spread.
 
 use crate::models::normal;
 use crate::scaled;
@@ -11,10 +11,10 @@ use tare_stats::{
 
 const DELTA: f64 = 0.03;
 const LOOKS: [usize; 5] = [12, 16, 20, 30, 40];
-/// What throughput and CPU per request have in common: a block in which one is better has the other better too.
+/// Correlations between throughput and CPU per request: a block that is better in one is better in the other.
 const CORRELATIONS: [f64; 2] = [0.0, -0.9];
 
-/// Log ratios of both metrics, each as much worse as the other.
+/// Log ratios of both metrics, with the same regression.
 fn blocks(regression: f64, sd: f64, correlation: f64, rng: &mut ChaCha8Rng) -> [Vec<f64>; 2] {
     let own = (1.0 - correlation * correlation).sqrt();
     let pairs = (0..LOOKS[4]).map(|_| {
@@ -26,7 +26,7 @@ fn blocks(regression: f64, sd: f64, correlation: f64, rng: &mut ChaCha8Rng) -> [
     [throughput, cpu]
 }
 
-/// The verdict of the first look that passes or fails, else of the last: by any metric that fails, by all that pass.
+/// The verdict of the first look that passes or fails, else of the last. One failing metric fails.
 fn decide(metrics: &[Vec<f64>; 2], looks: &Looks) -> (Verdict, usize) {
     let at = |blocks: usize| {
         let verdicts: Vec<Verdict> = metrics

@@ -1,4 +1,4 @@
-//! Change points: false alarms, and what shifts are found.
+//! Change points: false alarms, and the power to find shifts.
 
 use crate::models::{INDEPENDENT, Model, family};
 use crate::{percent, rng, scaled};
@@ -25,7 +25,7 @@ fn alarms(count: usize) {
     println!();
 }
 
-/// Of reports of many rows and metrics.
+/// Reports of several rows and metrics.
 fn families(count: usize) {
     println!(
         "11 rows by 2 metrics without a change: share of reports with one, in %, 8, 12, 20 runs; by correlations"

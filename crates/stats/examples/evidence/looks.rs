@@ -1,5 +1,4 @@
-//! Looks at a run in progress: what overall error they have where the noise must be estimated from the blocks, and how soon
-//! they find a shift.
+//! Looks at a run in progress: their overall error with estimated noise, and how soon they find a shift.
 
 use crate::models::{INDEPENDENT, Model};
 use crate::{percent, rng, scaled};
@@ -7,7 +6,7 @@ use tare_stats::Looks;
 
 const PLANS: [[usize; 5]; 3] = [[12, 16, 20, 30, 40], [10, 15, 20, 30, 40], [4, 5, 6, 9, 12]];
 
-/// After how many blocks the looks find a difference.
+/// The number of blocks after which the looks find a difference.
 fn found_at(looks: &Looks, diffs: &[f64]) -> Option<usize> {
     let finds =
         |n: &usize| looks.estimate(&diffs[..*n]).unwrap().interval.is_some_and(|found| !found.holds(0.0));

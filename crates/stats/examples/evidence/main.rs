@@ -1,8 +1,8 @@
-//! How often each method errs, and what it finds, by simulation: the figures in the documentation of the crate.
+//! Simulated error rates and power of each method: the figures in the documentation of the crate.
 //!
-//! `cargo run --release -p tare-stats --example evidence -- [NAME] [N]`: NAME is coverage, looks, gate, ranking, history, runs, starts,
-//! precision, neighbours or machines, all of them without one; `N` times as many simulations as each needs by itself (1). Seeds are fixed.
-//! Smaller versions are among the tests.
+//! `cargo run --release -p tare-stats --example evidence -- [NAME] [N]`: NAME is coverage, looks, gate,
+//! ranking, history, runs, starts, precision, neighbours or machines; default: all. `N` multiplies the number
+//! of simulations; default: 1. Seeds are fixed. Smaller versions are among the tests.
 
 mod coverage;
 mod gate;
@@ -45,7 +45,7 @@ fn rng() -> rand_chacha::ChaCha8Rng {
     rand::SeedableRng::seed_from_u64(0x7a5e)
 }
 
-/// How many of `count` trials hold, as a percentage.
+/// The percentage of `count` trials that hold.
 fn percent(count: usize, mut holds: impl FnMut() -> bool) -> f64 {
     100.0 * (0..count).filter(|_| holds()).count() as f64 / count as f64
 }

@@ -1,4 +1,4 @@
-//! What taking the moment of a slice out is worth, and whether intervals still contain the truth.
+//! The gain of the neighbour adjustment, and whether intervals still contain the truth.
 
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -10,12 +10,11 @@ use tare_stats::{
 use super::{models::normal, rng};
 
 const CONFIDENCE: f64 = 0.95;
-/// Rows of a block and its rounds, blocks of a run: as in `quick`. The first row is the reference.
+/// Rows and rounds of a block, and blocks of a run, as in `quick`. The first row is the reference.
 const ROWS: usize = 13;
 const ROUNDS: usize = 27;
 const BLOCKS: usize = 9;
-/// Standard deviations, as in that run: of the machine's state, whose correlation from slice to slice was 0.85 there, of a slice by itself,
-/// of a process.
+/// Standard deviations as in that run: of the machine's state (correlation 0.85), a slice, and a process.
 const STATE_SD: f64 = 0.135;
 const SLICE_SD: f64 = 0.12;
 const PROCESS_SD: f64 = 0.015;
@@ -51,11 +50,11 @@ pub fn main(times: f64) {
 struct Found {
     half: f64,
     covered: f64,
-    /// 1 if the first row of all is found to differ from the reference, which it does not.
+    /// 1 if the first row is separated from the reference, although it is equal.
     separated: f64,
 }
 
-/// As measured, and adjusted.
+/// The results as measured, and adjusted.
 fn run(correlation: f64, random: &mut ChaCha8Rng) -> [Found; 2] {
     let blocks: Vec<[Vec<f64>; 2]> = (0..BLOCKS).map(|_| block(correlation, random)).collect();
     [0, 1].map(|which| {
@@ -76,7 +75,7 @@ fn run(correlation: f64, random: &mut ChaCha8Rng) -> [Found; 2] {
     })
 }
 
-/// The logarithm of what each row cost in a block, all of them the same in truth: as measured, and adjusted.
+/// The log cost of each row in a block, all with the same true value: as measured, and adjusted.
 fn block(correlation: f64, random: &mut ChaCha8Rng) -> [Vec<f64>; 2] {
     let processes: Vec<f64> = (0..ROWS).map(|_| PROCESS_SD * normal(random)).collect();
     let (mut state, mut values) = (normal(random), Vec::new());

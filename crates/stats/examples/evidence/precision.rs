@@ -1,4 +1,4 @@
-//! Runs that end when their intervals are narrow enough: how often these contain the truth.
+//! Runs that end when their intervals are narrow enough: how often the intervals contain the truth.
 
 use rand_chacha::ChaCha8Rng;
 use tare_stats::contrast::{Contrast, Prior};
@@ -8,7 +8,7 @@ use super::{models::normal, rng};
 const CONFIDENCE: f64 = 0.95;
 /// Fewest and most blocks.
 const BLOCKS: (usize, usize) = (6, 40);
-/// Standard deviation of a block of a row, and of the reference that all are related to.
+/// Standard deviation of a block, of a row and of the common reference.
 const SDS: (f64, f64) = (0.05, 0.03);
 
 pub fn main(times: f64) {
@@ -36,14 +36,14 @@ pub fn main(times: f64) {
     }
 }
 
-/// How long a run was, and the share of its intervals that contain the truth, which is 0.
+/// The length of a run, and the share of its intervals that contain the truth, 0.
 struct Run {
     blocks: usize,
     covered: f64,
 }
 
 impl Run {
-    /// It ends when the mean half interval is this small.
+    /// A run that ends when the mean half width is at most `half`.
     fn until(random: &mut ChaCha8Rng, rows: usize, half: f64) -> Run {
         let mut values = vec![Vec::new(); rows];
         loop {
@@ -57,7 +57,7 @@ impl Run {
         }
     }
 
-    /// It has this number of blocks.
+    /// A run with a fixed number of blocks.
     fn of(random: &mut ChaCha8Rng, rows: usize, blocks: usize) -> Run {
         let mut values = vec![Vec::new(); rows];
         (0..blocks).for_each(|_| block(random, &mut values));
@@ -77,7 +77,7 @@ fn block(random: &mut ChaCha8Rng, values: &mut [Vec<f64>]) {
     values.iter_mut().for_each(|row| row.push(SDS.0 * normal(random) - reference));
 }
 
-/// Middle and half of the interval of each row.
+/// Centre and half width of the interval of each row.
 fn intervals(values: &[Vec<f64>]) -> Vec<(f64, f64)> {
     let all: Vec<Contrast> = values.iter().filter_map(|row| Contrast::of_values(row).ok()).collect();
     let prior = Prior::of(&all);

@@ -1,5 +1,5 @@
-//! Identical services, each with noise of its own size: how often some pair is separated, asked once or at every look, and how
-//! well the intervals to the first of them cover.
+//! Identical services with different noise levels: how often some pair is separated, at one test or at every
+//! look, and the coverage of intervals relative to the first service.
 
 use crate::models::{INDEPENDENT, Model, normal};
 use crate::{percent, rng, scaled};
@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use tare_stats::{Better, Contrast, Looks, Prior, ranking::rank};
 
 const SIZES: [usize; 4] = [4, 6, 8, 12];
-/// Standard deviation of the logarithm of how noisy a service is.
+/// Standard deviation of the logarithm of a service's noise level.
 const UNEQUAL: f64 = 0.5;
 
 pub fn main(times: f64) {
@@ -34,7 +34,7 @@ pub fn main(times: f64) {
     println!();
 }
 
-/// Figures of services with noise of their own each.
+/// Figures of services, each with its own noise level.
 fn run(model: Model, services: usize, blocks: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<f64>> {
     let one = |_| {
         let size = 0.04 * (UNEQUAL * normal(rng)).exp();
@@ -54,7 +54,7 @@ fn looked(looks: &Looks, values: &[Vec<f64>]) -> bool {
     })
 }
 
-/// How many of all intervals hold 0, in percent.
+/// The percentage of all intervals that contain 0.
 fn covered(model: Model, services: usize, blocks: usize, count: usize, rng: &mut ChaCha8Rng) -> f64 {
     let mut held = 0;
     for _ in 0..count {

@@ -1,4 +1,4 @@
-//! Run against run: coverage without a difference, and what becomes of it where runs differ by themselves.
+//! Comparison of two runs: coverage without a difference, and if runs differ by themselves.
 
 use rand_chacha::ChaCha8Rng;
 use tare_stats::two_sample;
@@ -6,7 +6,7 @@ use tare_stats::two_sample;
 use crate::models::{INDEPENDENT, Model, normal};
 use crate::{percent, rng, scaled};
 
-/// Standard deviations between runs, as multiples of that of a block.
+/// Standard deviations between runs, as multiples of the standard deviation of a block.
 const BETWEEN: [f64; 4] = [0.0, 0.25, 0.5, 1.0];
 const SIZES: [usize; 4] = [8, 12, 20, 40];
 

@@ -1,49 +1,49 @@
-//! Estimates of one thing by several machines, pooled by random effects.
+//! Random-effects pooling of estimates from several machines.
 //!
-//! Knows estimates with their standard errors, and nothing of what they are; on a scale on which differences count, so a caller
-//! that has ratios hands over their logarithms. A machine is one observation of how machines differ, however long it measured:
-//! the interval counts machines.
+//! Inputs are estimates with standard errors, on an additive scale: callers pass logarithms of ratios. A
+//! machine is one observation, however long it measured; the interval counts machines.
 //!
 //! # The model
-//! Machine i has a true value of its own, drawn from a normal distribution about the mean with a variance of tau squared; its
-//! estimate lies about that with its own standard error. What is estimated is the mean over all machines that might have been
-//! asked, and not the mean of those that were.
+//! The true value of machine i is normal about the mean with variance tau squared; its estimate is normal
+//! about that with its own standard error. The mean covers all machines that might have been chosen.
 //!
 //! - **tau squared** by R. C. Paule and J. Mandel, "Consensus values and weighting factors", Journal of Research of the National
-//!   Bureau of Standards 87 (1982): the value at which the weighted squares are what they are expected to be, k - 1. Recommended
-//!   by A. A. Veroniki et al., "Methods to estimate the between-study variance and its uncertainty in meta-analysis", Research
-//!   Synthesis Methods 7 (2016).
+//!   Bureau of Standards 87 (1982): the value at which the weighted squares equal their expectation, k - 1.
+//!   Recommended by A. A. Veroniki et al., "Methods to estimate the between-study variance and its uncertainty
+//!   in meta-analysis", Research Synthesis Methods 7 (2016).
 //! - **The interval** by J. Hartung and G. Knapp, "A refined method for the meta-analysis of controlled clinical trials with binary
 //!   outcome", Statistics in Medicine 20 (2001), and K. Sidik and J. N. Jonkman, "A simple confidence interval for meta-analysis",
 //!   Statistics in Medicine 21 (2002): Student's t with k - 1 degrees of freedom, and a variance scaled by the weighted squares. The
 //!   scale is never below 1, as C. Röver, G. Knapp and T. Friede recommend, "Hartung-Knapp-Sidik-Jonkman approach and its
-//!   modification for random-effects meta-analysis with few studies", BMC Medical Research Methodology 15 (2015). With tau squared
-//!   by Paule and Mandel the scale is 1 wherever tau squared is above 0, so what the modification adds is that machines which agree
-//!   by chance are no certainty.
+//!   modification for random-effects meta-analysis with few studies", BMC Medical Research Methodology 15
+//!   (2015). With Paule and Mandel's estimate the scale is 1 if tau squared is above 0, so the modification
+//!   matters only for machines that agree by chance.
 //! - **Where another machine may lie** ([`Synthesis::prediction`]) by J. P. T. Higgins, S. G. Thompson and D. J. Spiegelhalter, "A
 //!   re-evaluation of random-effects meta-analysis", Journal of the Royal Statistical Society A 172 (2009): Student's t with k - 2
 //!   degrees of freedom.
-//! - **Whether machines differ** ([`Heterogeneity`]): W. G. Cochran's Q. Its p-value allows for standard errors that are estimates,
-//!   which Q takes for the truth: B. L. Welch, "On the comparison of several mean values", Biometrika 38 (1951). With errors that
-//!   are known it is the usual one of chi-squared.
+//! - **Whether machines differ** ([`Heterogeneity`]): W. G. Cochran's Q. Q takes standard errors as exact; if
+//!   they are estimates, the p-value is corrected: B. L. Welch, "On the comparison of several mean values",
+//!   Biometrika 38 (1951). With known errors it is the usual chi-squared p-value.
 //! - **How much** by I squared with an interval from that of tau squared (W. Viechtbauer, "Confidence intervals for the amount of
-//!   heterogeneity in meta-analysis", Statistics in Medicine 26 (2007), the Q-profile method): the share of the variance that is
-//!   one of machines. J. P. T. Higgins and S. G. Thompson, "Quantifying heterogeneity in a meta-analysis", Statistics in Medicine
-//!   21 (2002).
+//!   heterogeneity in meta-analysis", Statistics in Medicine 26 (2007), the Q-profile method): the share of
+//!   the variance between machines. J. P. T. Higgins and S. G. Thompson, "Quantifying heterogeneity in a
+//!   meta-analysis", Statistics in Medicine 21 (2002).
 //!
 //! # Several runs of a machine
-//! [`of_machines`] makes one finding of the runs of each machine: the mean of the runs. By how much runs of one machine differ beyond
-//! what their blocks explain is estimated over all machines together, since few runs of one say little of it.
+//! [`of_machines`] combines the runs of each machine into one finding, their mean. The variation between runs
+//! beyond their blocks is estimated over all machines, because few runs of one machine are not enough.
 //!
 //! # Few machines
-//! One machine has its own interval, and says nothing about others: [`Pooled::One`]. Of two there is a mean, and an interval that is
-//! so wide that it is rarely of use ([`Pooled::Two`]): with one degree of freedom no method does better and still covers (A.
-//! Gonnermann, T. Framke, A. Großhennig and A. Koch, "No solution yet for combining two independent studies in the presence of
-//! heterogeneity", Statistics in Medicine 34 (2015)). From three on there is all of it ([`Pooled::Many`]).
+//! One machine keeps its own interval and predicts nothing about others: [`Pooled::One`]. Two machines have a
+//! mean, with an interval that is rarely narrow enough to be useful ([`Pooled::Two`]). With one degree of
+//! freedom no method with correct coverage is better (A. Gonnermann, T. Framke, A. Großhennig and A. Koch,
+//! "No solution yet for combining two independent studies in the presence of heterogeneity", Statistics in
+//! Medicine 34 (2015)). Three machines or more have everything ([`Pooled::Many`]).
 //!
 //! # How often it errs
-//! Coverage of the interval of 95%, and of the interval for another machine, 10,000 simulations each (standard error 0.2%). Standard
-//! errors are estimated from 8 blocks and differ from machine to machine by up to a factor of 3; tau is a multiple of their mean.
+//! Coverage of the 95% interval, and of the prediction interval; 10,000 simulations each (standard error
+//! 0.2%). Standard errors are estimated from 8 blocks and differ by up to a factor of 3; tau is a multiple
+//! of their mean.
 //!
 //! | tau | 2 machines | 3 | 5 | 9 | 20 |
 //! |---|---|---|---|---|---|
@@ -53,10 +53,11 @@
 //! | 2 | 100.0% | 97.0%, 99.6% | 94.7%, 92.7% | 94.8%, 92.9% | 94.8%, 94.3% |
 //! | 4 | 99.5% | 95.2%, 98.9% | 94.9%, 95.5% | 95.4%, 94.5% | 95.0%, 94.9% |
 //!
-//! So the interval of few machines is wide and safe. Of many machines that hardly differ it covers a little less than it claims:
-//! weights are estimates too. Where another machine may lie is too narrow where machines differ by about as much as their
-//! standard errors: tau squared is then often found to be 0 (C. Partlett and R. D. Riley, "Random effects meta-analysis: coverage
-//! performance of 95% confidence and prediction intervals following REML estimation", Statistics in Medicine 36 (2017)).
+//! The interval for few machines is wide and safe. For many similar machines it covers slightly less than
+//! stated, because weights are estimates too. The prediction interval is too narrow if machines differ by
+//! about their standard errors, because tau squared is then often estimated as 0 (C. Partlett and R. D.
+//! Riley, "Random effects meta-analysis: coverage performance of 95% confidence and prediction intervals
+//! following REML estimation", Statistics in Medicine 36 (2017)).
 mod repeats;
 mod spread;
 
@@ -67,23 +68,23 @@ use crate::student;
 pub use repeats::of_machines;
 pub use spread::Heterogeneity;
 
-/// What one machine found.
+/// The result of one machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finding {
-    /// The estimate, on a scale on which differences count.
+    /// The estimate, on an additive scale.
     pub estimate: f64,
     /// Its standard error; above 0.
     pub error: f64,
-    /// Degrees of freedom of the standard error, at least 1; `None` if it is known and no estimate.
+    /// Degrees of freedom of the standard error, at least 1; `None` if the error is known exactly.
     pub freedom: Option<usize>,
 }
 
-/// What several machines say together, by how many there are.
+/// The combined result, by the number of machines.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Pooled {
-    /// Nothing is pooled: the interval is the machine's own, by its blocks, and holds for that machine alone.
+    /// Not pooled: the machine's own interval, by its blocks, which holds for that machine only.
     One(Mean),
-    /// A mean with an interval of one degree of freedom. Where a third machine may lie is not known.
+    /// A mean with an interval of one degree of freedom, without a prediction for a third machine.
     Two(Mean, Heterogeneity),
     /// Three or more.
     Many(Synthesis),
@@ -100,21 +101,21 @@ pub struct Mean {
     pub interval: Interval,
 }
 
-/// What three or more machines say together.
+/// The combined result of three or more machines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Synthesis {
     /// The mean over machines.
     pub mean: Mean,
     /// Whether and how much they differ.
     pub heterogeneity: Heterogeneity,
-    /// Holds the true value of another machine with the confidence that was asked.
+    /// Contains the true value of another machine with the requested confidence.
     pub prediction: Interval,
-    /// The mean without each of them, in their order: what one machine alone decides.
+    /// The mean without each machine, in their order: shows the influence of single machines.
     pub without: Vec<Mean>,
 }
 
 impl Pooled {
-    /// The mean: of one machine its own estimate.
+    /// The mean; for one machine its own estimate.
     #[must_use]
     pub fn mean(&self) -> &Mean {
         match self {
@@ -123,7 +124,7 @@ impl Pooled {
         }
     }
 
-    /// Whether and how much they differ; `None` of one machine, of which it is not known.
+    /// Whether and how much they differ; `None` for one machine.
     #[must_use]
     pub fn heterogeneity(&self) -> Option<&Heterogeneity> {
         match self {
@@ -134,11 +135,11 @@ impl Pooled {
     }
 }
 
-/// Pools what machines found. The order does not matter, to the last bit.
+/// Pools the findings of machines. Their order does not matter, to the last bit.
 ///
 /// # Errors
-/// No finding; an estimate that is not finite; a standard error that is not finite and above 0; a confidence that is not between 0
-/// and 1.
+/// No finding, an estimate that is not finite, a standard error that is not finite and above 0, or a
+/// confidence that is not between 0 and 1.
 pub fn pool(found: &[Finding], confidence: f64) -> Result<Pooled, EstimateError> {
     check_confidence(confidence)?;
     check(found)?;
@@ -166,7 +167,7 @@ fn check(found: &[Finding]) -> Result<(), EstimateError> {
         if !one.estimate.is_finite() {
             return Err(EstimateError::NotFinite { index, value: one.estimate });
         }
-        // A weight that is no number would make everything none.
+        // A non-finite weight would make all results NaN.
         let weight = (one.error * one.error).recip();
         if !(one.error > 0.0 && weight.is_finite() && weight > 0.0) {
             return Err(EstimateError::StandardError { index, value: one.error });
@@ -175,7 +176,7 @@ fn check(found: &[Finding]) -> Result<(), EstimateError> {
     Ok(())
 }
 
-/// Sums depend on the order of what is added: it is always the same.
+/// A canonical order, because floating-point sums depend on the order.
 fn order(found: &[Finding]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by(|a, b| {
@@ -192,10 +193,10 @@ fn alone(one: &Finding, confidence: f64) -> Mean {
     mean_of(one.estimate, one.error, quantile, confidence)
 }
 
-/// Student's t with more degrees of freedom is the normal distribution, to four digits.
+/// With more degrees of freedom Student's t equals the normal distribution to four digits.
 const KNOWN: usize = 10_000;
 
-/// The mean by random effects, of two or more.
+/// The random-effects mean of two or more machines.
 fn mean(sorted: &[Finding], confidence: f64) -> Mean {
     let tau_squared = spread::paule_mandel(sorted);
     let weighted = spread::WeightedMean::of(sorted, tau_squared);

@@ -1,17 +1,18 @@
-//! Several runs of each machine, combined within it.
+//! Combines several runs of each machine.
 
 use super::{Finding, check, order};
 use crate::error::EstimateError;
 
-/// One finding of each machine out of those of its runs, in the order of the machines: the mean of its runs. The variance of a run is
-/// that of its blocks, and what runs of one machine differ by beyond it, which is estimated over all machines that have several
-/// runs. If none has, it is not known, and each finding is that of its run.
+/// One finding per machine, in order: the mean of its runs. The variance of a run is that of its blocks plus
+/// a variance between runs of one machine. The latter is estimated over all machines with several runs;
+/// without any, it is unknown and each finding equals its run.
 ///
-/// Degrees of freedom are those of F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
-/// Biometrics Bulletin 2 (1946), rounded down. The order of runs and of machines does not matter, to the last bit.
+/// Degrees of freedom after F. E. Satterthwaite, "An approximate distribution of estimates of variance
+/// components", Biometrics Bulletin 2 (1946), rounded down. The order of runs and machines does not matter,
+/// to the last bit.
 ///
 /// # Errors
-/// A machine without a run, and what [`super::pool`] refuses of a finding.
+/// A machine without a run, and the errors of [`super::pool`] for a finding.
 pub fn of_machines(machines: &[Vec<Finding>]) -> Result<Vec<Finding>, EstimateError> {
     for runs in machines {
         check(runs)?;
@@ -20,12 +21,12 @@ pub fn of_machines(machines: &[Vec<Finding>]) -> Result<Vec<Finding>, EstimateEr
     Ok(machines.iter().map(|runs| combined(runs, &between)).collect())
 }
 
-/// What runs of one machine differ by.
+/// Variation between runs of one machine.
 #[derive(Default)]
 struct Between {
-    /// Beyond what their blocks explain.
+    /// In addition to the variation that their blocks explain.
     variance: f64,
-    /// With it.
+    /// Including that variation.
     mean_square: f64,
     freedom: usize,
 }
@@ -42,7 +43,7 @@ impl Between {
             runs.iter().map(move |run| (run.estimate - mean).powi(2))
         });
         let mean_square = sum(squares) / freedom as f64;
-        // Of each machine the mean of its squared errors, as often as it has degrees of freedom: what is expected of the squares.
+        // Expected squares: each machine's mean squared error times its degrees of freedom.
         let explained = several().map(|runs| {
             let own = sum(runs.iter().map(|run| run.error * run.error)) / runs.len() as f64;
             own * (runs.len() - 1) as f64
@@ -58,7 +59,7 @@ fn combined(runs: &[Finding], between: &Between) -> Finding {
     let sorted = || order.iter().map(|place| &runs[*place]);
     let variance = |run: &Finding| (run.error * run.error + between.variance) / (count * count);
     let all = sum(sorted().map(variance));
-    // Each part of the variance, squared, by its own degrees of freedom.
+    // Each squared part of the variance is divided by its degrees of freedom.
     let of_blocks = sorted().map(|run| {
         let own = (run.error / count).powi(2);
         run.freedom.map_or(0.0, |freedom| own * own / freedom.max(1) as f64)
@@ -72,12 +73,12 @@ fn combined(runs: &[Finding], between: &Between) -> Finding {
     Finding {
         estimate: sum(sorted().map(|run| run.estimate)) / count,
         error: all.sqrt(),
-        // Without anything unsure it is known.
+        // Without estimated parts the error is known exactly.
         freedom: (unsure > 0.0).then_some((freedom as usize).max(1)),
     }
 }
 
-/// In one order, whatever the order of the values.
+/// Sums in sorted order, so that the input order does not matter.
 fn sum(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -102,7 +103,8 @@ mod tests {
         }
     }
 
-    /// By hand: the squares are 2 x 0.05^2 on either machine, 0.01 over 2 degrees of freedom; blocks explain 0.0001.
+    /// By hand: the squares are 2 x 0.05^2 on both machines, 0.01 over 2 degrees of freedom; blocks explain
+    /// 0.0001.
     #[test]
     fn what_runs_differ_by_counts_on_every_machine() {
         let machines = [
@@ -112,7 +114,7 @@ mod tests {
         ];
         let found = of_machines(&machines).unwrap();
         assert!((found[0].estimate - 0.35).abs() < 1e-15);
-        // (0.0001 + 0.0049) / 2, and 0.005 of the machine with one run.
+        // (0.0001 + 0.0049) / 2, and 0.005 for the machine with one run.
         assert!((found[0].error - 0.0025_f64.sqrt()).abs() < 1e-12, "{found:?}");
         assert!((found[2].error - 0.005_f64.sqrt()).abs() < 1e-12, "{found:?}");
         // 0.0025^2 / (2 (0.000025)^2 / 7 + (0.005 / 2)^2 / 2) is 1.99..
@@ -124,7 +126,7 @@ mod tests {
         let machines = [vec![run(0.3, 0.1, 7), run(0.3, 0.1, 7), run(0.3, 0.1, 7)]];
         let found = of_machines(&machines).unwrap();
         assert!((found[0].error - 0.1 / 3.0_f64.sqrt()).abs() < 1e-15);
-        // 21, or one less where the last bit is lost.
+        // 21, or one less if the last bit is lost.
         assert!(matches!(found[0].freedom, Some(20 | 21)), "{found:?}");
     }
 

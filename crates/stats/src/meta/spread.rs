@@ -1,4 +1,4 @@
-//! How much machines differ beyond what their standard errors explain.
+//! Variation between machines beyond their standard errors.
 
 use super::Finding;
 use crate::{chi_squared, fisher};
@@ -8,16 +8,16 @@ use crate::{chi_squared, fisher};
 pub struct Heterogeneity {
     /// Number of machines.
     pub machines: usize,
-    /// Cochran's Q: the squares about the weighted mean, each by its squared standard error. About `machines - 1` where they
-    /// do not differ.
+    /// Cochran's Q: squared distances from the weighted mean, divided by the squared standard errors. About
+    /// `machines - 1` if machines do not differ.
     pub q: f64,
-    /// The probability of as much or more where they do not differ. By Welch's test if standard errors are estimates.
+    /// The probability of at least this Q for equal machines. By Welch's test for estimated errors.
     pub p: f64,
     /// Variance of the true values of machines (Paule and Mandel).
     pub tau_squared: f64,
     /// Both ends of its interval (Q-profile).
     pub tau_squared_interval: [f64; 2],
-    /// Which share of the variance of estimates is one of machines: tau squared, by itself and a typical squared standard error.
+    /// The share of the variance between machines: tau squared over it plus a typical squared error.
     pub i_squared: f64,
     /// Both ends of its interval.
     pub i_squared_interval: [f64; 2],
@@ -30,7 +30,7 @@ impl Heterogeneity {
         self.tau_squared.sqrt()
     }
 
-    /// Of two or more machines, in their order.
+    /// The heterogeneity of two or more machines, in canonical order.
     pub(super) fn of(sorted: &[Finding], confidence: f64) -> Heterogeneity {
         let freedom = sorted.len() - 1;
         let tail = (1.0 - confidence) / 2.0;
@@ -50,7 +50,7 @@ impl Heterogeneity {
     }
 }
 
-/// Findings about their mean, with weights by what their variance is if that of machines is `tau_squared`.
+/// Findings about their weighted mean, for a between-machine variance of `tau_squared`.
 pub(super) struct WeightedMean {
     pub mean: f64,
     /// The sum of the weights.
@@ -69,12 +69,12 @@ impl WeightedMean {
     }
 }
 
-/// The variance of machines at which the weighted squares are what is expected of them.
+/// The between-machine variance at which the weighted squares equal their expectation.
 pub(super) fn paule_mandel(sorted: &[Finding]) -> f64 {
     at(sorted, (sorted.len() - 1) as f64)
 }
 
-/// The variance of machines at which the weighted squares, which fall with it, are `target`; 0 where they are less from the start.
+/// The between-machine variance with weighted squares `target`; 0 if they start below. They fall with it.
 fn at(sorted: &[Finding], target: f64) -> f64 {
     let is_above = |tau_squared: f64| WeightedMean::of(sorted, tau_squared).squares > target;
     if !is_above(0.0) {
@@ -85,7 +85,7 @@ fn at(sorted: &[Finding], target: f64) -> f64 {
         high *= 2.0;
     }
     let mut low = 0.0;
-    // A double has no more bits than this between two neighbours of a power of two; from below, a few more.
+    // Bisection of a double takes at most this number of steps, with a few more from below.
     for _ in 0..200 {
         let middle = f64::midpoint(low, high);
         if middle <= low || middle >= high {
@@ -98,15 +98,14 @@ fn at(sorted: &[Finding], target: f64) -> f64 {
 
 /// A typical squared standard error (Higgins and Thompson, equation 9).
 fn typical_variance(sorted: &[Finding]) -> f64 {
-    // Related to the greatest weight, whose square would overflow of the smallest errors.
+    // Relative to the largest weight, whose square could overflow for very small errors.
     let most = sorted.iter().map(|one| one.error).fold(f64::MAX, f64::min).powi(2);
     let weights = || sorted.iter().map(|one| most / (one.error * one.error));
     let (sum, squares) = (weights().sum::<f64>(), weights().map(|weight| weight * weight).sum::<f64>());
     most * (sorted.len() - 1) as f64 * sum / (sum * sum - squares)
 }
 
-/// The p-value of "machines do not differ": Cochran's Q as it is if standard errors are known, with Welch's correction where they
-/// are estimates.
+/// The p-value of "machines do not differ": Cochran's Q, with Welch's correction for estimated errors.
 fn welch(sorted: &[Finding]) -> f64 {
     let all = WeightedMean::of(sorted, 0.0);
     let count = sorted.len() as f64;

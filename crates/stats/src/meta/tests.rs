@@ -1,4 +1,4 @@
-//! Against figures of metafor that are published, and of SciPy.
+//! Comparison with published figures of metafor, and with SciPy.
 
 use super::*;
 
@@ -8,8 +8,8 @@ fn known(estimates: &[f64], variances: &[f64]) -> Vec<Finding> {
         .collect()
 }
 
-/// Of 13 trials of the BCG vaccine: ill and well with it, ill and well without (G. A. Colditz et al., JAMA 271 (1994); `dat.bcg` of
-/// metadat).
+/// 13 trials of the BCG vaccine: ill and well with it, ill and well without (G. A. Colditz et al., JAMA 271
+/// (1994); `dat.bcg` of metadat).
 const BCG: [[f64; 4]; 13] = [
     [4., 119., 11., 128.],
     [6., 300., 29., 274.],
@@ -56,10 +56,10 @@ fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-/// What metafor prints of these data in its manual and on its site, whatever estimator of tau squared it is asked for: `Q(df = 12)
-/// = 152.2330`, and `confint()` with tau^2 from 0.1197 to 1.1115 and I^2 from 81.92 to 97.68%. Of odds ratios Q is 163.1649, and
-/// the interval of tau^2 0.1302 to 1.1812 (van Houwelingen et al. 2002, as repeated on metafor's site; its root is found to three
-/// digits).
+/// metafor's figures for these data in its manual and on its site, for any estimator of tau squared: `Q(df =
+/// 12) = 152.2330`, and `confint()` with tau^2 from 0.1197 to 1.1115 and I^2 from 81.92 to 97.68%. For odds
+/// ratios Q is 163.1649, and the interval of tau^2 is 0.1302 to 1.1812 (van Houwelingen et al. 2002, repeated
+/// on metafor's site with a root to three digits).
 #[test]
 fn agrees_with_the_figures_that_metafor_publishes() {
     let found = many(&risks()).heterogeneity;
@@ -71,8 +71,8 @@ fn agrees_with_the_figures_that_metafor_publishes() {
     assert_close(&found.tau_squared_interval, &[0.1302, 1.1812], 1e-4);
 }
 
-/// The same method written in NumPy, its roots by `scipy.optimize.brentq` (scipy 1.17.1, numpy 2.4.6). tau squared is 0.3181 by
-/// metafor's `method = "PM"`, too.
+/// The same method in NumPy, with roots by `scipy.optimize.brentq` (scipy 1.17.1, numpy 2.4.6). metafor's
+/// `method = "PM"` also gives a tau squared of 0.3181.
 #[test]
 fn agrees_with_scipy() {
     let found = many(&risks());
@@ -104,7 +104,7 @@ fn agrees_with_scipy() {
     assert_close(&without, &expected, 1e-12);
 }
 
-/// Welch's test was written in NumPy too; with `scipy.stats.f.sf`.
+/// Welch's test in NumPy, with `scipy.stats.f.sf`.
 #[test]
 fn standard_errors_that_are_estimates_make_a_difference_less_sure() {
     let three = [(-0.446, 0.011, 9), (-0.401, 0.02, 11), (-0.52, 0.015, 7)];
@@ -123,7 +123,7 @@ fn standard_errors_that_are_estimates_make_a_difference_less_sure() {
 fn machines_that_agree_by_chance_are_no_certainty() {
     let found = many(&known(&[0.1, 0.11, 0.105], &[1e-4, 4e-4, 2.25e-4]));
     assert_eq!((found.heterogeneity.tau_squared, found.heterogeneity.i_squared), (0.0, 0.0));
-    // Their squares are 0.23 in place of 2, and do not make the interval narrower.
+    // Their squares are 0.23 instead of 2, and do not narrow the interval.
     assert_close(&[found.mean.error], &[0.007682212795973758], 1e-15);
     let ends = [found.mean.interval.low, found.mean.interval.high];
     assert_close(&ends, &[0.06973299138878888, 0.13584077910301437], 1e-9);

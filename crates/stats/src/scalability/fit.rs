@@ -1,17 +1,18 @@
-//! The least squares: from points with weights to the law that lies nearest, with `sigma` and `kappa` not below 0.
+//! Weighted least squares for the scalability law, with `sigma` and `kappa` not below 0.
 //!
-//! The start is Gunther's: `n / X` is linear in `1 / lambda`, `sigma / lambda` and `kappa / lambda`. From there Levenberg and
-//! Marquardt's steps go to the least squares of X itself (D. W. Marquardt, "An algorithm for least-squares estimation of nonlinear
-//! parameters", SIAM Journal on Applied Mathematics 11 (1963)). A parameter that would be below 0 is held at 0, and the rest is
-//! fitted anew: of two bounds there are four such fits, and the nearest one that keeps the bounds is taken.
+//! The start values are Gunther's: `n / X` is linear in `1 / lambda`, `sigma / lambda` and `kappa / lambda`.
+//! Levenberg and Marquardt's steps then minimise the squares of X itself (D. W. Marquardt, "An algorithm for
+//! least-squares estimation of nonlinear parameters", SIAM Journal on Applied Mathematics 11 (1963)). A
+//! parameter below 0 is fixed at 0 and the rest is refitted. Two bounds give four fits, and the nearest valid
+//! one wins.
 
 use super::law::Law;
 
-/// Steps; a fit takes ten.
+/// Most steps; a typical fit takes ten.
 const STEPS_MAX: usize = 500;
-/// A step that lowers the squares by a smaller share than this, and moves no parameter by more than it, is the last one.
+/// The iteration ends when squares and parameters change by a smaller share than this.
 const PRECISION: f64 = 1e-14;
-/// How careful a step is at first, and when it is given up.
+/// Initial damping, and the damping at which a step is given up.
 const DAMPING: f64 = 1e-3;
 const DAMPING_MAX: f64 = 1e14;
 
@@ -22,11 +23,11 @@ pub struct Weighted {
     pub n: f64,
     /// Throughput.
     pub value: f64,
-    /// What a square of its residual counts for: 1 / variance, or the same for all.
+    /// Weight of its squared residual: 1 / variance, or a constant.
     pub weight: f64,
 }
 
-/// Which parameters are fitted; the others are 0.
+/// The fitted parameters; others are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Free {
     pub sigma: bool,
@@ -35,14 +36,14 @@ pub(super) struct Free {
 
 impl Free {
     pub(super) const ALL: Free = Free { sigma: true, kappa: true };
-    /// With at least one parameter held at its bound.
+    /// At least one parameter fixed at its bound.
     const BOUND: [Free; 3] = [
         Free { sigma: true, kappa: false },
         Free { sigma: false, kappa: true },
         Free { sigma: false, kappa: false },
     ];
 
-    /// Places of the parameters that are fitted.
+    /// Indices of the fitted parameters.
     fn places(self) -> Vec<usize> {
         [(0, true), (1, self.sigma), (2, self.kappa)]
             .iter()
@@ -56,8 +57,7 @@ impl Free {
     }
 }
 
-/// The nearest law whose `sigma` and `kappa` are not below 0, and which of them were fitted. `None` if there is none, which takes
-/// points that are not positive.
+/// The nearest law with `sigma` and `kappa` not below 0, and the fitted parameters, if points are positive.
 pub(super) fn bounded(points: &[Weighted]) -> Option<(Law, Free)> {
     let keeps = |law: &Law| law.sigma >= 0.0 && law.kappa >= 0.0;
     if let Some(law) = fitted(points, Free::ALL).filter(keeps) {
@@ -68,7 +68,7 @@ pub(super) fn bounded(points: &[Weighted]) -> Option<(Law, Free)> {
     found.min_by(|(one, _), (other, _)| squares(points, one).total_cmp(&squares(points, other)))
 }
 
-/// The nearest law with these parameters, whatever their signs. Its denominator is positive at every point.
+/// The nearest law with these parameters and any signs. Its denominator is positive at every point.
 pub(super) fn fitted(points: &[Weighted], free: Free) -> Option<Law> {
     let places = free.places();
     let mut law = start(points, &places)?;
@@ -98,8 +98,8 @@ pub(super) fn squares(points: &[Weighted], law: &Law) -> f64 {
     points.iter().map(|point| point.weight * (point.value - law.at(point.n)).powi(2)).sum()
 }
 
-/// How the parameters change with the value of each point: the rows of `(J' W J)^-1 J' W`. `None` if the points do not determine
-/// them.
+/// Derivatives of the parameters by the value of each point: the rows of `(J' W J)^-1 J' W`. `None` if the
+/// points do not determine them.
 pub(super) fn influence(points: &[Weighted], law: &Law) -> Option<Vec<[f64; 3]>> {
     let places = Free::ALL.places();
     let normal = normal(points, law, &places);
@@ -121,7 +121,7 @@ fn is_near(one: &Law, other: &Law) -> bool {
     pairs.into_iter().all(|(one, other)| (one - other).abs() <= 1e-12 * (one.abs() + other.abs()) + 1e-18)
 }
 
-/// By the linear form; of parameters that make no curve, Amdahl's law without contention.
+/// Start values by the linear form; if invalid, Amdahl's law without contention.
 fn start(points: &[Weighted], places: &[usize]) -> Option<Law> {
     let terms = |n: f64| {
         let all = [1.0, n - 1.0, n * (n - 1.0)];
@@ -185,8 +185,7 @@ fn normal(points: &[Weighted], law: &Law, places: &[usize]) -> Vec<Vec<f64>> {
     places.iter().map(|row| places.iter().map(|column| sum(*row, *column)).collect()).collect()
 }
 
-/// Solves a symmetric system of equations after its unknowns were scaled to the same size, by elimination, the largest element first.
-/// `None` if it has no single solution.
+/// Solves a symmetric system by elimination with pivoting. `None` without a unique solution.
 fn solve(matrix: &[Vec<f64>], right: &[f64]) -> Option<Vec<f64>> {
     let size = right.len();
     let scales: Vec<f64> = (0..size).map(|place| matrix[place][place].sqrt()).collect();

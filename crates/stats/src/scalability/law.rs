@@ -1,13 +1,13 @@
-//! The law itself: what it says of a number of threads, and how it bends with its parameters.
+//! The scalability law: its value for a number of threads, and its gradient.
 
 /// Throughput as a function of the number of threads: `lambda n / (1 + sigma (n - 1) + kappa n (n - 1))`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Law {
     /// Throughput of one thread.
     pub lambda: f64,
-    /// Contention: the share of the work in which threads wait for each other in a queue. With `kappa` 0 the law is Amdahl's.
+    /// Contention: the share of the work for which threads queue. With `kappa` 0 the law is Amdahl's.
     pub sigma: f64,
-    /// Coherence: what each pair of threads costs to agree. Above 0 the curve has a peak.
+    /// Coherence: the cost of agreement per pair of threads. Above 0 the curve has a peak.
     pub kappa: f64,
 }
 
@@ -18,8 +18,7 @@ impl Law {
         self.lambda * n / self.denominator(n)
     }
 
-    /// The number of threads beyond which more are slower: `sqrt((1 - sigma) / kappa)`, and 1 at the least; `None` if the curve only
-    /// rises.
+    /// The number of threads at the peak: `sqrt((1 - sigma) / kappa)`, at least 1. `None` if it only rises.
     #[must_use]
     pub fn peak(&self) -> Option<f64> {
         (self.kappa > 0.0).then(|| ((1.0 - self.sigma).max(0.0) / self.kappa).sqrt().max(1.0))
@@ -37,7 +36,7 @@ impl Law {
         [self.lambda, self.sigma, self.kappa]
     }
 
-    /// How throughput changes with each parameter.
+    /// Derivatives of throughput by each parameter.
     pub(super) fn gradient(&self, n: f64) -> [f64; 3] {
         let (value, below) = (self.at(n), self.denominator(n));
         [n / below, -value * (n - 1.0) / below, -value * n * (n - 1.0) / below]

@@ -1,22 +1,22 @@
-//! How throughput grows with the number of threads: Gunther's universal scalability law, with intervals and its misfit.
+//! Throughput by number of threads: Gunther's universal scalability law, with intervals and its lack of fit.
 //!
 //! `X(n) = lambda n / (1 + sigma (n - 1) + kappa n (n - 1))` (N. J. Gunther, "A simple capacity model of massively parallel
 //! transaction systems", CMG 1993; *Guerrilla Capacity Planning*, Springer 2007). `lambda` is the throughput of one thread,
-//! `sigma` the part of the work that has to queue (contention), `kappa` what each pair of threads spends on agreeing (coherence).
+//! `sigma` the queued share of the work (contention), `kappa` the cost of agreement per pair of threads
+//! (coherence).
 //!
 //! # The fit
-//! A point is the geometric mean of its blocks. Squares of residuals are weighted by 1 / variance, so that a throughput which is
-//! ten times as high, and scatters ten times as much, counts for the same. The variance of a point is what its blocks scatter
-//! after the part that a block adds to all its points was taken out, drawn half-way towards the mean of all points, since a few
-//! blocks know a variance badly. `sigma` and `kappa` are not below 0: there is no negative queue.
+//! A point is the geometric mean of its blocks. Squared residuals are weighted by 1 / variance, so that
+//! points with ten times the throughput and scatter count the same. The variance of a point is its scatter
+//! after removing the common effect of each block. It is averaged with the mean over all points, because few
+//! blocks estimate it poorly. `sigma` and `kappa` are not below 0: there is no negative queue.
 //!
 //! # The intervals
-//! By the delta method over blocks: what each block would change of the parameters, to first order, is one value of that block, and
-//! Student's t gives the interval of their mean ([`crate::Contrast`]). Whatever the points of a block have in common is in it. A
-//! bootstrap over blocks was not taken: with six blocks a percentile interval of 95% holds the truth in 85 to 90% of cases only, and
-//! it takes random numbers. The intervals come from the fit without bounds and are cut at 0 afterwards, since an estimate at its
-//! bound has no slope and would seem to be exact. They widen with the noise of the blocks, and know nothing of a law that is wrong:
-//! that is for the [`Misfit`].
+//! By the delta method over blocks: each block's first-order effect on the parameters is one value, and
+//! Student's t gives the interval of their mean ([`crate::Contrast`]). This includes common effects of a
+//! block. A bootstrap over six blocks would cover only 85 to 90% at 95%, and needs randomness. Intervals come
+//! from the fit without bounds and are clipped at 0 afterwards, because an estimate at its bound would seem
+//! exact. They reflect the noise of blocks, not a wrong law: see [`Misfit`].
 //!
 //! Coverage of the intervals of 95% in simulations of 2,000 runs each, five points up to 16 threads, 3% noise of each figure and 10%
 //! of each block: `tests/methods/scalability.rs` states and checks it.
@@ -38,13 +38,13 @@ use crate::{
     student,
 };
 
-/// Fewest points that the law is fitted to: it goes through any three, and then nothing shows whether it holds.
+/// Fewest points for the fit: the law passes through any three points, which cannot show a misfit.
 pub const LEAST_POINTS: usize = 4;
 
-/// A variance of logarithms below this is no noise that was measured.
+/// Smaller variances of logarithms are rounding, not measured noise.
 const VARIANCE_MIN: f64 = 1e-20;
 
-/// Why there is no fit.
+/// Reasons for a missing fit.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ScalabilityError {
@@ -62,10 +62,10 @@ pub enum ScalabilityError {
     Sample(#[from] EstimateError),
 }
 
-/// A law, how well its parameters are known, and how well it fits.
+/// A law with intervals for its parameters, and its lack of fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scalability {
-    /// The nearest one.
+    /// The nearest law.
     pub law: Law,
     /// Throughput of one thread.
     pub lambda: Estimate,
@@ -73,49 +73,50 @@ pub struct Scalability {
     pub sigma: Estimate,
     /// Coherence.
     pub kappa: Estimate,
-    /// Where more threads begin to be slower.
+    /// The number of threads beyond which throughput falls.
     pub peak: Peak,
-    /// How far the points lie from it.
+    /// The distance of the points from the law.
     pub misfit: Misfit,
 }
 
-/// Where the curve has its highest point.
+/// The highest point of the curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Peak {
     /// Within the measured range.
     At {
         /// Number of threads.
         n: f64,
-        /// Lower end of its interval; `None` where there are too few blocks for one.
+        /// Lower end of its interval; `None` with too few blocks.
         low: Option<f64>,
-        /// Upper end; `None` where there are too few blocks, or where the blocks do not say that there is a peak at all.
+        /// Upper end; `None` with too few blocks, or if the blocks do not prove that there is a peak.
         high: Option<f64>,
     },
-    /// None within the measured range: the law may have one beyond it, or none, and nothing was measured there.
+    /// Not within the measured range. It may lie beyond it, or not exist.
     NotMeasured {
-        /// It lies above this number of threads, with the confidence that was asked for; `None` where that is not known.
+        /// It lies above this number of threads with the requested confidence; `None` if that is unknown.
         above: Option<f64>,
     },
 }
 
-/// How far the points lie from the law.
+/// The distance of the points from the law.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Misfit {
-    /// Number of threads of the point that lies furthest away, by its own scatter.
+    /// Number of threads of the most distant point, relative to its scatter.
     pub n: f64,
-    /// By which share of the law it lies above it; below it if negative.
+    /// Its distance as a share of the law; negative if it lies below.
     pub share: f64,
-    /// The same in standard errors of the point; `None` where its blocks do not scatter or there is one only.
+    /// Its distance in standard errors; `None` for blocks without scatter, or a single block.
     pub standard_errors: Option<f64>,
-    /// P-value of the F test for lack of fit: how often points that follow the law lie so far away by the scatter of their blocks.
-    /// `None` like the above.
+    /// P-value of the F test for lack of fit: how often points that follow the law are as distant, given the
+    /// scatter of blocks. `None` in the same cases.
     pub p: Option<f64>,
 }
 
-/// The law nearest to some points. `sigma` and `kappa` are not below 0.
+/// The nearest law to some points. `sigma` and `kappa` are not below 0.
 ///
 /// # Errors
-/// Fewer than [`LEAST_POINTS`] points, a number of threads below 1 or twice, a value or a weight that is not finite and positive.
+/// Fewer than [`LEAST_POINTS`] points, a number of threads that is below 1 or repeated, or a value or weight
+/// that is not finite and positive.
 pub fn fit(points: &[Weighted]) -> Result<Law, ScalabilityError> {
     check_threads(&points.iter().map(|point| point.n).collect::<Vec<f64>>())?;
     for (index, Weighted { value, weight, .. }) in points.iter().enumerate() {
@@ -127,11 +128,11 @@ pub fn fit(points: &[Weighted]) -> Result<Law, ScalabilityError> {
     fit::bounded(points).map(|(law, _)| law).ok_or(ScalabilityError::NoFit)
 }
 
-/// The law over `threads`, from `values[point][block]`: throughput of the same independent blocks at each point, in one order.
+/// The law over `threads`, from `values[point][block]`: throughput of the same blocks in order.
 ///
 /// # Errors
-/// Fewer than [`LEAST_POINTS`] points, a number of threads below 1 or twice, points with different numbers of blocks, a value that is
-/// not finite and positive, a confidence that is not between 0 and 1.
+/// Fewer than [`LEAST_POINTS`] points, a number of threads that is below 1 or repeated, points with different
+/// numbers of blocks, a value that is not finite and positive, or a confidence that is not between 0 and 1.
 pub fn scalability<V: AsRef<[f64]>>(
     threads: &[f64],
     values: &[V],
@@ -160,7 +161,7 @@ pub fn scalability<V: AsRef<[f64]>>(
     })
 }
 
-/// The estimate with the value that keeps the bounds, in an interval that does.
+/// The bounded estimate, with the interval clipped to the bound.
 fn around(point: f64, found: Estimate, least: f64) -> Estimate {
     let interval = found.interval.map(|interval| Interval {
         low: interval.low.max(least).min(point),
@@ -187,9 +188,9 @@ struct Logs {
     of: Vec<Vec<f64>>,
     means: Vec<f64>,
     blocks: usize,
-    /// Of the mean of each point.
+    /// Variance of the mean of each point.
     variances: Vec<f64>,
-    /// Whether they are known from the blocks.
+    /// Whether the blocks determine the variances.
     have_noise: bool,
 }
 
@@ -220,7 +221,7 @@ impl Logs {
         Ok(found)
     }
 
-    /// What a block adds to all of its points is no scatter of a point.
+    /// The common effect of a block on all of its points is not scatter of a point.
     fn set_variances(&mut self) {
         let (points, all) = (self.of.len(), mean(&self.means));
         let of_block: Vec<f64> = (0..self.blocks)
@@ -248,7 +249,7 @@ impl Logs {
         threads.iter().zip(&self.means).zip(&self.variances).map(of).collect()
     }
 
-    /// What each block changes of the parameters, to first order.
+    /// First-order effect of each block on the parameters.
     fn changes(&self, points: &[Weighted], law: &Law) -> Option<Vec<[f64; 3]>> {
         let influence = fit::influence(points, law)?;
         let of = |block: usize| {
@@ -263,9 +264,9 @@ impl Logs {
     }
 }
 
-/// With an interval after Fieller: the peak is beyond N as long as `1 - sigma - kappa N^2` is above 0, which is linear in the
-/// parameters, and so the interval is that of all N for which 0 is not excluded (E. C. Fieller, "Some problems in interval
-/// estimation", Journal of the Royal Statistical Society B 16 (1954)).
+/// The peak with an interval after Fieller. The peak is beyond N while `1 - sigma - kappa N^2` is above 0.
+/// That is linear in the parameters, so the interval holds all N for which 0 is not excluded (E. C. Fieller,
+/// "Some problems in interval estimation", Journal of the Royal Statistical Society B 16 (1954)).
 fn peak(law: &Law, unbound: &Law, changes: &[[f64; 3]], threads: &[f64], confidence: f64) -> Peak {
     let most = threads.iter().copied().fold(1.0, f64::max);
     let (low, high) = match changes.len() {
@@ -285,7 +286,7 @@ fn fieller(law: &Law, changes: &[[f64; 3]], t: f64) -> (Option<f64>, Option<f64>
         products.sum::<f64>() / (blocks * (blocks - 1.0))
     };
     let (above, below) = (1.0 - law.sigma, law.kappa);
-    // (above - r below)^2 <= t^2 variance(above - r below), of r = n^2.
+    // (above - r below)^2 <= t^2 variance(above - r below), with r = n^2.
     let a = below * below - t * t * covariance(2, 2);
     let b = above * below + t * t * covariance(1, 2);
     let c = above * above - t * t * covariance(1, 1);
@@ -294,10 +295,10 @@ fn fieller(law: &Law, changes: &[[f64; 3]], t: f64) -> (Option<f64>, Option<f64>
     if a > 0.0 && below > 0.0 {
         (Some(threads((b - root) / a)), Some(threads((b + root) / a)))
     } else if a > 0.0 {
-        // `kappa` is below 0 beyond doubt: there is no peak.
+        // `kappa` is significantly below 0: there is no peak.
         (Some(f64::INFINITY), None)
     } else if c > 0.0 && a < 0.0 {
-        // `kappa` may be 0, and the peak as far away as one likes. Both forms of the root are the same; this one bears a small a.
+        // `kappa` may be 0, and the peak arbitrarily far away. This form of the root is stable for a small a.
         (Some(threads(c / (b + root))), None)
     } else {
         (None, None)

@@ -1,7 +1,7 @@
 use super::*;
 use crate::Warning;
 
-/// Threads and throughput of one measurement each, all of the same weight.
+/// Threads and throughput of one measurement each, with equal weights.
 fn alike(points: &[(f64, f64)]) -> Vec<Weighted> {
     points.iter().map(|&(n, value)| Weighted { n, value, weight: 1.0 }).collect()
 }
@@ -47,7 +47,7 @@ fn the_ray_tracer_is_fitted_as_published() {
     assert!((law.lambda - 20.85605).abs() < 5e-6, "{law:?}");
 }
 
-/// The same package's tests/coef.R: figures of a law, rounded to four digits.
+/// The same package's tests/coef.R: figures of a known law, rounded to four digits.
 #[test]
 fn a_law_is_found_again() {
     let points = [(1.0, 1.0), (2.0, 1.8868), (4.0, 3.0769), (6.0, 3.5294), (8.0, 3.5398), (10.0, 3.3557)];
@@ -66,7 +66,7 @@ fn what_rises_faster_than_its_threads_has_no_contention_and_no_coherence() {
     let points: Vec<(f64, f64)> = [1.0, 2.0, 4.0, 8.0].map(|n: f64| (n, n.powf(1.1))).to_vec();
     let law = fit(&alike(&points)).unwrap();
     assert_eq!((law.sigma, law.kappa, law.peak()), (0.0, 0.0, None));
-    // Straight first and bent later: contention would be below 0, and is held at it.
+    // Straight first and bent later: contention would be below 0, and is fixed at 0.
     let bent = [(1.0, 1.0), (2.0, 2.1), (4.0, 4.2), (8.0, 7.0), (16.0, 8.0)];
     let law = fit(&alike(&bent)).unwrap();
     assert!(law.sigma == 0.0 && law.kappa > 0.0, "{law:?}");
@@ -101,7 +101,7 @@ fn mistakes_are_named() {
     assert_eq!(found, ScalabilityError::Sample(expected));
 }
 
-/// Four blocks of a law, each with a factor of its own, and a little noise that is written down.
+/// Four blocks of a law, each with its own factor, and fixed small noise.
 fn measured(law: Law, threads: &[f64]) -> Vec<Vec<f64>> {
     let noise = [
         [0.011, -0.004, 0.007, -0.009, 0.002, -0.006],
@@ -129,7 +129,7 @@ fn a_peak_within_the_range_has_an_interval() {
     let Peak::At { n, low: Some(low), high: Some(high) } = found.peak else { panic!("{found:?}") };
     assert!(low < 15.41 && 15.41 < high && low < n && n < high && high / low < 1.5, "{found:?}");
     assert!(found.misfit.p.unwrap() > 0.05, "{:?}", found.misfit);
-    // The blocks differ by half: lambda is as unknown as that, sigma and kappa are not.
+    // The blocks differ by half: lambda is that uncertain, sigma and kappa are not.
     let wide = found.lambda.interval.unwrap();
     assert!(wide.high / wide.low > 1.5 && found.sigma.interval.unwrap().high < 0.07, "{found:?}");
 }
@@ -143,7 +143,7 @@ fn a_curve_that_only_rises_has_no_peak_in_the_range() {
     assert!(found.kappa.interval.unwrap().low == 0.0 && found.sigma.interval.unwrap().low >= 0.0);
 }
 
-/// Eight threads on four cores: flat from there on, which is no such law.
+/// Eight threads on four cores: flat from there on, which does not follow the law.
 #[test]
 fn a_curve_with_a_knee_does_not_fit() {
     let threads = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];

@@ -1,6 +1,7 @@
-//! Does the 95% interval hold the truth 95% of the time? By simulation with a fixed seed, so it never fails by chance.
+//! Simulated coverage of the 95% interval, with a fixed seed, so that it never fails by chance.
 //!
-//! Of noise that is normal the interval by Student's t covers exactly what it claims, of heavier tails more. The whole table:
+//! With normal noise the Student's t interval has exactly its nominal coverage, with heavier tails more. The
+//! whole table:
 //! `cargo run --release -p tare-stats --example evidence -- coverage`.
 
 use crate::models::{INDEPENDENT, Model};
@@ -12,7 +13,7 @@ use tare_stats::interval;
 const SEED: u64 = 0x7a5e;
 const SIMULATIONS: usize = 2000;
 
-/// Share of the intervals that hold the truth.
+/// Share of the intervals that contain the truth.
 fn coverage(n: usize, model: Model, rng: &mut ChaCha8Rng) -> f64 {
     const TRUTH: f64 = 0.03;
     let holds = |_: &usize| {
@@ -25,7 +26,7 @@ fn coverage(n: usize, model: Model, rng: &mut ChaCha8Rng) -> f64 {
 #[test]
 fn the_interval_covers_as_often_as_it_claims() {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
-    // Four standard errors of a share near 0.95 that was counted 2000 times.
+    // Four standard errors of a share near 0.95 in 2000 trials.
     let tolerance = 4.0 * (0.95 * 0.05 / SIMULATIONS as f64).sqrt();
     for n in [4, 6, 8, 12, 20] {
         for (name, model) in INDEPENDENT {
@@ -36,7 +37,7 @@ fn the_interval_covers_as_often_as_it_claims() {
     }
 }
 
-/// Slices side by side in random order: however the machine drifts, it cancels.
+/// Slices side by side in random order: a drift of the machine cancels.
 #[test]
 fn the_interval_bears_a_machine_that_drifts() {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
@@ -48,7 +49,7 @@ fn the_interval_bears_a_machine_that_drifts() {
     }
 }
 
-/// Blocks that resemble their neighbours are not independent. A little the interval bears, more it does not.
+/// Autocorrelated blocks are not independent. The interval tolerates a little of it only.
 #[test]
 fn the_interval_bears_a_little_drift_only() {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);

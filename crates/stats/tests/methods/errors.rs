@@ -1,5 +1,4 @@
-//! How often each method errs where there is nothing to find, by simulation with fixed seeds. Small versions of what the
-//! example `evidence` does at length; its figures are in the documentation.
+//! Simulated false-alarm rates of each method, with fixed seeds: short versions of the example `evidence`.
 
 use crate::models::{INDEPENDENT, Model, family, normal};
 use rand::SeedableRng;
@@ -18,12 +17,12 @@ fn share(count: usize, mut holds: impl FnMut() -> bool) -> f64 {
     (0..count).filter(|_| holds()).count() as f64 / count as f64
 }
 
-/// 5%, and three standard errors of a share near it.
+/// 5% plus three standard errors.
 fn at_most(count: usize) -> f64 {
     0.05 + 3.0 * (0.05 * 0.95 / count as f64).sqrt()
 }
 
-/// All intervals shown in a run hold the truth at once in 95% of runs.
+/// All intervals of a run hold simultaneously in 95% of runs.
 #[test]
 fn the_intervals_shown_at_the_looks_hold_together() {
     const COUNT: usize = 600;
@@ -39,7 +38,7 @@ fn the_intervals_shown_at_the_looks_hold_together() {
     }
 }
 
-/// The same of runs whose time is over after any number of blocks, at which there is a last look.
+/// The same for runs that end early after any number of blocks, with a last look there.
 #[test]
 fn the_intervals_of_runs_that_ended_early_hold_together() {
     const COUNT: usize = 600;
@@ -59,7 +58,7 @@ fn the_intervals_of_runs_that_ended_early_hold_together() {
     }
 }
 
-/// What a look after every block does to the plain interval, and why the looks above exist.
+/// The effect of testing the plain interval after every block, which the looks above avoid.
 #[test]
 fn the_plain_interval_does_not_bear_being_watched() {
     let mut rng = rng();
@@ -85,7 +84,7 @@ fn eight_identical_services_are_rarely_separated() {
                 let found = ranking::rank(&so_far, Better::Higher, 0.05).unwrap();
                 found.pairs.iter().map(|pair| pair.p_adjusted).fold(1.0, f64::min)
             };
-            // Adjusted p-values are free of alpha, so one ranking a look serves both.
+            // Adjusted p-values do not depend on alpha, so one ranking per look serves both.
             let least: Vec<f64> = planned.all().iter().map(least).collect();
             once += usize::from(least[0] <= 0.05);
             at_planned += usize::from(planned.all().iter().zip(least).any(|(look, p)| p <= look.spent));
@@ -96,8 +95,8 @@ fn eight_identical_services_are_rarely_separated() {
     }
 }
 
-/// Where p-values are counted the share of false alarms is what they say, so a simulation lies about as often above 5% as
-/// below it and is given its standard error; Pettitt's bound errs on one side and is given none.
+/// Exact p-values have exactly their false-alarm rate, so half of all simulations lie above 5%: the standard
+/// error is allowed. Pettitt's bound errs on the safe side and needs none.
 #[test]
 fn a_history_without_a_change_has_none() {
     const COUNT: usize = 1000;
@@ -111,8 +110,8 @@ fn a_history_without_a_change_has_none() {
     }
 }
 
-/// A report of 11 rows by 2 metrics: of 400 without a change, 5% and three standard errors are 8.3%. Tested one by one at 5%,
-/// 27 to 68% of them would have one.
+/// A report of 11 rows by 2 metrics, 400 times without a change: 5% plus three standard errors are 8.3%.
+/// Separate tests at 5% would alarm in 27 to 68% of reports.
 #[test]
 fn a_report_of_many_rows_without_a_change_has_none() {
     const COUNT: usize = 400;
@@ -128,7 +127,7 @@ fn a_report_of_many_rows_without_a_change_has_none() {
     }
 }
 
-/// Free of a simulation's error: all orders of eight runs, against the counts of
+/// Without simulation error: all orders of eight runs, against the counts of
 /// ```python
 /// def clearest(order):
 ///     sums = itertools.accumulate(2 * rank - 7 for rank in order[:7])
@@ -192,7 +191,7 @@ fn few_starts_with_many_slices_do_not_claim_too_much() {
     }
 }
 
-/// On the very bound: worse by exactly delta must hardly ever pass or fail, and no change must hardly ever be called worse.
+/// At the bound: exactly delta must rarely pass or fail, and no change must rarely be worse.
 #[test]
 fn a_gate_errs_in_one_case_of_forty_at_the_most() {
     const COUNT: usize = 2000;
@@ -210,9 +209,9 @@ fn a_gate_errs_in_one_case_of_forty_at_the_most() {
     assert!(passed <= bound && failed <= bound && worse <= bound, "{passed} {failed} {worse}");
 }
 
-/// Two runs of 12 blocks, in which nothing changed but what is drawn once for a run. Of 11 rows with new builds, by 2 metrics,
-/// hardly any report calls one changed: each must differ in its blocks, and by more than rows that are the same. Blocks alone
-/// call some row changed in 7 reports of 10 where runs differ by half the spread of a block.
+/// Two runs of 12 blocks that differ only by effects per run. Among 11 rows with new builds and 2 metrics,
+/// hardly any report calls one changed: a row must differ in its blocks, and by more than unchanged rows do.
+/// By blocks alone, 7 reports of 10 call some row changed if runs differ by half the spread of a block.
 #[test]
 fn rows_that_did_not_change_tell_what_two_runs_differ_by() {
     const COUNT: usize = 400;

@@ -1,6 +1,6 @@
-//! Figures of other people's programs that ours must reproduce.
+//! Figures of other programs that these methods must reproduce.
 //!
-//! Made with Python 3.11.7, SciPy 1.17.1 and NumPy 2.4.6 (R was not at hand), by the code beside each test.
+//! Computed with Python 3.11.7, SciPy 1.17.1 and NumPy 2.4.6 (no R), by the code beside each test.
 
 use tare_stats::{RatioEstimate, Warning, hodges_lehmann, interval, log_ratios, summary};
 
@@ -102,7 +102,7 @@ fn summaries_agree_with_numpy_and_scipy() {
     assert_close(summary::mad(&TEN).unwrap(), 0.011195, "mad");
 }
 
-/// One that is too short has no interval, and a warning that says so.
+/// A sample that is too short has no interval, and a warning with the required number.
 #[test]
 fn a_single_value_has_no_interval() {
     let short = interval(&SIX[..1], 0.99).unwrap();

@@ -1,7 +1,7 @@
-//! Figures of other people's programs that the methods for whole runs must reproduce; `golden.rs` has those of the
-//! plain interval, and says with which versions. statsmodels is 0.15.0.
+//! Figures of other programs that the methods for whole runs must reproduce. `golden.rs` has the plain
+//! interval and the versions; statsmodels is 0.15.0.
 //!
-//! Pettitt's test was written again in NumPy, from its definition and with ranks by `scipy.stats.rankdata`.
+//! Pettitt's test was reimplemented in NumPy from its definition, with ranks by `scipy.stats.rankdata`.
 
 use super::golden::{FORTY, T3_20, TEN};
 use tare_stats::change_points::changes;
@@ -33,7 +33,7 @@ fn intervals_at_the_looks_agree_with_scipy() {
         (30, 0.02102361, [-0.00989183, 0.00665167, 0.02319516]),
         (40, 0.03621001, [-0.00431828, 0.00745825, 0.01923478]),
     ];
-    // All of 5% but what planned looks leave unspent.
+    // 5% without the part that planned looks leave unspent.
     let looks = Looks::planned(&[10, 15, 20, 30, 40], 0.05 / (1.0 - 2.0 / 30.0)).unwrap();
     for (n, level, [low, point, high]) in cases {
         let look = looks.reached(n).unwrap();
@@ -131,7 +131,7 @@ fn the_mann_whitney_distribution_agrees_with_scipy() {
     for (one, other, u, expected) in cases {
         assert_close(NullDistribution::rank_sum(one, other).cdf(u), expected, "P(U <= u)");
     }
-    // What the exact test says beyond our exact range: 0.025309 instead of 0.025381.
+    // The exact value beyond the exact range of this crate: 0.025309 instead of 0.025381.
     assert!((NullDistribution::rank_sum(100, 100).cdf(4200) - 0.02530923803999966).abs() < 1e-4);
 }
 

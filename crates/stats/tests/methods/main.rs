@@ -1,5 +1,4 @@
-//! The methods from outside: what must hold of any sample, figures of other people's programs, and how often the methods err where
-//! the truth is known.
+//! The methods from outside: properties of any sample, figures of other programs, and error rates.
 
 mod coverage;
 mod errors;

@@ -1,5 +1,4 @@
-//! Estimates of several machines: what must hold of any, and how often the intervals hold the truth, by simulation with a fixed
-//! seed.
+//! Estimates of several machines: properties of any input, and simulated coverage with a fixed seed.
 
 use crate::models::normal;
 use proptest::{collection::vec, prelude::*};
@@ -19,7 +18,7 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
 }
 
-/// Every number that comes out, the means without each machine last.
+/// All numbers of the result, the means without each machine last.
 fn numbers(found: &Pooled) -> Vec<f64> {
     let mean = found.mean();
     let mut all = vec![mean.point, mean.error, mean.interval.low, mean.interval.high];
@@ -48,7 +47,7 @@ proptest! {
         let (one, other) = (pool(&found, 0.95).unwrap(), pool(&mixed, 0.95).unwrap());
         let bits = |of: &Pooled| numbers(of).into_iter().map(f64::to_bits).collect::<Vec<_>>();
         prop_assert_eq!(bits(&one), bits(&other));
-        // What is left without a machine follows the machine.
+        // The means without a machine are permuted like the machines.
         let (one, other) = (without(&one), without(&other));
         for (at, place) in order.iter().enumerate().take(other.len()) {
             prop_assert_eq!(one[*place], other[at]);
@@ -103,7 +102,7 @@ proptest! {
     }
 }
 
-/// One set of machines: each draws its true value, and measures it in 8 blocks whose noise is its own.
+/// One set of machines: each has a random true value, measured in 8 blocks with its own noise.
 fn machines(count: usize, tau: f64, rng: &mut ChaCha8Rng) -> Vec<Finding> {
     let machine = |_| {
         let noise = 0.5 + rng.random::<f64>();
@@ -134,13 +133,13 @@ fn the_interval_holds_the_mean_as_often_as_it_claims() {
             let covered =
                 share(|| pool(&machines(count, tau, &mut rng), 0.95).unwrap().mean().interval.holds(0.0));
             assert!(covered >= 0.95 - tolerance(), "{count} machines, tau {tau}: {covered}");
-            // Where machines differ much, the interval is no wider than it must be.
+            // If machines differ much, the interval is no wider than necessary.
             assert!(tau < 4.0 || covered <= 0.95 + tolerance(), "{count} machines, tau {tau}: {covered}");
         }
     }
 }
 
-/// The interval that takes each machine for as sure as it says, and machines for equal, which is what must not be done.
+/// The wrong interval: weights by standard errors alone, as if machines were equal.
 #[test]
 fn an_interval_that_knows_no_machines_does_not_hold_it() {
     let mut rng = ChaCha8Rng::seed_from_u64(0x7a5e);
@@ -154,7 +153,7 @@ fn an_interval_that_knows_no_machines_does_not_hold_it() {
     assert!(covered < 0.5, "{covered}");
 }
 
-/// Share of the intervals for another machine that hold it.
+/// Share of the prediction intervals that contain another machine's value.
 fn predicted(count: usize, tau: f64, rng: &mut ChaCha8Rng) -> f64 {
     share(|| match pool(&machines(count, tau, rng), 0.95).unwrap() {
         Pooled::Many(found) => found.prediction.holds(tau * normal(rng)),
@@ -171,8 +170,8 @@ fn another_machine_lies_where_it_is_predicted() {
     }
 }
 
-/// A limit of the method (C. Partlett and R. D. Riley, Statistics in Medicine 36 (2017)): where machines differ by about as much as
-/// their standard errors, tau squared is often found to be 0. The documentation says so.
+/// A documented limit of the method (C. Partlett and R. D. Riley, Statistics in Medicine 36 (2017)): if
+/// machines differ by about their standard errors, tau squared is often estimated as 0.
 #[test]
 fn a_small_difference_of_few_machines_is_predicted_too_narrowly() {
     let mut rng = ChaCha8Rng::seed_from_u64(0x7a5e);
@@ -180,7 +179,7 @@ fn a_small_difference_of_few_machines_is_predicted_too_narrowly() {
     assert!((0.88..0.94).contains(&covered), "{covered}");
 }
 
-/// Welch's test keeps its level; Q by chi-squared does not, where standard errors are estimates.
+/// Welch's test keeps its level; Q by chi-squared does not if standard errors are estimates.
 #[test]
 fn machines_that_do_not_differ_are_rarely_said_to() {
     let mut rng = ChaCha8Rng::seed_from_u64(0x7a5e);
@@ -199,7 +198,7 @@ fn machines_that_do_not_differ_are_rarely_said_to() {
     }
 }
 
-/// And those that do are found.
+/// Machines that differ are found to differ.
 #[test]
 fn machines_that_differ_are_found_to() {
     let mut rng = ChaCha8Rng::seed_from_u64(0x7a5e);
@@ -207,7 +206,7 @@ fn machines_that_differ_are_found_to() {
     assert!(found > 0.9, "{found}");
 }
 
-/// Machines with three runs each, which differ by more than their blocks explain.
+/// Machines with three runs each, which differ beyond the variation of their blocks.
 fn repeated(count: usize, tau: f64, of_runs: f64, rng: &mut ChaCha8Rng) -> (Vec<f64>, Vec<Finding>) {
     let mut truths = Vec::new();
     let machines: Vec<Vec<Finding>> = (0..count)

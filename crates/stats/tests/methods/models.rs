@@ -1,11 +1,11 @@
-//! Noise to try the methods on: log ratios of two services of which neither is ahead, block after block.
-// Each test and the example use a part of it.
+//! Noise models for testing the methods: log ratios of two equal services, block after block.
+// Each test and the example use a part of them.
 #![allow(dead_code)]
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// What the blocks of a run have in common with those of a bad day. Each has a mean of 0.
+/// The distribution of blocks. Each model has a mean of 0.
 #[derive(Debug, Clone, Copy)]
 pub enum Model {
     Normal,
@@ -15,12 +15,12 @@ pub enum Model {
     Contaminated,
     /// Each process draws a fast or a slow layout for its whole life, which outweighs the noise of its slices.
     Process,
-    /// A machine that drifts: its speed is AR(1) with this correlation from slice to slice, with three times the spread of the
-    /// slices' own noise. Both services have eight slices a block side by side, in an order drawn for each round.
+    /// A drifting machine: its speed is AR(1) with this correlation from slice to slice, and three times the
+    /// spread of a slice's own noise. Services have eight slices per block, in random order per round.
     Machine(f64),
-    /// What only ever makes slower, log-normal, in the subject alone: skew, with a mean of 0.
+    /// Log-normal slowdowns of the subject only: skewed, with a mean of 0.
     OneSided,
-    /// Blocks resemble the one before with this correlation: what pairing did not cancel drifts.
+    /// Autocorrelated blocks with this correlation: drift that pairing did not cancel.
     Drift(f64),
 }
 
@@ -66,7 +66,7 @@ fn autoregress(rho: f64, before: &mut f64, rng: &mut ChaCha8Rng) -> f64 {
     *before
 }
 
-/// One block of two services on a machine that drifts.
+/// One block of two services on a drifting machine.
 fn machine(rho: f64, speed: &mut f64, rng: &mut ChaCha8Rng) -> f64 {
     let mut slice = || 3.0 * autoregress(rho, speed, rng) + normal(rng);
     let rounds: Vec<f64> = (0..8).map(|_| slice() - slice()).collect();
@@ -74,14 +74,14 @@ fn machine(rho: f64, speed: &mut f64, rng: &mut ChaCha8Rng) -> f64 {
     rounds.into_iter().map(sign).sum::<f64>() / 8.0
 }
 
-/// One service in one block: its layout, and the mean of eight slices.
+/// One service in one block: its layout plus the mean of eight slices.
 fn process(rng: &mut ChaCha8Rng) -> f64 {
     let layout = if rng.random::<f64>() < 0.3 { 2.0 } else { 0.0 };
     layout + (0..8).map(|_| normal(rng)).sum::<f64>() / 8.0
 }
 
-/// Runs of this number of rows by two metrics, which no run is ahead in. Metrics of one row have a correlation, and so do the
-/// rows of one run, which share a reference.
+/// Runs of this number of rows by two metrics, without any true difference. Metrics of one row are
+/// correlated, and so are the rows of one run, which share a reference.
 pub fn family(rows: usize, runs: usize, metrics: f64, shared: f64, rng: &mut ChaCha8Rng) -> Vec<Vec<f64>> {
     let mut common = || (0..runs).map(|_| normal(rng)).collect::<Vec<f64>>();
     let of_run = [common(), common()];

@@ -1,4 +1,4 @@
-//! What must hold for every sample, whatever its values.
+//! Properties that hold for every sample.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

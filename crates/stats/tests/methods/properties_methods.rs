@@ -1,4 +1,4 @@
-//! What must hold of the methods for whole runs, whatever the values.
+//! Properties of the methods for whole runs that hold for all values.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -36,7 +36,7 @@ proptest! {
     fn the_test_rejects_what_the_interval_leaves_out(values in sample(), confidence in 0.5..0.999_f64) {
         let p = Contrast::of_values(&values).unwrap().p_value();
         let holds = interval(&values, confidence).unwrap().interval.is_none_or(|found| found.holds(0.0));
-        // Apart from confidences that are attained to the last digit.
+        // Excludes confidences that are attained to the last digit.
         prop_assume!((p - (1.0 - confidence)).abs() > 1e-9);
         prop_assert_eq!(holds, p > 1.0 - confidence);
     }
@@ -52,7 +52,7 @@ proptest! {
         for (one, moderated) in own.iter().zip(&moderated) {
             prop_assert!(one.point == moderated.point && one.starts == moderated.starts);
         }
-        // All are drawn towards one value: none leaves the range of all.
+        // All errors are shrunk towards one value: none leaves the range of all.
         let range = |of: &[f64]| of.iter().fold((f64::MAX, 0.0_f64), |(low, high), one| (low.min(*one), high.max(*one)));
         let ((low, high), (low_after, high_after)) = (range(&errors(&own)), range(&errors(&moderated)));
         let width = |(low, high): (f64, f64)| high - low;
@@ -114,7 +114,7 @@ proptest! {
             prop_assert!(1 <= place.best && place.best <= place.worst && place.worst <= values.len());
         }
         prop_assert!(found.places.iter().map(|p| -p.log_score).is_sorted());
-        // Some order of all services is within the sets of ranks: each rank is open to someone.
+        // Some order of all services is within the sets of ranks: each rank has a candidate.
         for rank in 1..=values.len() {
             prop_assert!(found.places.iter().any(|place| (place.best..=place.worst).contains(&rank)));
         }

@@ -1,4 +1,4 @@
-//! The universal scalability law: what its intervals hold in simulation, and what must hold of every fit.
+//! The universal scalability law: simulated coverage of its intervals, and properties of every fit.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -8,7 +8,7 @@ use tare_stats::scalability::{Law, Peak, Scalability, scalability};
 const SEED: u64 = 0x9e1;
 const RUNS: usize = 2000;
 const THREADS: [f64; 5] = [1.0, 2.0, 4.0, 8.0, 16.0];
-/// Standard deviations of logarithms: of a figure, and of what a block adds to all of its figures.
+/// Standard deviations of logarithms: of a figure, and of the common effect of a block.
 const NOISE: (f64, f64) = (0.03, 0.1);
 
 fn normal(rng: &mut ChaCha8Rng) -> f64 {
@@ -32,7 +32,7 @@ fn fitted(curve: impl Fn(f64) -> f64, of: usize, rng: &mut ChaCha8Rng) -> Scalab
     scalability(&THREADS, &blocks(curve, of, rng), 0.95).unwrap()
 }
 
-/// How often an interval holds the truth.
+/// Share of the intervals that contain the truth.
 fn coverage(law: Law, of: usize) -> [f64; 4] {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     let mut held = [0; 4];
@@ -53,7 +53,7 @@ fn coverage(law: Law, of: usize) -> [f64; 4] {
     held.map(|held| held as f64 / RUNS as f64)
 }
 
-/// Four standard errors of a share near 0.95 that was counted 2000 times are 0.02.
+/// Four standard errors of a share near 0.95 in 2000 trials are 0.02.
 #[test]
 fn the_intervals_cover_what_they_claim() {
     let laws = [
@@ -73,7 +73,7 @@ fn the_intervals_cover_what_they_claim() {
     }
 }
 
-/// Of points that follow the law one in twenty is found not to; of a knee all are.
+/// The test rejects one in twenty curves that follow the law, and all curves with a knee.
 #[test]
 fn the_test_for_lack_of_fit_errs_as_often_as_it_says() {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
@@ -99,7 +99,7 @@ fn laws() -> impl Strategy<Value = Law> {
     })
 }
 
-/// Of values that are near: least squares end where the slope is 0, and so are known to half of the digits.
+/// Compares with tolerance: least squares end where the slope is 0, so only half of the digits are exact.
 fn near(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-6 * (one.abs() + other.abs()) + 1e-9
 }

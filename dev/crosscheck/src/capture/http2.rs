@@ -1,4 +1,4 @@
-//! The same over HTTP/2 without TLS: as much of a server as a tool needs to send its first request.
+//! The same over HTTP/2 without TLS: the part of a server that a tool needs to send its first request.
 
 use std::{
     io::{self, Read, Write},
@@ -9,7 +9,7 @@ use std::{
 use loona_hpack::Decoder;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// What a peer may send without being allowed more.
+/// The protocol's default limit of a frame.
 const PAYLOAD_BYTES_MAX: usize = 16 * 1024;
 
 const DATA: u8 = 0;
@@ -17,9 +17,9 @@ const HEADERS: u8 = 1;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 
-/// Of DATA and HEADERS.
+/// A flag of DATA and HEADERS.
 const END_STREAM: u8 = 1;
-/// Of SETTINGS and PING.
+/// A flag of SETTINGS and PING.
 const ACK: u8 = 1;
 const END_HEADERS: u8 = 4;
 const PADDED: u8 = 8;
@@ -31,7 +31,7 @@ const BLOCK: &[u8] = &[0x88, 0x0f, 0x0d, 1, b'2'];
 /// Names and values in order.
 type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Answers whatever comes on a connection until it is closed or silent; each request is shown as one of HTTP/1.1.
+/// Answers everything on a connection until it is closed or silent; requests are recorded as HTTP/1.1.
 pub(super) fn answer(
     stream: &mut TcpStream,
     over: &AtomicBool,
@@ -50,7 +50,7 @@ pub(super) fn answer(
             SETTINGS if flags & ACK == 0 => stream.write_all(&frame(SETTINGS, ACK, 0, b""))?,
             PING if flags & ACK == 0 => stream.write_all(&frame(PING, ACK, 0, &payload))?,
             HEADERS => {
-                // A request of a tool fits in one frame.
+                // A tool's request fits into one frame.
                 let block = block(flags, &payload).ok_or(io::ErrorKind::InvalidData)?;
                 let fields = decoder.decode(block).map_err(|error| io::Error::other(format!("{error:?}")))?;
                 see(as_http1(&fields));
@@ -84,7 +84,7 @@ fn frame(kind: u8, flags: u8, id: u32, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The header block of a frame that has all of it.
+/// The header block of a frame that contains all of it.
 fn block(flags: u8, mut payload: &[u8]) -> Option<&[u8]> {
     if flags & END_HEADERS == 0 {
         return None;
@@ -100,7 +100,7 @@ fn block(flags: u8, mut payload: &[u8]) -> Option<&[u8]> {
     payload.get(..payload.len().checked_sub(padding)?)
 }
 
-/// As our engine keeps requests: it makes the same fields out of them.
+/// The request in the form that our engine stores, from which it makes the same fields.
 fn as_http1(fields: &Fields) -> Vec<u8> {
     let pseudo = |name: &[u8]| {
         let found = fields.iter().find(|(own, _)| own == name);
@@ -130,7 +130,7 @@ mod tests {
     ];
     const AS_HTTP1: &[u8] = b"GET /x HTTP/1.1\r\nhost: 127.0.0.1:9\r\nuser-agent: it 1\r\n\r\n";
 
-    /// What the listener saw of a client that sends these frames after its preface.
+    /// The request that the listener records from a client that sends these frames after its preface.
     fn seen(frames: &[Vec<u8>]) -> Option<Vec<u8>> {
         let listener = Listener::start(true).unwrap();
         let mut stream = TcpStream::connect(listener.address).unwrap();

@@ -1,8 +1,8 @@
-//! What a tool really sends: its request as bytes, taken by a listener that answers everything with the same line.
+//! Captures a tool's real request as bytes, by a listener that gives every request the same answer.
 //!
-//! Our engine then sends the very same bytes, so that both ask the same work of a service: it spends time on each header. Over
-//! HTTP/2 it sends the same fields, in the same order; how they are compressed is each client's own. No tool sends another
-//! request because TLS is below it, so none is captured over TLS.
+//! Our engine then sends the same bytes, so that both cause the same work: a service spends time on each
+//! header. Over HTTP/2 it sends the same fields in the same order; each client compresses them in its own
+//! way. TLS does not change a tool's request, so nothing is captured over TLS.
 
 mod http2;
 
@@ -19,13 +19,13 @@ use std::{
 };
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok";
-/// A request without a body that is longer is none that any of the tools sends.
+/// The longest request: the tools send no longer ones without a body.
 const REQUEST_BYTES_MAX: usize = 16 * 1024;
 const TICK: Duration = Duration::from_millis(2);
-/// A connection on which nothing comes for so long is over.
+/// A connection that is silent for this long is over.
 const SILENCE: Duration = Duration::from_millis(500);
 
-/// A listener that runs until it is taken down.
+/// A listener that runs until it is stopped.
 #[derive(Debug)]
 pub(super) struct Listener {
     pub address: SocketAddr,
@@ -35,7 +35,7 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Speaks HTTP/2, with prior knowledge, or HTTP/1.1.
+    /// Starts a listener for HTTP/2 with prior knowledge, or for HTTP/1.1.
     pub(crate) fn start(is_http2: bool) -> io::Result<Listener> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
@@ -46,7 +46,7 @@ impl Listener {
             move || {
                 while !over.load(Ordering::Relaxed) {
                     match listener.accept() {
-                        // One after the other: there is one connection at a time. Its errors are the tool's to tell.
+                        // In sequence: there is one connection at a time. The tool reports its own errors.
                         Ok((stream, _)) => drop(answer(stream, is_http2, &over, &seen)),
                         Err(_) => std::thread::sleep(TICK),
                     }
@@ -56,7 +56,7 @@ impl Listener {
         Ok(Listener { address, over, seen, thread: Some(thread) })
     }
 
-    /// The first request that came.
+    /// The first request that arrived.
     pub(crate) fn finish(mut self) -> Option<Vec<u8>> {
         self.end();
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -76,7 +76,7 @@ impl Drop for Listener {
     }
 }
 
-/// Answers whatever comes on a connection until it is closed or silent.
+/// Answers everything on a connection until it is closed or silent.
 fn answer(
     mut stream: TcpStream,
     is_http2: bool,
@@ -111,19 +111,19 @@ fn answer_http1(stream: &mut TcpStream, over: &AtomicBool, see: impl Fn(Vec<u8>)
     Ok(())
 }
 
-/// The request with another address wherever the one it was sent to stands.
+/// Replaces the address that the request was sent to by another one.
 pub(super) fn readdress(request: &[u8], from: SocketAddr, to: SocketAddr) -> Vec<u8> {
     String::from_utf8_lossy(request).replace(&from.to_string(), &to.to_string()).into_bytes()
 }
 
-/// The first line of a request, as far as it says what is asked for.
+/// The first line of a request, without the version.
 pub(super) fn line(request: &[u8]) -> String {
     let text = String::from_utf8_lossy(request);
     let mut words = text.lines().next().unwrap_or_default().split(' ');
     format!("{} {}", words.next().unwrap_or_default(), words.next().unwrap_or_default())
 }
 
-/// The names of its header fields, as they were sent.
+/// The names of its header fields, as sent.
 pub(super) fn header_names(request: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(request);
     let lines = text.lines().skip(1).map_while(|line| line.split_once(':'));

@@ -1,4 +1,4 @@
-//! h2load's text. Its rate is all answers by the time of the whole load, connecting included.
+//! h2load's text. Its rate is all answers divided by the time of the whole load, including connecting.
 
 use super::{Latency, Reading, before, behind, complaints, time};
 
@@ -8,7 +8,7 @@ pub(super) fn read(text: &str) -> Result<Reading, &'static str> {
     let requests = behind(text, "requests: ").ok_or("\"requests:\"")?;
     let count = |word: &str| before(requests, word).unwrap_or(0.0) as u64;
     let (done, succeeded) = (count(" done"), count(" succeeded"));
-    // `failed` holds `errored`, and `errored` holds `timeout`.
+    // `failed` includes `errored`, which includes `timeout`.
     let (failed, errored, late) = (count(" failed"), count(" errored"), count(" timeout"));
     let classes = [
         ("status", failed.saturating_sub(errored)),
@@ -25,7 +25,7 @@ pub(super) fn read(text: &str) -> Result<Reading, &'static str> {
     })
 }
 
-/// Minimum, maximum, mean, standard deviation, and how many lie within it.
+/// Minimum, maximum, mean, standard deviation, and the share within it.
 fn latency(text: &str) -> Latency {
     let line = behind(text, "time for request:").unwrap_or_default();
     let times: Vec<Option<f64>> = line.split_whitespace().map(time).collect();

@@ -1,4 +1,4 @@
-//! httperf's block. Its times are rounded to a tenth of a millisecond.
+//! httperf's text. Its times are rounded to a tenth of a millisecond.
 
 use super::{Latency, Reading, after, before, behind, complaints};
 
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str) -> Result<Reading, &'static str> {
     })
 }
 
-/// From the request to the first byte of the reply, and from there to the last.
+/// The sum of the times from the request to the first byte of the reply, and from there to the last.
 fn mean(text: &str) -> Option<f64> {
     let line = behind(text, "Reply time [ms]: ")?;
     let (response, transfer) = (before(line, " transfer")?, after(line, "transfer ")?);

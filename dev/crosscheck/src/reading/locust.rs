@@ -1,4 +1,4 @@
-//! What `locust --json` prints. Its times are rounded as they are counted: to 1 ms below 100 ms, to two digits above.
+//! The output of `locust --json`. Its times are rounded: to 1 ms below 100 ms, to two digits above.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{Latency, Reading, complaints};
 
 const STEP_NS: f64 = 1e6;
 
-/// What is known of requests of one name.
+/// The data on requests of one name.
 #[derive(Debug, Deserialize)]
 struct Entry {
     start_time: f64,
@@ -21,7 +21,7 @@ struct Entry {
 }
 
 pub(super) fn read(text: &str) -> Result<Reading, &'static str> {
-    // What else is printed stands before it.
+    // Other output precedes the JSON.
     let json = text.find("\n[").map_or(text, |at| &text[at..]);
     let entries: Vec<Entry> = serde_json::from_str(json).map_err(|_| "JSON of its requests")?;
     let entry = entries.first().ok_or("request in its JSON")?;
@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Result<Reading, &'static str> {
     })
 }
 
-/// In nanoseconds and in order, with how often each was seen.
+/// Times in nanoseconds, sorted, with their counts.
 fn times(counted: &BTreeMap<String, u64>) -> Vec<(f64, u64)> {
     let time = |(ms, count): (&String, &u64)| Some((super::number(ms)? * 1e6, *count));
     let mut times: Vec<(f64, u64)> = counted.iter().filter_map(time).collect();

@@ -1,4 +1,4 @@
-//! What a tool printed, as figures. Each is a pure function over foreign text: anything may stand there.
+//! Parses the output of tools. Each parser is a pure function of foreign text, which may contain anything.
 
 mod h2load;
 mod httperf;
@@ -10,38 +10,35 @@ use tare_load::Protocol;
 
 use super::Tool;
 
-/// What a tool says of one load.
+/// A tool's report of one load.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reading {
-    /// Answers that it takes for right.
+    /// Answers that it considers correct.
     pub answered: u64,
-    /// Requests, or connections, without a right answer.
+    /// Requests, or connections, without a correct answer.
     pub failed: u64,
-    /// What failed, in the tool's words; empty where nothing did.
+    /// The failures, in the tool's words; empty if there were none.
     pub complaints: String,
-    /// Right answers a second, over the time that the tool counted.
+    /// Correct answers per second of the tool's own time.
     pub per_second: f64,
     pub latency: Latency,
-    /// Connections for which httperf had no descriptor.
+    /// Connections for which httperf had no file descriptor.
     pub descriptors_lacking: u64,
 }
 
-/// Latencies that a tool prints, in nanoseconds; each tool leaves out others.
+/// Printed latencies, in nanoseconds; each tool omits some.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Latency {
     pub mean_ns: Option<f64>,
-    /// Half are not longer.
     pub p50_ns: Option<f64>,
-    /// 99 of 100 are not longer.
+    /// The 99th percentile.
     pub p99_ns: Option<f64>,
     pub max_ns: Option<f64>,
-    /// To what the mean is rounded.
     pub mean_step_ns: f64,
-    /// To what the percentiles are rounded.
     pub percentile_step_ns: f64,
 }
 
-/// Why an output is of no use.
+/// Why an output is unusable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     #[error("{tool} printed no {what}; it said: {said:?}")]
@@ -52,10 +49,10 @@ pub enum ReadError {
     Other { tool: Tool, wanted: Protocol, spoken: String },
 }
 
-/// The same as [`read`], of a tool that was to speak `protocol`: h2load takes what the server chooses, and says which that was.
+/// The same as [`read`] for a load over `protocol`: h2load uses the server's choice, and names it.
 ///
 /// # Errors
-/// As [`read`], or the tool says that it spoke another protocol.
+/// The errors of [`read`], or the tool used another protocol.
 pub fn read_in(tool: Tool, protocol: Protocol, text: &str) -> Result<Reading, ReadError> {
     let wanted = if protocol.is_http2() { protocol } else { Protocol::Http1 };
     match behind(text, "Application protocol: ").filter(|spoken| *spoken != wanted.name()) {
@@ -64,10 +61,10 @@ pub fn read_in(tool: Tool, protocol: Protocol, text: &str) -> Result<Reading, Re
     }
 }
 
-/// Reads what `tool` printed to stdout.
+/// Parses the stdout of `tool`.
 ///
 /// # Errors
-/// The text lacks a figure that every output of the tool has, or has no right answer.
+/// The text lacks a figure that every output of the tool has, or has no correct answer.
 pub fn read(tool: Tool, text: &str) -> Result<Reading, ReadError> {
     let read = match tool {
         Tool::Wrk => wrk::read(text),
@@ -85,35 +82,35 @@ pub fn read(tool: Tool, text: &str) -> Result<Reading, ReadError> {
     }
 }
 
-/// A figure by which something can be divided.
+/// Whether the value is a valid divisor.
 fn is_rate(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
 
-/// The last line, or a part of it.
+/// The last line, shortened.
 fn end(text: &str) -> String {
     let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     line.trim().chars().take(120).collect()
 }
 
-/// What stands behind `label` on the first line that begins with it, spaces in front aside.
+/// The text after `label` on the first line that begins with it, ignoring indentation.
 fn behind<'t>(text: &'t str, label: &str) -> Option<&'t str> {
     text.lines().find_map(|line| line.trim_start().strip_prefix(label))
 }
 
-/// The number right before `word`.
+/// The number directly before `word`.
 fn before(text: &str, word: &str) -> Option<f64> {
     let (left, _) = text.split_once(word)?;
     number(left.rsplit([' ', ',', '(', '=']).next()?)
 }
 
-/// The number right behind `word`.
+/// The number directly after `word`.
 fn after(text: &str, word: &str) -> Option<f64> {
     let (_, right) = text.split_once(word)?;
     number(right.split_whitespace().next()?)
 }
 
-/// A number that is one: not negative, finite.
+/// A number that is finite and not negative.
 fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)
 }
@@ -133,7 +130,7 @@ fn time(text: &str) -> Option<f64> {
     number(&text[..text.len() - unit.len()]).map(|value| value * factor)
 }
 
-/// Classes of failures that happened, as `3 read, 1 timeout`.
+/// The failure classes that occurred, as `3 read, 1 timeout`.
 fn complaints(classes: &[(&str, u64)]) -> String {
     let some = classes.iter().filter(|(_, count)| *count > 0);
     some.map(|(class, count)| format!("{count} {class}")).collect::<Vec<_>>().join(", ")

@@ -1,5 +1,5 @@
-//! What `oha --output-format json` prints: times in seconds, unrounded. What was on its way when the time ended is among its
-//! errors there, and in its rate; here it is neither an answer nor a failure.
+//! The output of `oha --output-format json`: times in seconds, unrounded. oha includes requests in flight at
+//! the end in its errors and its rate; here they count as neither answers nor failures.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Outputs as they were recorded, made up from known figures, and damaged.
+//! Recorded outputs, outputs generated from known figures, and damaged ones.
 
 use proptest::prelude::*;
 
@@ -43,7 +43,7 @@ proptest! {
         }
     }
 
-    /// Real outputs with a piece taken out and another put in.
+    /// Real outputs with a part replaced.
     #[test]
     fn nothing_panics_on_what_is_nearly_right(which in 0..5_usize, at in 0..2000_usize, len in 0..40_usize, put in ".{0,8}") {
         let real = [wrk::REAL, h2load::REAL, oha::REAL, httperf::REAL, locust::REAL][which];
@@ -56,7 +56,7 @@ proptest! {
     }
 }
 
-/// Latencies as wrk prints them: the unit changes with the size, and two decimals are left.
+/// Latencies as wrk prints them: with a unit that depends on the size, and two decimals.
 fn in_wrk_units(us: f64) -> String {
     match us {
         us if us >= 1e6 => format!("{:.2}s", us / 1e6),
@@ -179,7 +179,7 @@ proptest! {
         prop_assert_eq!((reading.answered, reading.failed), (all - failures, failures));
         prop_assert!(is_near(Some(reading.per_second), (all - failures) as f64 / seconds as f64, 1e-9));
         prop_assert!(is_near(reading.latency.mean_ns, total_ms as f64 * 1e6 / all as f64, 1e-9));
-        // The quantiles by their definition, of all times in order.
+        // The quantiles by definition, from all sorted times.
         let mut each: Vec<u64> = times.iter().flat_map(|(ms, count)| std::iter::repeat_n(*ms, *count as usize)).collect();
         each.sort_unstable();
         for (share, read) in [(0.5, reading.latency.p50_ns), (0.99, reading.latency.p99_ns)] {

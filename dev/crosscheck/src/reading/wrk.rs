@@ -1,4 +1,4 @@
-//! wrk's text. Its `Requests/sec` is all answers by the time from before its sleep to the end of its last thread.
+//! wrk's text. Its `Requests/sec` is all answers by the time from its sleep to the end of its last thread.
 
 use super::{Latency, Reading, after, before, behind, complaints, time};
 
@@ -16,7 +16,7 @@ pub(super) fn read(text: &str) -> Result<Reading, &'static str> {
         ("timeout", count("timeout")),
         ("status", bad),
     ];
-    // A wrong status is among the requests; the others never became any.
+    // Wrong statuses are included in the requests, and other failures are not.
     Ok(Reading {
         answered: requests.saturating_sub(bad),
         failed: classes.iter().fold(0, |sum, (_, count)| sum.saturating_add(*count)),
@@ -27,7 +27,7 @@ pub(super) fn read(text: &str) -> Result<Reading, &'static str> {
     })
 }
 
-/// The line `Latency` has mean, standard deviation and maximum, those with a percentage the distribution.
+/// The line `Latency` has mean, standard deviation and maximum; percentages have the distribution.
 fn latency(text: &str) -> Latency {
     let line: Vec<f64> =
         behind(text, "Latency  ").into_iter().flat_map(str::split_whitespace).map_while(time).collect();

@@ -1,5 +1,5 @@
-//! The programs of Kubernetes, built from the Go module in `dev/engines/kubernetes` and cached by its content: the first time takes
-//! ten minutes of CPU time.
+//! Builds the programs of Kubernetes from the Go module in `dev/engines/kubernetes`, and caches them by
+//! content: the first time takes ten minutes of CPU time.
 
 use std::{
     env, fs,
@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-/// The module. A build needs no checkout.
+/// The files of the module, embedded so that a build needs no checkout.
 const MODULE: [(&str, &str); 5] = [
     ("go.mod", include_str!("../../kubernetes/go.mod")),
     ("go.sum", include_str!("../../kubernetes/go.sum")),
@@ -19,14 +19,13 @@ const MODULE: [(&str, &str); 5] = [
 ];
 const DIGITS: usize = 16;
 
-/// Programs that a cluster is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Programs {
     folder: PathBuf,
 }
 
 impl Programs {
-    /// Those of the cache, whether or not they are there yet.
+    /// The cached programs, which may not exist yet.
     ///
     /// # Errors
     /// There is no folder for caches.
@@ -59,17 +58,17 @@ impl Programs {
         self.folder.join("pause")
     }
 
-    /// Builds them, unless they are there.
+    /// Builds them, unless they exist.
     ///
     /// # Errors
-    /// Go is missing, a module cannot be had, or there is no room.
+    /// Go is missing, a module cannot be downloaded, or there is no space.
     pub fn build(&self) -> Result<()> {
         if self.are_built() {
             return Ok(());
         }
         let place = self.folder.with_extension(format!("new-{}", std::process::id()));
         let built = build_in(&place).with_context(|| format!("building Kubernetes in {}", place.display()));
-        // Another build of the same may have come first.
+        // Another build of the same content may have finished first.
         let placed = built.and_then(|()| match fs::rename(place.join("bin"), &self.folder) {
             Err(error) if !self.are_built() => Err(error.into()),
             _ => Ok(()),
@@ -79,7 +78,7 @@ impl Programs {
     }
 }
 
-/// The name of the build: what it is made from.
+/// The name of the build: a hash of its sources.
 fn content() -> String {
     let mut hasher = blake3::Hasher::new();
     for (name, text) in MODULE {
@@ -103,7 +102,7 @@ fn build_in(place: &Path) -> Result<()> {
         let mut command = Command::new("nice");
         command.args(["-n", "19", "go", "build", "-trimpath", "-mod=readonly", "-ldflags=-s -w", "-o"]);
         command.arg(place.join("bin").join(name)).arg(package);
-        // Without C, so that it runs on every machine, and in images that have no libraries.
+        // Without cgo, so that it runs on every machine, and in images without libraries.
         command.current_dir(&source).env("CGO_ENABLED", "0").env("GOWORK", "off").env_remove("GOFLAGS");
         let status = command.status().context("nice")?;
         if !status.success() {

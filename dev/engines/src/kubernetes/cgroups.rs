@@ -1,5 +1,5 @@
-//! The cgroup of each node: below it the kubelet makes those of its pods. They are the only things of a cluster that outlive its
-//! processes and lie outside of its folder, so their names begin with a hash over that.
+//! The cgroup of each node, below which the kubelet makes those of its pods. Only cgroups outlive a cluster's
+//! processes outside of its folder, so their names begin with a hash of its path.
 
 use std::{
     fs, io,
@@ -14,16 +14,16 @@ use rustix::process::Signal;
 use crate::processes::send;
 
 const GONE_WITHIN: Duration = Duration::from_secs(10);
-/// What the kubelet counts and limits.
+/// The controllers that the kubelet uses.
 const CONTROLLERS: &str = "+cpu +cpuset +memory +pids";
 
-/// What the names of all cgroups of a cluster begin with.
+/// The prefix of all cgroups of a cluster.
 pub(super) fn prefix(folder: &Path) -> String {
     let hash = blake3::hash(folder.as_os_str().as_encoded_bytes());
     format!("kubernetes-{}-", &hash.to_hex()[..10])
 }
 
-/// Where the hierarchies are: of version 1 one for each controller, of version 2 one.
+/// The paths of the hierarchies: one per controller in version 1, a single one in version 2.
 fn hierarchies() -> Vec<(PathBuf, bool)> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
@@ -41,7 +41,8 @@ pub(super) fn make(name: &str) -> Result<()> {
     if hierarchies.is_empty() {
         bail!("there are no cgroups here");
     }
-    // Beside hierarchies of version 1, that of version 2 has no controllers. The runtime of containers makes its groups there itself.
+    // Beside hierarchies of version 1, that of version 2 has no controllers, and the container runtime makes
+    // its groups there itself.
     if hierarchies.iter().any(|(_, is_unified)| !is_unified) {
         hierarchies.retain(|(_, is_unified)| !is_unified);
     }
@@ -64,7 +65,7 @@ pub(super) fn make(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Removes all cgroups whose names begin so, and ends what is still in them.
+/// Removes all cgroups with this prefix, and ends the processes in them.
 pub(super) fn remove(prefix: &str) -> Result<()> {
     let began = Instant::now();
     loop {
@@ -81,7 +82,6 @@ pub(super) fn remove(prefix: &str) -> Result<()> {
     }
 }
 
-/// Those whose names begin so.
 pub(super) fn all(prefix: &str) -> Vec<PathBuf> {
     let entries = hierarchies().into_iter().filter_map(|(place, _)| fs::read_dir(place).ok()).flatten();
     let paths = entries.flatten().map(|entry| entry.path());

@@ -1,4 +1,4 @@
-//! What the programs of a cluster read: credentials, and configuration of nodes.
+//! Files for the programs of a cluster: credentials, and configurations of nodes.
 
 use std::{
     fs,
@@ -11,14 +11,14 @@ use anyhow::Result;
 
 use super::machine;
 
-/// Everything of the control plane lies here.
+/// A path among the files of the control plane.
 pub(super) fn hub(folder: &Path, name: &str) -> String {
     folder.join(machine::HUB).join(name).display().to_string()
 }
 
-/// The user that has no rights but those that are granted.
+/// A user that has only granted rights.
 pub(super) const GUEST: &str = "alice";
-/// The same user, as it finds the API within the network of the cluster.
+/// The same user, with the address of the API within the cluster's network.
 pub(super) const INNER_GUEST: &str = "alice-within";
 
 /// The credentials of a user: `admin`, [`GUEST`], [`INNER_GUEST`] or the name of a node.
@@ -26,12 +26,12 @@ pub(super) fn kubeconfig(folder: &Path, user: &str) -> PathBuf {
     folder.join(format!("{user}.kubeconfig"))
 }
 
-/// Writes a token for each user, and their kubeconfigs. The port is that of this machine, by which `admin` comes in.
+/// Writes a token and a kubeconfig for each user. The port is on this machine, for `admin`.
 pub(super) fn write_credentials(folder: &Path, nodes: usize, port: u16) -> Result<()> {
     let authority = hub(folder, "authority.crt");
     let inner = format!("https://{}:6443", machine::HUB_ADDRESS);
     let outer = format!("https://127.0.0.1:{port}");
-    // A node may only do what is about itself.
+    // A node may only change its own objects.
     let mut users = vec![
         ("admin".to_owned(), "admin".to_owned(), "system:masters", outer.clone()),
         (GUEST.to_owned(), GUEST.to_owned(), "guests", outer),
@@ -70,10 +70,10 @@ fn write_secret(path: &Path, text: &str) -> Result<()> {
     Ok(fs::write(path, text)?)
 }
 
-/// The sandbox of each pod.
+/// The image of each pod's sandbox.
 pub(super) const PAUSE: &str = "localhost/pause:1";
 
-/// Writes the configuration of a node: its container runtime, network of pods, and kubelet.
+/// Writes the configuration of a node: its container runtime, pod network, and kubelet.
 pub(super) fn write_node(folder: &Path, number: usize, cgroup: &str) -> Result<()> {
     let name = machine::node(number);
     let own = folder.join(&name);
@@ -88,8 +88,8 @@ pub(super) fn write_node(folder: &Path, number: usize, cgroup: &str) -> Result<(
 }}]}}"#
     );
     fs::write(own.join("cni/10-pods.conflist"), network)?;
-    // What it does not say is the default, and lies in folders that this machine has to itself. A process may be forbidden to lower
-    // scores of the kernel's killer, and profiles of AppArmor are those of all of this computer: neither is touched.
+    // Other settings keep their defaults, whose folders are private to this machine. A process may not lower
+    // its OOM score, and AppArmor profiles are shared by the whole computer: neither is changed.
     let runtime = format!(
         r#"version = 2
 [plugins."io.containerd.internal.v1.opt"]
@@ -109,7 +109,7 @@ pub(super) fn write_node(folder: &Path, number: usize, cgroup: &str) -> Result<(
     );
     fs::write(own.join("containerd.toml"), runtime)?;
     fs::write(own.join("resolv.conf"), "")?;
-    // Short times, so that a lost node is found lost within seconds. All but one of its CPUs may be given to pods alone.
+    // Short times, so that a lost node is noticed within seconds. All CPUs but one may be exclusive to pods.
     let agent = format!(
         "apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration

@@ -1,4 +1,4 @@
-//! Images made without a builder of images: one layer with the content of a folder.
+//! Makes images without a builder: one layer with the content of a folder.
 
 use std::{fs, path::Path, process::Command};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::programs::output;
 
-/// Packs a folder as an image of this name, which a container runtime can import. The words start its program, if a pod has none.
+/// Packs a folder as an image of this name, which a container runtime can import. `entry` is its command.
 ///
 /// # Errors
 /// A file cannot be read or written.
@@ -14,7 +14,7 @@ pub fn pack_image(root: &Path, name: &str, entry: &[&str], archive: &Path) -> Re
     let parts = archive.with_extension("parts");
     fs::create_dir_all(&parts)?;
     let layer = parts.join("layer.tar");
-    // The owner of everything is root, as in other images, and the same folder gives the same bytes.
+    // The owner of all files is root, as in other images, and the same folder gives the same bytes.
     let owner = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"];
     output(Command::new("tar").args(owner).arg("-C").arg(root).arg("-cf").arg(&layer).arg("."))?;
     let hash = sha256(&layer)?;
@@ -41,7 +41,7 @@ fn sha256(path: &Path) -> Result<String> {
     hash.map(str::to_owned).with_context(|| format!("sha256sum printed {text:?}"))
 }
 
-/// As images call it.
+/// The name of the architecture in images.
 fn architecture() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "amd64",

@@ -1,6 +1,7 @@
-//! The machines of a cluster: one for the control plane, and the nodes. Each is a set of namespaces (network, mounts, processes, host
-//! name) around a first process. When that is killed, the kernel ends whatever runs in the machine, pods as well, and takes mounts and
-//! network interfaces with it. So nothing has a name outside of the folder, and clusters of several checkouts do not meet.
+//! The machines of a cluster: one for the control plane, and the nodes. Each is a set of namespaces (network,
+//! mounts, processes, host name) around a first process. If that is killed, the kernel ends everything in the
+//! machine, including pods, and removes mounts and network interfaces. So nothing has a name outside of the
+//! folder, and clusters of several checkouts do not collide.
 
 use std::{
     fs,
@@ -20,12 +21,11 @@ use crate::{
 const READY_WITHIN: Duration = Duration::from_secs(10);
 /// The machine of the control plane.
 pub(super) const HUB: &str = "hub";
-/// Its address.
 pub(super) const HUB_ADDRESS: &str = "10.77.0.1";
 
-/// What the first process does: what programs write at fixed places lies in the folder $1 of the machine, and sockets in memory. The
-/// kubelet finds the settings of the kernel that it wants, and so changes none: they are those of all of this computer. It then waits
-/// for orphans, as the shell does while it waits for a child.
+/// The script of the first process. Files at fixed paths go into the folder $1 of the machine, and sockets
+/// into memory. The kubelet finds its required kernel settings and so changes none: they are shared by the
+/// whole computer. The script then reaps orphans, because the shell waits for a child.
 const FIRST: &str = r#"set -e
 mount --bind "$1/lib" /var/lib
 mount --bind "$1/log" /var/log
@@ -42,43 +42,42 @@ ip link set lo up
 : >"$1/ready"
 while :; do sleep 3600; done"#;
 
-/// In the machine of the control plane: a bridge, to which nodes are connected.
+/// A script for the control plane: makes a bridge, to which nodes are connected.
 const BRIDGE: &str = r#"set -e
 ip link add br0 type bridge
 ip addr add "$1/24" dev br0
 ip link set br0 up"#;
-/// In the same: a cable named $1 to the machine of the process $2.
+/// A script for the same: connects a cable named $1 to the machine of the process $2.
 const CABLE: &str = r#"set -e
 ip link add "$1" type veth peer name eth0 netns "$2"
 ip link set "$1" master br0 up"#;
-/// In a node: its address $1, and the way to the others by $2.
+/// A script for a node: sets its address $1, and the route to the others by $2.
 const CONNECT: &str = r#"set -e
 ip addr add "$1/24" dev eth0
 ip link set eth0 up
 ip route add default via "$2""#;
-/// In each: the way to the pods $1 of a node by its address $2.
+/// A script for each machine: sets the route to the pods $1 of a node by its address $2.
 const ROUTE: &str = r#"ip route add "$1" via "$2""#;
 
-/// What the first processes need, with their packages in Debian.
+/// Programs for the first processes, with their Debian packages.
 pub(super) const PROGRAMS: [(&str, &str); 4] =
     [("ip", "iproute2"), ("nsenter", "util-linux"), ("unshare", "util-linux"), ("mount", "mount")];
 
-/// The name of a node, from 1.
+/// The name of a node, counted from 1.
 pub(super) fn node(number: usize) -> String {
     format!("n{number}")
 }
 
-/// The address of a node.
 pub(super) fn address(number: usize) -> String {
     format!("10.77.0.{}", 10 + number)
 }
 
-/// The network of the pods of a node.
+/// The pod network of a node.
 pub(super) fn pods(number: usize) -> String {
     format!("10.99.{number}.0/24")
 }
 
-/// Starts a machine, and waits until it can be entered.
+/// Starts a machine, and waits until its namespaces can be entered.
 pub(super) fn start(folder: &Path, name: &str) -> Result<()> {
     let own = folder.join(name);
     for part in ["lib", "log"] {
@@ -99,7 +98,7 @@ pub(super) fn start(folder: &Path, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Connects all machines of a cluster of this number of nodes.
+/// Connects all machines of a cluster with this number of nodes.
 pub(super) fn connect(folder: &Path, nodes: usize) -> Result<()> {
     let script = |machine: &str, script: &str, words: &[&str]| {
         let pid = first(folder, machine)?.to_string();
@@ -121,7 +120,7 @@ pub(super) fn connect(folder: &Path, nodes: usize) -> Result<()> {
     Ok(())
 }
 
-/// Cuts the cable of a node, or mends it.
+/// Cuts or repairs the cable of a node.
 pub(super) fn set_cable(folder: &Path, name: &str, is_whole: bool) -> Result<()> {
     let pid = first(folder, HUB)?.to_string();
     let state = if is_whole { "up" } else { "down" };
@@ -129,20 +128,20 @@ pub(super) fn set_cable(folder: &Path, name: &str, is_whole: bool) -> Result<()>
     output(Command::new(programs::path("nsenter")?).args(words)).map(drop)
 }
 
-/// The first process of a machine, by its number outside.
+/// The PID of the first process of a machine, outside of its namespace.
 fn first(folder: &Path, name: &str) -> Result<u32> {
     let outer = processes::pid(folder, name).with_context(|| format!("{name} does not run"))?;
     processes::child_of(outer).with_context(|| format!("{name} has no first process"))
 }
 
-/// The words by which `nsenter` starts a program in a machine.
+/// The arguments with which `nsenter` starts a program in a machine.
 fn enter(folder: &Path, name: &str, program: &str, words: &[String]) -> Result<Vec<String>> {
     let pid = first(folder, name)?.to_string();
     let enter = ["--target", &pid, "--net", "--mount", "--uts", "--ipc", "--pid", "--", program];
     Ok(enter.into_iter().map(str::to_owned).chain(words.iter().cloned()).collect())
 }
 
-/// Starts a daemon in a machine. One that was killed has its port until the last of its threads has ended, and then `nsenter` ends.
+/// Starts a daemon in a machine, once a killed one has ended: it holds its port until then.
 pub(super) fn start_daemon(
     folder: &Path,
     (machine, daemon): (&str, &str),
@@ -158,13 +157,13 @@ pub(super) fn start_daemon(
     processes::start(folder, daemon, &programs::path("nsenter")?, &words)
 }
 
-/// The words that run a program in the network of a machine, and in nothing else of it.
+/// The command prefix that runs a program in the network of a machine only.
 pub(super) fn in_network(folder: &Path, machine: &str) -> Result<Vec<String>> {
     let pid = first(folder, machine)?.to_string();
     Ok([&programs::path("nsenter")?, "--target", &pid, "--net", "--"].map(str::to_owned).to_vec())
 }
 
-/// Starts a daemon in the network of a machine, and nothing else of it.
+/// Starts a daemon in the network of a machine only.
 pub(super) fn start_in_network(
     folder: &Path,
     (machine, daemon): (&str, &str),
@@ -178,14 +177,13 @@ pub(super) fn start_in_network(
     processes::start_with(folder, daemon, &programs::path("nsenter")?, &words, stdin)
 }
 
-/// Runs a program in a machine to its end.
 pub(super) fn run(folder: &Path, machine: &str, program: &str, words: &[String]) -> Result<String> {
     let words = enter(folder, machine, program, words)?;
-    // Its children would be missed otherwise, if this process is killed.
+    // Without the mark, its children would survive if this process is killed.
     output(Command::new(programs::path("nsenter")?).args(words).env(processes::MARK, folder))
 }
 
-/// A daemon in a machine: what `nsenter` has started.
+/// The daemon in a machine, which `nsenter` started.
 pub(super) fn daemon(folder: &Path, name: &str) -> Option<u32> {
     processes::child_of(processes::pid(folder, name)?)
 }

@@ -1,7 +1,9 @@
-//! Kubernetes from nothing: etcd and the control plane in a set of namespaces, and nodes of containerd and a kubelet in one each. All
-//! nodes have the CPUs of this machine, so jobs of two nodes disturb each other, and what they measure is not worth much.
+//! A complete Kubernetes cluster: etcd and the control plane in one set of namespaces, and nodes with
+//! containerd and a kubelet in one each. All nodes share the CPUs of this machine, so jobs on two nodes
+//! disturb each other, and their measurements are not reliable.
 //!
-//! It needs root. Only a listener on 127.0.0.1 is outside of the namespaces: by it `tare` and `kubectl` find the API.
+//! It needs root. Only a listener on 127.0.0.1 is outside of the namespaces, through which `tare` and
+//! `kubectl` reach the API.
 
 mod build;
 mod cgroups;
@@ -34,9 +36,9 @@ pub use image::pack_image;
 use machine::{HUB, HUB_ADDRESS, node};
 
 const READY_WITHIN: Duration = Duration::from_secs(120);
-/// The runtime of a node has its socket within that time.
+/// The time limit for the socket of a node's runtime.
 const RUNTIME_WITHIN: Duration = Duration::from_secs(30);
-/// Programs, and the packages of Debian that have them.
+/// Programs with their Debian packages.
 const PROGRAMS: [(&str, &str); 5] = [
     ("etcd", "etcd-server"),
     ("containerd", "containerd"),
@@ -44,11 +46,10 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("runc", "runc"),
     ("iptables", "iptables"),
 ];
-/// Where Debian has the plugins of networks of pods, and what is used of them.
+/// The used network plugins, at Debian's paths.
 const PLUGINS: [&str; 3] = ["/usr/lib/cni/bridge", "/usr/lib/cni/host-local", "/usr/lib/cni/loopback"];
-/// Nodes cover these with folders of their own.
+/// Nodes cover these folders by their own.
 const COVERED: [&str; 3] = ["/run", "/var/lib", "/var/log"];
-/// Controllers that Jobs need.
 const CONTROLLERS: &str = "--controllers=job-controller,node-lifecycle-controller,taint-eviction-controller,\
     pod-garbage-collector-controller,serviceaccount-controller,namespace-controller,garbage-collector-controller,\
     ttl-after-finished-controller";
@@ -61,7 +62,7 @@ pub struct KubernetesCluster {
 }
 
 impl KubernetesCluster {
-    /// What a cluster cannot be without, and is not here; but for the programs of Kubernetes, which can be built.
+    /// Missing requirements of a cluster, except the Kubernetes programs, which can be built.
     pub fn missing() -> Vec<String> {
         let mut packages = programs::missing(&[&PROGRAMS[..], &machine::PROGRAMS[..]].concat());
         if PLUGINS.iter().any(|path| !Path::new(path).is_file()) {
@@ -81,10 +82,10 @@ impl KubernetesCluster {
         missing
     }
 
-    /// Starts a cluster in a folder that is not there yet, and waits until each node takes pods.
+    /// Starts a cluster in a new folder, and waits until each node accepts pods.
     ///
     /// # Errors
-    /// Something is missing, the folder is there, or a daemon does not start.
+    /// A requirement is missing, the folder exists, or a daemon does not start.
     pub fn up(folder: &Path, nodes: usize, programs: &Programs) -> Result<KubernetesCluster> {
         let missing = KubernetesCluster::missing();
         ensure!(missing.is_empty(), "Kubernetes cannot be started here: {}", missing.join("; "));
@@ -100,10 +101,10 @@ impl KubernetesCluster {
         started.map(|()| cluster)
     }
 
-    /// The same, ended with the value or with this process.
+    /// The same; it ends with the value or with this process.
     ///
     /// # Errors
-    /// As [`KubernetesCluster::up`].
+    /// The errors of [`KubernetesCluster::up`].
     pub fn up_guarded(
         folder: &Path,
         nodes: usize,
@@ -157,7 +158,7 @@ impl KubernetesCluster {
         self.wait(nodes)
     }
 
-    /// The listener is of this machine, what it forwards to is not: a socket stays in the network in which it was made.
+    /// The listener is on this machine but its target is not: a socket stays in the network of its creation.
     fn start_forwarder(&self, listener: TcpListener) -> Result<()> {
         let program = self.programs.kubernetes().display().to_string();
         let target = format!("{HUB_ADDRESS}:6443");
@@ -171,14 +172,13 @@ impl KubernetesCluster {
         )
     }
 
-    /// A program of the control plane.
     fn start_control(&self, program: &str, words: &[&str]) -> Result<()> {
         let words: Vec<String> = [program].iter().chain(words).map(|word| (*word).to_owned()).collect();
         let kubernetes = self.programs.kubernetes().display().to_string();
         machine::start_daemon(&self.folder, (HUB, program), &kubernetes, &words)
     }
 
-    /// Starts etcd: anew, or after it was killed.
+    /// Starts etcd, also after it was killed.
     ///
     /// # Errors
     /// It cannot be started.
@@ -186,7 +186,7 @@ impl KubernetesCluster {
         let words = [
             "--data-dir".to_owned(),
             hub(&self.folder, "etcd"),
-            // What is stored needs not outlive this machine.
+            // The data need not survive this machine.
             "--unsafe-no-fsync".to_owned(),
             "--listen-client-urls=http://127.0.0.1:2379".to_owned(),
             "--advertise-client-urls=http://127.0.0.1:2379".to_owned(),
@@ -195,7 +195,7 @@ impl KubernetesCluster {
         machine::start_daemon(&self.folder, (HUB, "etcd"), &programs::path("etcd")?, &words)
     }
 
-    /// Starts the API server: anew, or after it was killed.
+    /// Starts the API server, also after it was killed.
     ///
     /// # Errors
     /// It cannot be started.
@@ -241,7 +241,7 @@ impl KubernetesCluster {
         self.start_control("kube-scheduler", &[&credentials, &certificates, "--leader-elect=false"])
     }
 
-    /// Starts the container runtime of a node: anew, or after it was killed.
+    /// Starts the container runtime of a node, also after it was killed.
     ///
     /// # Errors
     /// It cannot be started.
@@ -253,7 +253,7 @@ impl KubernetesCluster {
         machine::start_daemon(&self.folder, (&name, &daemon), &programs::path("containerd")?, &words)
     }
 
-    /// Starts the kubelet of a node: anew, or after it was killed.
+    /// Starts the kubelet of a node, also after it was killed.
     ///
     /// # Errors
     /// It cannot be started.
@@ -279,7 +279,7 @@ impl KubernetesCluster {
         names.iter().try_for_each(|name| self.load(name, &archive))
     }
 
-    /// Loads an image, as [`pack_image`] makes it, into each node.
+    /// Loads an image from [`pack_image`] into each node.
     ///
     /// # Errors
     /// A runtime refuses it.
@@ -303,10 +303,10 @@ impl KubernetesCluster {
         }
     }
 
-    /// Waits until the API answers, and this number of nodes takes pods.
+    /// Waits until the API answers, and this number of nodes accept pods.
     ///
     /// # Errors
-    /// It does not within two minutes.
+    /// That takes longer than two minutes.
     pub fn wait(&self, nodes: usize) -> Result<()> {
         let words = [nodes.to_string(), READY_WITHIN.as_secs().to_string()];
         let waited = output(
@@ -321,27 +321,29 @@ impl KubernetesCluster {
             .with_context(|| format!("the cluster is not ready: see {}/log", self.folder.display()))
     }
 
-    /// The value of KUBECONFIG, by which `tare` and `kubectl` find it.
+    /// The value of KUBECONFIG for `tare` and `kubectl`.
     pub fn kubeconfig(&self) -> PathBuf {
         kubeconfig(&self.folder, "admin")
     }
 
-    /// The same of the user `alice`, that has no rights but those that are granted.
+    /// The same for the user `alice`, who has only granted rights.
     pub fn guest_kubeconfig(&self) -> PathBuf {
         kubeconfig(&self.folder, files::GUEST)
     }
 
-    /// The credentials of the same user for a program that runs by [`KubernetesCluster::within_network`].
+    /// The credentials of that user for a program started by [`KubernetesCluster::within_network`].
     pub fn inner_guest_kubeconfig(&self) -> PathBuf {
         kubeconfig(&self.folder, files::INNER_GUEST)
     }
 
-    /// The same as [`KubernetesCluster::kubeconfig`], for a program that runs by [`KubernetesCluster::within_network`].
+    /// Like [`KubernetesCluster::kubeconfig`], for a program started by
+    /// [`KubernetesCluster::within_network`].
     pub fn inner_kubeconfig(&self) -> PathBuf {
         kubeconfig(&self.folder, "control")
     }
 
-    /// The words that run a program where nodes and pods can be reached by their addresses. Its own is [`KubernetesCluster::ADDRESS`].
+    /// The command prefix that runs a program in the network of nodes and pods. Its address there is
+    /// [`KubernetesCluster::ADDRESS`].
     ///
     /// # Errors
     /// The cluster does not run.
@@ -349,7 +351,7 @@ impl KubernetesCluster {
         machine::in_network(&self.folder, HUB)
     }
 
-    /// The address at which pods reach what runs by [`KubernetesCluster::within_network`].
+    /// The address at which pods reach programs started by [`KubernetesCluster::within_network`].
     pub const ADDRESS: &str = HUB_ADDRESS;
 
     /// Creates a Secret in the namespace `default`, with the content of a file under a key.
@@ -362,7 +364,7 @@ impl KubernetesCluster {
         output(&mut secret).map(drop)
     }
 
-    /// Creates the Roles of a file in the namespace `default`, and their bindings.
+    /// Creates the Roles of a file in the namespace `default`, with their bindings.
     ///
     /// # Errors
     /// The API refuses them.
@@ -372,8 +374,8 @@ impl KubernetesCluster {
         output(&mut grant).map(drop)
     }
 
-    /// Sends a signal to a daemon: `kube-apiserver`, `kube-scheduler`, `kube-controller-manager`, `etcd`, or `kubelet-n1` or
-    /// `containerd-n1` of a node.
+    /// Sends a signal to a daemon: `kube-apiserver`, `kube-scheduler`, `kube-controller-manager`, `etcd`, or
+    /// `kubelet-n1` or `containerd-n1` of a node.
     ///
     /// # Errors
     /// It does not run.
@@ -383,7 +385,7 @@ impl KubernetesCluster {
         Ok(())
     }
 
-    /// Cuts a node off from the others, or connects it again.
+    /// Disconnects a node from the others, or connects it again.
     ///
     /// # Errors
     /// There is no such node.
@@ -391,7 +393,7 @@ impl KubernetesCluster {
         machine::set_cable(&self.folder, &node(number), is_connected)
     }
 
-    /// A line for each daemon, each node, each Job and each pod.
+    /// One line per daemon, node, Job and pod.
     pub fn status(&self) -> String {
         let line = |name: &String| match processes::pid(&self.folder, name) {
             Some(outer) => {
@@ -405,7 +407,7 @@ impl KubernetesCluster {
         daemons + &said.unwrap_or_else(|error| format!("the API does not answer: {error:#}\n"))
     }
 
-    /// Ends it, with all of its pods, and removes its folder and cgroups.
+    /// Ends it with all of its pods, and removes its folder and cgroups.
     ///
     /// # Errors
     /// A process does not end, or something cannot be removed.

@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 
-/// The programs, if a cluster can be started here; why not is printed.
+/// The programs, if this machine can run a cluster; otherwise prints the reason.
 fn programs_here() -> Option<Programs> {
     let programs = Programs::cached().unwrap();
     let asks = std::env::var_os("TARE_TEST_KUBERNETES").is_some_and(|value| value == "1");
@@ -21,7 +21,7 @@ fn programs_here() -> Option<Programs> {
     Some(programs)
 }
 
-/// Everything that works in the folder or has it mounted.
+/// Processes that work in the folder or have it mounted.
 fn left(folder: &Path) -> Vec<PathBuf> {
     let text = folder.to_string_lossy().into_owned();
     let entries = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
@@ -41,7 +41,7 @@ fn wait_for(what: &str, yes: impl Fn() -> bool) {
     }
 }
 
-/// What a cluster must not change of this machine: its interfaces, mounts, and settings of the kernel that a kubelet would make.
+/// State that a cluster must not change: interfaces, mounts, and kernel settings that a kubelet would set.
 fn machine_state() -> (Vec<String>, String, Vec<String>) {
     let settings = ["vm/overcommit_memory", "kernel/panic", "kernel/panic_on_oops", "net/ipv4/ip_forward"];
     let setting = |name: &&str| fs::read_to_string(format!("/proc/sys/{name}")).unwrap();
@@ -74,7 +74,7 @@ fn a_cluster_is_ended_with_its_pods_and_leaves_nothing() {
     assert!(!left(&folder).is_empty() && !cgroups::all(&cgroups::prefix(&folder)).is_empty());
     assert_eq!(machine_state(), before);
 
-    // The API server is killed and started again, and a node is cut off and comes back.
+    // The API server is killed and restarted, and a node is disconnected and connected again.
     cluster.signal("kube-apiserver", Signal::KILL).unwrap();
     cluster.start_api_server().unwrap();
     cluster.set_connected(2, false).unwrap();

@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// What the weights really took: the machine may take the CPU away within one.
+/// The real duration of the weights: the service may lose the CPU during one.
 static SPENT_NS: AtomicU64 = AtomicU64::new(0);
 static REQUESTS: AtomicU64 = AtomicU64::new(0);
 
@@ -32,8 +32,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Computes for this long, by the clock: a loop that was calibrated at rest takes longer where its core's other half is busy.
-/// All services of the experiment read the clock as often for a weight of nothing.
+/// Computes for this long, by the clock: a loop calibrated at rest would take longer while the core's other
+/// thread is busy. For a weight of zero, all services of the experiment read the clock as often.
 fn spin(weight: Duration) {
     let began = Instant::now();
     let mut passed = began.elapsed();

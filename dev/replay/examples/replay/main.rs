@@ -1,12 +1,13 @@
-//! Resamples the slices of a stored run, to see how often the statistics err on the noise of this machine.
+//! Resamples the slices of a stored run, to measure how often the statistics err on this machine's noise.
 //!
 //! ```text
 //! cargo run --release -p tare-replay --example replay -- RUN [--runs 1000] [--seed 1] [--inject 2%] [--rows A,B]
 //! ```
-//! For every row split into 2, 4 and 8 equal rows, and for two and all rows of one service: the share of runs of up to 40
-//! blocks in which some pair is separated (wrongly), by the planned looks and by the e-process. For every row split in two,
-//! and for two rows of one service, one of them slower by `--inject`: the share of runs that find the difference, and the
-//! median number of blocks that they take.
+//! Every row is split into 2, 4 and 8 equal rows, and two and all rows of one service are compared. The
+//! output is the share of runs of up to 40 blocks in which some pair is (wrongly) separated, by the planned
+//! looks and by the e-process. Then every row is split in two, and two rows of one service are taken, one of
+//! them slower by `--inject`. The output is the share of runs that find the difference, and their median
+//! number of blocks.
 
 mod words;
 
@@ -18,7 +19,7 @@ use tare_bench::{folder, metric::Metric};
 use tare_replay::{Sample, Tally, evaluate, inject};
 use words::Words;
 
-/// Blocks of a run: those of the last look.
+/// The blocks of a run: those of the last look.
 const BLOCKS: usize = 40;
 
 fn main() -> ExitCode {
@@ -77,7 +78,7 @@ fn replay(words: &Words) -> Result<(), String> {
     Ok(())
 }
 
-/// Several names of one service, each with processes of its own: two of them, two of which one is made slower, and all.
+/// Several names of one service, each with its own processes: two, two with one of them slower, and all.
 fn together(words: &Words, sample: &Sample, names: &[usize], metric: Metric) {
     let label = &sample.rows[names[0]];
     let pair = |random: &mut ChaCha8Rng| sample.together(&names[..2], true, BLOCKS, metric, random);

@@ -1,14 +1,11 @@
 //! The arguments of the command line.
 
-/// The arguments.
 pub struct Words {
-    /// The run folder.
     pub run: String,
-    /// Number of runs for each line.
+    /// The number of runs per line.
     pub runs: u64,
-    /// Seed of all draws.
     pub seed: u64,
-    /// How much slower: 0.02 for 2% more CPU.
+    /// The injected slowdown: 0.02 for 2% more CPU.
     pub inject: f64,
     /// Names of rows; empty for all rows.
     pub rows: Vec<String>,
@@ -17,7 +14,7 @@ pub struct Words {
 const USAGE: &str = "give a run folder, and [--runs 1000] [--seed 1] [--inject 2%] [--rows A,B]";
 
 impl Words {
-    /// Reads them, the program's own name left out.
+    /// Parses them, without the program's own name.
     pub fn read(mut words: impl Iterator<Item = String>) -> Result<Words, String> {
         let mut read = Words { run: String::new(), runs: 1_000, seed: 1, inject: 0.02, rows: Vec::new() };
         while let Some(word) = words.next() {

@@ -1,4 +1,4 @@
-//! Paths in Rust source: a lexer in the small, for names, `::`, braces and commas.
+//! Paths in Rust source: a small lexer for names, `::`, braces and commas.
 
 /// A path as its names, and the line of its last one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub(super) struct Path {
     pub line: usize,
 }
 
-/// The source without comments and without its module of tests; lines keep their numbers.
+/// The source without comments and without its test module; line numbers stay valid.
 pub(in crate::tidy) fn code(source: &str) -> String {
     let tests = source.find("#[cfg(test)]\nmod tests {").unwrap_or(source.len());
     let lines = source[..tests].lines().map(|line| line.split("//").next().unwrap_or_default());
@@ -55,7 +55,7 @@ impl Tree<'_> {
         &self.code[self.at..]
     }
 
-    /// Moves past white space and `text`, if it comes next.
+    /// Skips white space, and `text` if it comes next.
     fn take(&mut self, text: &str) -> bool {
         self.at += self.rest().len() - self.rest().trim_start().len();
         let found = self.rest().starts_with(text);
@@ -71,7 +71,7 @@ impl Tree<'_> {
         word
     }
 
-    /// Adds the paths of this tree, each behind the names `before` it.
+    /// Adds the paths of this tree, with the prefix `before`.
     fn read(&mut self, before: &mut Vec<String>, found: &mut Vec<Path>) {
         let depth = before.len();
         loop {
@@ -96,7 +96,7 @@ impl Tree<'_> {
         before.truncate(depth);
     }
 
-    /// To behind the comma, or to the brace that ends the list.
+    /// Skips to after the comma, or to the brace that ends the list.
     fn skip_to_next(&mut self) {
         let rest = self.rest();
         self.at += rest.find([',', '}']).unwrap_or(rest.len());

@@ -1,6 +1,6 @@
-//! What people read in Rust source: its comments and its string literals.
+//! The prose in Rust source: comments and string literals.
 
-/// Comments and string literals, each character where it was; the code between them is blank.
+/// Comments and string literals at their original positions; code is replaced by spaces.
 pub(super) fn of(source: &str) -> String {
     let mut left = source;
     let mut prose = String::with_capacity(source.len());
@@ -16,7 +16,7 @@ pub(super) fn of(source: &str) -> String {
     prose
 }
 
-/// The bytes of the comment or the string literal that begins here.
+/// The length of the comment or string literal that begins here, in bytes.
 fn prose_length(text: &str) -> Option<usize> {
     if text.starts_with("//") {
         return Some(text.find('\n').unwrap_or(text.len()));
@@ -34,7 +34,7 @@ fn prose_length(text: &str) -> Option<usize> {
     Some(inside.find(&end).map_or(text.len(), |at| start + at + end.len()))
 }
 
-/// The bytes up to and with the closing quotation mark.
+/// The length up to and including the closing quotation mark, in bytes.
 fn quoted_length(text: &str) -> usize {
     let mut is_escaped = false;
     let end = text.bytes().position(|byte| {
@@ -45,7 +45,7 @@ fn quoted_length(text: &str) -> usize {
     end.map_or(text.len(), |at| at + 1)
 }
 
-/// The bytes of one piece of code: a name (the `r` at its end begins no raw string), a character literal, or a character.
+/// The length of a name (an `r` at its end begins no raw string), a character literal, or a character.
 fn code_length(text: &str, first: char) -> usize {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     if is_word(first) {
@@ -66,7 +66,7 @@ fn is_string_prefix(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The words that are left of one source.
+    /// The remaining words of a source.
     fn words(source: &str) -> Vec<String> {
         of(source).split_whitespace().map(str::to_owned).collect()
     }

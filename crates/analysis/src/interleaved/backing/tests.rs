@@ -14,7 +14,7 @@ use crate::interleaved::{
 
 const DATABASE: Database = Database { cpu_ns_per_answer: 1_000.0, kernel_share: 0.3, rss_bytes: 60 << 20 };
 
-/// Twelve blocks of services of which each answer takes 1 µs of a database.
+/// Twelve blocks of services whose answers take 1 µs of a database each.
 fn kept() -> StoredRun {
     let mut kept = kept_with(&[("raw-socket", 1.0), ("half", 0.5), ("third", 0.33)], 12);
     each_slice(&mut kept, |slice| DATABASE.serve(slice));
@@ -39,7 +39,7 @@ fn the_database_has_a_figure_of_its_own_whose_interval_holds_the_truth() {
     let found = |label: &String| backing(&report, label).clone();
     let all: Vec<BackingCost> = labels.iter().map(found).collect();
     let is_held = |found: &&BackingCost| holds(found.cpu_ns_per_request, 1_000.0);
-    // Of intervals that hold it in 95 of 100 cases, 34 of 40 or more do, but once in 300 times.
+    // Intervals with 95% coverage give at least 34 of 40, except once in 300 times.
     assert!(all.iter().filter(is_held).count() >= 34, "{all:?}");
     for found in &all {
         assert_eq!((found.kind, found.cpu_ns_per_request.n), (BackingKind::Database, 12));
@@ -61,17 +61,17 @@ fn the_total_is_the_sum_of_both_figures_and_its_interval_that_of_the_sums() {
         let (low, high) = total.interval().unwrap();
         assert!(low < sum && sum < high && total.n == 12, "{total:?}");
     }
-    // 98 ms for 10,000 answers, whoever takes them.
+    // 98 ms for 10,000 answers, over both parts.
     let half = backing(&report, "half").total_cpu_ns_per_request.unwrap();
     assert!((half.value / 9_800.0 - 1.0).abs() < 0.01, "{half:?}");
 }
 
-/// What a database costs is no reason for another ratio of the services.
+/// The cost of a database does not change the ratio of the services.
 #[test]
 fn the_ratio_to_the_reference_is_the_services_alone() {
     let report = compute(&kept());
     let ratio = find(&report, "half").cpu_ratio.unwrap();
-    // 9.8 µs and 4.9 µs, less one each.
+    // 9.8 µs and 4.9 µs, minus one each.
     assert!(holds(ratio, 8.8 / 3.9), "{ratio:?}");
 }
 
@@ -99,7 +99,7 @@ fn few_ticks_say_nothing_and_more_say_more() {
     assert_eq!(by_mode(9, 60, 50), None, "99 ticks");
     let few = by_mode(10, 50, 50).unwrap();
     assert_eq!((few.share, few.ticks), (0.5, 100));
-    // 1.96 standard errors of 100 ticks, and of 20 that were rounded.
+    // 1.96 standard errors of 100 ticks, and of 20 rounded readings.
     assert!((few.resolution - 1.96 * (25.0_f64 + 10.0 / 12.0).sqrt() / 100.0).abs() < 1e-12, "{few:?}");
     let many = by_mode(1_000, 50, 50).unwrap();
     assert!((many.resolution * 10.0 / few.resolution - 1.0).abs() < 1e-9, "{many:?}");
@@ -123,7 +123,7 @@ fn a_service_that_works_with_nothing_has_no_such_figures() {
     assert!(report.rows.iter().all(|row| row.backing.is_none() && row.busy_cpu_share.is_none()));
 }
 
-/// CPUs that the database takes from its service are busy: the service has no time to spare.
+/// CPU time that the database takes counts as busy: the service has no spare time.
 #[test]
 fn a_service_that_shares_its_cpus_with_a_busy_database_is_saturated() {
     let report = compute(&kept());

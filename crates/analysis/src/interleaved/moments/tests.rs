@@ -1,4 +1,4 @@
-//! What dropping single slices and asking their neighbours does to the figures of a run.
+//! Effects of dropped slices and of the neighbour adjustment on the figures of a run.
 
 use tare_bench::{folder::StoredRun, record::Record, sample::Sample};
 
@@ -10,7 +10,7 @@ use crate::{
     validity::Dropped,
 };
 
-/// Six rows, with slices one after the other.
+/// Six rows with successive slices.
 fn six() -> StoredRun {
     let rows = [("raw-socket", 1.0), ("a", 0.9), ("b", 0.8), ("c", 0.7), ("d", 0.6), ("half", 0.5)];
     kept_with(&rows, 8)
@@ -48,15 +48,15 @@ fn a_block_keeps_all_slices_if_more_than_half_of_a_row_were_disturbed() {
     assert_eq!(report.dropped, Dropped { of_slices: 96, blocks_disturbed: 1, ..Dropped::default() });
 }
 
-/// The first slice of a row in a block twelve times, and the others not at all.
+/// Repeats the first slice of a row in a block twelve times, and drops the others.
 fn in_twelve_rounds(record: &Record) -> Vec<Record> {
     let Record::Sample(slice) = record else { return vec![record.clone()] };
     let again = |round| Record::Sample(Box::new(Sample { round, ..(**slice).clone() }));
     if slice.round == 0 { (0..12).map(again).collect() } else { Vec::new() }
 }
 
-/// A bad moment of the machine, which no counter shows: four slices that stand side by side cost half as much again. If they stand
-/// apart, their neighbours say nothing of it.
+/// A disturbance that no counter shows makes four adjacent slices cost 50% more. If the slices are not
+/// adjacent, their neighbours do not reveal it.
 #[test]
 fn what_a_moment_did_to_its_slices_is_taken_out() {
     const ROWS: usize = 8;
@@ -66,7 +66,7 @@ fn what_a_moment_did_to_its_slices_is_taken_out() {
         let mut kept = kept_with(&rows, 8);
         kept.records = kept.records.iter().flat_map(in_twelve_rounds).collect();
         each_slice(&mut kept, |slice| {
-            // In one of four rounds, from another row on in each block.
+            // One of four rounds, beginning with another row in each block.
             let is_struck = (slice.row + ROWS - slice.block) % ROWS < 4;
             if slice.round % 4 == slice.block % 4 && is_struck {
                 slice.load.answered = slice.load.answered * 2 / 3;

@@ -48,7 +48,7 @@ fn what_cannot_be_separated_shares_its_ranks() {
     assert!(0.004 < most && most < 0.1, "{most}");
 }
 
-/// A noisy row between two quiet ones is separated from neither, and hides nothing: the two are separated from each other.
+/// A noisy row between two quiet ones is separated from neither, and the two are separated from each other.
 #[test]
 fn a_noisy_row_hides_no_separation() {
     let rows = [("raw-socket", 1.0), ("axum", 1.0), ("restinio", 1.03), ("hyper", 0.98)];
@@ -119,7 +119,7 @@ fn rows_are_ranked_by_cost_unless_throughput_was_asked_for_and_is_valid() {
 #[test]
 fn who_keeps_a_process_is_judged_by_its_starts() {
     let mut kept = kept_with(&ROWS, 12);
-    // A row without a record of its starts has a process for each block.
+    // A row without records of its starts counts a process per block.
     let started = |block: usize| Started { block, row: TWIN, start_up_ns: Some(1) };
     let with_starts = |record: Record| match record {
         Record::Block(Block { block, .. }) if block.is_multiple_of(3) => {
@@ -204,7 +204,7 @@ fn one_row_has_no_rank() {
     assert_eq!((report.ranks.is_none(), &report.rows[0].state), (true, &State::Measured));
 }
 
-/// Of two rows that are truly apart by this much, the bound must hold it in 95% of runs, all three pairs together.
+/// The bounds of all three pairs must contain the true difference simultaneously in 95% of runs.
 #[test]
 fn the_true_difference_is_not_excluded() {
     use rand::{RngExt, SeedableRng};

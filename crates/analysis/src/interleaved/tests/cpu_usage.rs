@@ -1,4 +1,4 @@
-//! The CPUs and threads of a row, and where the time of the measured CPUs went.
+//! CPUs and threads of a row, and CPU accounting.
 
 use super::*;
 use tare_bench::sample::Placement;
@@ -57,7 +57,7 @@ fn the_accounting_closes_and_softirq_is_shown() {
     assert!(found.lacks_idle_transitions(), "{found:?}");
 }
 
-/// A row that had other conditions than the others has no throughput, and keeps what it cost.
+/// A row with other conditions than the rest has no throughput, but keeps its cost.
 #[test]
 fn a_row_that_left_its_cpus_or_its_priority_has_no_throughput() {
     let usual = || ThreadGroup { threads: 1, cpus: vec![0], last_cpus: vec![0], ..ThreadGroup::default() };
@@ -107,7 +107,7 @@ fn a_row_that_was_busy_on_more_cpus_than_it_was_given_has_no_throughput() {
     assert!((busy_cpus - 1.96).abs() < 1e-9, "{busy_cpus}");
 }
 
-/// Four threads on the one CPU of a service with THREADS=1: each of them waits while another runs.
+/// Four threads on the only CPU of a service with THREADS=1: each waits while another runs.
 #[test]
 fn more_threads_than_it_was_given_are_named_on_however_few_cpus() {
     let of = |threads: u64| {
@@ -131,7 +131,7 @@ fn more_threads_than_it_was_given_are_named_on_however_few_cpus() {
     assert!(!report.rows.iter().any(is_named), "one thread that waits for others is one");
 }
 
-/// 20 ns of CPU for a request: whatever did the work, its CPU time is elsewhere.
+/// 20 ns of CPU per request: the work was done by an uncounted process.
 #[test]
 fn a_cost_that_cannot_be_is_no_figure() {
     let mut kept = kept();

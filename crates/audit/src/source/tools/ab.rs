@@ -27,7 +27,7 @@ fn run(lines: &[&str]) -> Row {
     let kept_alive = first("Keep-Alive requests:").unwrap_or(0.0);
     let host = after(lines, "Server Hostname:").unwrap_or_default();
     let path = after(lines, "Document Path:").unwrap_or_default();
-    // Least, mean with or without its deviation, median and greatest.
+    // Minimum, mean, perhaps its deviation, median and maximum.
     let total: Vec<&str> =
         after(lines, "Total:").map(|rest| rest.split_whitespace().collect()).unwrap_or_default();
     let ms = |text: Option<&&str>| text.and_then(|text| number(text)).map(|ms| ms * MILLISECOND_NS);
@@ -52,7 +52,7 @@ fn run(lines: &[&str]) -> Row {
     }
 }
 
-/// `99%   12`, which is the greatest at `100%   40 (longest request)`.
+/// Parses `99%   12`; the maximum is `100%   40 (longest request)`.
 fn quantiles(lines: &[&str]) -> Vec<(f64, f64)> {
     let quantile = |line: &&str| {
         let (share, ms) = line.split_once('%')?;
@@ -62,14 +62,14 @@ fn quantiles(lines: &[&str]) -> Vec<(f64, f64)> {
     lines.iter().filter_map(quantile).collect()
 }
 
-/// An answer of failure is most often of another length than the first one, so that it is counted under both names.
+/// An error answer often has another length than the first one, and is then counted under both names.
 fn counts(complete: f64, lines: &[&str]) -> Counts {
     let failed = after(lines, "Failed requests:").and_then(number).unwrap_or(0.0);
     let kinds = lines.iter().find(|line| line.starts_with("(Connect:")).copied().unwrap_or_default();
     let length = behind(kinds, "Length:").unwrap_or(0.0).min(failed);
     let refused = after(lines, "Non-2xx responses:").and_then(number).unwrap_or(0.0);
     let unlike = (length - refused).max(0.0);
-    // Without its kinds nothing is known of a failure but that it is one.
+    // Without its kinds, a failure only counts as one.
     let unanswered = failed - length;
     Counts {
         succeeded: (complete - refused - unlike - unanswered).max(0.0),

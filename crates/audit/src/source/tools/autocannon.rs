@@ -1,5 +1,5 @@
-//! autocannon: its tables, which it prints on stderr, and the JSON of `--json`. Its latencies are whole milliseconds. Its least
-//! latency is the least that is not zero, so that it may lie above a percentile, and is not read.
+//! autocannon: its tables, which it prints on stderr, and the JSON of `--json`. Its latencies are whole
+//! milliseconds. Its minimum ignores zeros, so it may exceed a percentile, and is not read.
 
 use serde_json::Value;
 
@@ -10,15 +10,15 @@ use crate::{
 };
 
 const MILLISECOND_NS: f64 = 1e6;
-/// Its histogram of rates has three digits.
+/// The resolution of its histogram of rates, which has three digits.
 const HISTOGRAM: f64 = 0.001;
 
-/// It may count as sent what it was to send in so long.
+/// It may count the requests due in this many seconds as sent, although they were not.
 const NEVER_SENT_S: f64 = 1.05;
 
 pub(super) const TOOL: Tool = Tool {
     source: Source::Autocannon,
-    // The mean of its counts of each second.
+    // The mean of its counts per second.
     timing: Timing::RateSampled,
     counted: Counted::Answered,
     printed: |lines| {
@@ -30,13 +30,12 @@ pub(super) const TOOL: Tool = Tool {
     json,
 };
 
-/// The cells of a line of a table.
 fn cells(line: &str) -> Vec<&str> {
     let inner = line.strip_prefix('│').and_then(|line| line.strip_suffix('│')).unwrap_or_default();
     inner.split('│').map(str::trim).collect()
 }
 
-/// The cells of the row with this name, each with the name of its column.
+/// The cells of the row with this name, each with its column's name.
 fn table<'a>(lines: &[&'a str], name: &str) -> Vec<(&'a str, &'a str)> {
     let is_named = |line: &&str| cells(line).first() == Some(&name);
     let Some(row) = lines.iter().position(is_named) else { return Vec::new() };
@@ -45,8 +44,8 @@ fn table<'a>(lines: &[&'a str], name: &str) -> Vec<(&'a str, &'a str)> {
     heads.into_iter().flatten().zip(cells(lines[row])).collect()
 }
 
-/// A number as the language of its machine writes it. `whole` has whole numbers of the same line: a sign in one of them separates
-/// thousands, and the other sign is the point.
+/// Parses a number in the machine's locale. `whole` has integers of the same line: a separator in one of them
+/// is for thousands, so the other sign is the decimal point.
 fn localised(text: &str, whole: &[(&str, &str)]) -> Option<f64> {
     let is_sign = |c: &char| matches!(c, '.' | ',');
     let thousands = whole.iter().find_map(|(_, text)| text.chars().find(is_sign));
@@ -97,7 +96,7 @@ fn run(lines: &[&str]) -> Row {
         load: Load { slots, ..Load::default() },
         per_second: ended.per_second,
         counts: ended.counts(),
-        // Its duration has the time after its last sample in it, in which it counts nothing.
+        // Its duration includes the time after the last sample, in which it counts nothing.
         elapsed_s: samples.map(|samples| samples * sample_s),
         latency: Latency {
             ns_min: None,
@@ -110,18 +109,18 @@ fn run(lines: &[&str]) -> Row {
     }
 }
 
-/// Its number of samples is the sum over its workers, and its rate is not.
+/// Its number of samples is the sum over its workers, but its rate is not.
 fn of_one_worker(samples: f64, workers: Option<f64>) -> f64 {
     samples / workers.filter(|workers| *workers > 0.0).unwrap_or(1.0)
 }
 
-/// The least number that is printed so: `12k` is at least 11,500.
+/// The smallest number that is printed like this: `12k` is at least 11,500.
 fn least(text: &str) -> Option<f64> {
     let rounding = if text.ends_with('k') { 500.0 } else { 0.0 };
     rate(text).map(|number| number - rounding)
 }
 
-/// The table of `--latency`: `│ 99.9 │ 5 │`, in milliseconds.
+/// Parses the table of `--latency`: `│ 99.9 │ 5 │`, in milliseconds.
 fn percentiles(lines: &[&str]) -> Vec<(f64, f64)> {
     let heads = |line: &&str| cells(line) == ["Percentile", "Latency (ms)"];
     let begin = lines.iter().position(heads).unwrap_or(lines.len());
@@ -132,23 +131,23 @@ fn percentiles(lines: &[&str]) -> Vec<(f64, f64)> {
     lines[begin..].iter().filter_map(row).collect()
 }
 
-/// What it says of how requests ended.
+/// Its figures about the outcomes of requests.
 struct Ended {
     per_second: Option<f64>,
     answered: Option<f64>,
-    /// As many may have been answered.
+    /// The most requests that may have been answered.
     answered_max: Option<f64>,
     refused: f64,
     sent: Option<f64>,
-    /// As many are under way when it stops.
+    /// The number of requests in flight when it stops.
     slots: f64,
     errors: f64,
     mismatches: f64,
 }
 
 impl Ended {
-    /// A connection that the server closes is no error of it: those requests are missing from its answers. With a rate that was
-    /// asked for it counts those of a second that it never sent, and does not print that there was one.
+    /// A connection closed by the server is no error in its output: those requests are missing from its
+    /// answers. With a limited rate it also counts a second of unsent requests, and does not print the limit.
     fn counts(&self) -> Option<Counts> {
         let answered = self.answered?;
         let missing = self.sent? - self.answered_max? - self.slots;

@@ -13,7 +13,7 @@ const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
 pub(super) const TOOL: Tool = Tool {
     source: Source::Bombardier,
-    // The mean of the rates of its intervals, of 20 ms and more.
+    // The mean of the rates of its intervals, which are 20 ms or longer.
     timing: Timing::RateSampled,
     counted: Counted::Ended,
     printed: |lines| has(lines, "Bombarding ") || has(lines, "Reqs/sec") && has(lines, "1xx - "),
@@ -49,7 +49,7 @@ fn run(lines: &[&str]) -> Row {
     }
 }
 
-/// `others` had no answer.
+/// `others` are requests without an answer.
 fn counts(classes: [Option<f64>; 5], others: Option<f64>) -> Counts {
     let [informed, succeeded, redirected, refused, failed] = classes.map(|count| count.unwrap_or(0.0));
     Counts {

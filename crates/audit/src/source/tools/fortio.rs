@@ -46,12 +46,12 @@ fn run(lines: &[&str]) -> Row {
     }
 }
 
-/// A thread sends one request at a time, and sleeps where a rate was asked for.
+/// A thread sends one request at a time, and sleeps if the rate is limited.
 fn load(threads: Option<f64>, is_at_most: bool) -> Load {
     Load { slots: threads, paced: !is_at_most, ..Load::default() }
 }
 
-/// `# target 99% 0.00512678`, of all calls: those of the errors alone come after them.
+/// Parses `# target 99% 0.00512678` for all calls; the quantiles of errors only follow later.
 fn quantiles(lines: &[&str]) -> Vec<(f64, f64)> {
     let begin = lines.iter().position(|line| line.starts_with("Aggregated Function Time"));
     let lines = &lines[begin.map_or(0, |place| place + 1)..];
@@ -63,7 +63,7 @@ fn quantiles(lines: &[&str]) -> Vec<(f64, f64)> {
     lines[..end.unwrap_or(lines.len())].iter().filter_map(quantile).collect()
 }
 
-/// What had no answer has a code below 100, or a text.
+/// A request without an answer has a code below 100, or a text.
 fn counts<'a>(codes: impl Iterator<Item = (&'a str, f64)>) -> Option<Counts> {
     let mut counts = Counts::default();
     for (code, count) in codes {

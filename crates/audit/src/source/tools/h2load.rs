@@ -1,4 +1,5 @@
-//! h2load of nghttp2: its text, as it was until 1.67 and as it is since, and the JSON of `--output-file`.
+//! h2load of nghttp2: its text, in the old format up to 1.67 and in the new one, and the JSON of
+//! `--output-file`.
 
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use crate::{
 pub(super) const TOOL: Tool = Tool {
     source: Source::H2load,
     timing: Timing::Measured,
-    // Its rate is that of all requests that were answered, with any status.
+    // Its rate counts all answered requests, with any status.
     counted: Counted::Answered,
     printed: |lines| {
         has(lines, "starting benchmark...") || has(lines, "finished in ") && has(lines, "status codes: ")
@@ -21,7 +22,7 @@ pub(super) const TOOL: Tool = Tool {
     json,
 };
 
-/// How many streams a connection had is not in it.
+/// The output lacks the number of streams per connection.
 fn run(lines: &[&str]) -> Row {
     let finished = after(lines, "finished in ").unwrap_or_default();
     let requests = after(lines, "requests: ");
@@ -29,7 +30,7 @@ fn run(lines: &[&str]) -> Row {
     let of =
         |name: &str| columns.iter().find(|(found, _)| *found == name).and_then(|(_, text)| printed(text));
     let ns = |name: &str| of(name).map(|time| time.ns);
-    // With `-D` it divides by the duration that was asked for, and finishes somewhat later.
+    // With `-D` it divides by the requested duration, and finishes slightly later.
     let main = lines.iter().find_map(|line| line.split_once(" of main duration")?.0.rsplit(" and ").next());
     let quantiles = [("median", 0.5), ("p95", 0.95), ("p99", 0.99)];
     let threads = lines.iter().filter(|line| line.starts_with("spawning thread "));
@@ -53,7 +54,7 @@ fn run(lines: &[&str]) -> Row {
     }
 }
 
-/// The times of requests by the names in the line above the table.
+/// The times of requests, with the names in the line above the table.
 fn columns<'a>(lines: &[&'a str]) -> Vec<(&'a str, &'a str)> {
     let names = lines.iter().find(|line| line.starts_with("min ") && line.contains(" mean "));
     let label = |line: &&&str| line.starts_with("time for request:") || line.starts_with("request ");
@@ -62,7 +63,7 @@ fn columns<'a>(lines: &[&'a str]) -> Vec<(&'a str, &'a str)> {
     names.split_whitespace().zip(figures.split_whitespace()).collect()
 }
 
-/// `failed` has those of a failing status and `errored`, which had no answer or were never sent.
+/// `failed` contains answers with an error status and `errored`; these had no answer or were never sent.
 fn counts(of: impl Fn(&str) -> Option<f64>) -> Counts {
     let of = |name: &str| of(name).unwrap_or(0.0);
     let unanswered = of("errored").max(of("timeout"));

@@ -1,4 +1,4 @@
-//! hey, and oha, whose output was made after it.
+//! hey, and oha, which imitates its output.
 
 use serde_json::{Map, Value};
 
@@ -8,9 +8,9 @@ use crate::{
     source::text::{after, at, number, printed, quantiles},
 };
 
-/// How oha calls the requests that it gives up when its time is over.
+/// oha's name for requests that it gives up at the end of its time.
 const DEADLINE: &str = "aborted due to deadline";
-/// hey keeps no more results than these, and divides the sum of all latencies by their number.
+/// hey stores at most this many results, but divides the sum of all latencies by their number.
 const HEY_KEEPS: f64 = 1e6;
 
 pub(super) const HEY: Tool = Tool {
@@ -18,7 +18,7 @@ pub(super) const HEY: Tool = Tool {
     timing: Timing::Measured,
     counted: Counted::Ended,
     printed: |lines| {
-        // ghz counts calls of gRPC, and has no status of HTTP.
+        // ghz counts gRPC calls, and has no HTTP statuses.
         lines.contains(&"Summary:") && has(lines, "Requests/sec:") && !has(lines, "Count:")
     },
     begins: |line| line == "Summary:",
@@ -40,7 +40,8 @@ fn hey(lines: &[&str]) -> Row {
     let row = summary(lines);
     let all = row.per_second.zip(row.elapsed_s).map_or(0.0, |(rate, elapsed_s)| rate * elapsed_s);
     match row.counts {
-        // What it prints of more is false: the mean is too great, and the statuses are those of the first ones.
+        // With more requests its figures are false: the mean is too large, and the statuses are those of the
+        // first requests.
         Some(counts) if counts.answered() >= HEY_KEEPS && all > HEY_KEEPS * 1.001 => {
             let latency = Latency { ns_mean: None, ..row.latency };
             Row { counts: None, latency, ..row }
@@ -49,7 +50,7 @@ fn hey(lines: &[&str]) -> Row {
     }
 }
 
-/// The number of connections is not in it.
+/// The output lacks the number of connections.
 fn summary(lines: &[&str]) -> Row {
     let time = |label: &str| after(lines, label).and_then(printed);
     let statuses = lines
@@ -74,7 +75,7 @@ fn summary(lines: &[&str]) -> Row {
     }
 }
 
-/// `[200] 480000 responses` and `[12] connection refused`.
+/// Parses `[200] 480000 responses` and `[12] connection refused`.
 fn entry(line: &str) -> Option<(&str, &str)> {
     let (name, what) = line.strip_prefix('[')?.split_once(']')?;
     Some((name, what.trim()))
@@ -86,14 +87,14 @@ fn section<'a, 'b>(lines: &'a [&'b str], heading: &str) -> &'a [&'b str] {
     &lines[begin..]
 }
 
-/// With `--stats-success-breakdown` there are two distributions more, of a part of the requests each.
+/// With `--stats-success-breakdown` there are two more distributions, each of a part of the requests.
 fn all_requests(lines: &[&str]) -> Vec<(f64, f64)> {
     let of_a_part = |line: &&str| line.contains("xx only)");
     let end = lines.iter().position(of_a_part).unwrap_or(lines.len());
     quantiles(&lines[..end])
 }
 
-/// From answers by status, and errors by their text.
+/// Counts from answers by status, and errors by text.
 fn counts<'a>(
     statuses: impl Iterator<Item = (&'a str, f64)>,
     errors: impl Iterator<Item = (&'a str, f64)>,
@@ -114,7 +115,7 @@ fn numbers(of: &Map<String, Value>) -> impl Iterator<Item = (&str, f64)> {
     of.iter().filter_map(|(key, count)| Some((key.as_str(), count.as_f64()?)))
 }
 
-/// The number of connections is not in it. Its default is 50.
+/// The JSON lacks the number of connections, which is 50 by default.
 fn oha(value: &Value) -> Option<Row> {
     let summary = value.get("summary")?;
     let seconds = |key: &str| at(summary, key).map(|s| s * 1e9);

@@ -1,5 +1,6 @@
-//! k6: its summary as text, as it was before 1.0 and as it is since, and its JSON in three forms. How many requests a virtual user
-//! sends at a time is in none of them (`http.batch`), so that nothing bounds the requests in flight.
+//! k6: its text summary, in the format before 1.0 and in the current one, and three forms of JSON. None
+//! contains the number of concurrent requests of a virtual user (`http.batch`), so nothing bounds the
+//! requests in flight.
 
 use serde_json::{Map, Value};
 
@@ -21,7 +22,7 @@ pub(super) const TOOL: Tool = Tool {
     json,
 };
 
-/// What follows the dots of a metric. A threshold has put a mark before its name.
+/// The text after the dots of a metric. A threshold adds a mark before its name.
 fn metric<'a>(lines: &[&'a str], name: &str) -> Option<&'a str> {
     lines.iter().find_map(|line| {
         let line = line.trim_start_matches(['✓', '✗', ' ']);
@@ -30,7 +31,7 @@ fn metric<'a>(lines: &[&'a str], name: &str) -> Option<&'a str> {
     })
 }
 
-/// How many of how many: `20.00% ✓ 10 ✗ 40` has ten that are true, and so has `20.00% 10 out of 50`.
+/// A count out of a total: `20.00% ✓ 10 ✗ 40` has ten, and so has `20.00% 10 out of 50`.
 fn share(text: &str) -> Option<(f64, f64)> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let number_at = |place: usize| words.get(place).and_then(|word| number(word));
@@ -51,7 +52,7 @@ fn run(lines: &[&str]) -> Row {
     let of = |name: &str| named().find(|(found, _)| *found == name).and_then(|(_, text)| printed(text));
     let quantiles = named().filter_map(|(name, text)| Some((probability(name)?, printed(text)?.ns)));
     let failed = metric(lines, "http_req_failed").and_then(share).map(|(failed, _)| failed);
-    // Before 1.0 one line has those that passed, since then one has those that failed.
+    // Before 1.0 a line has the passed checks, since then the failed ones.
     let passed =
         metric(lines, "checks").and_then(share).map(|(passed, of)| Checks { failed: of - passed, of });
     let checks_failed =
@@ -72,7 +73,7 @@ fn run(lines: &[&str]) -> Row {
     }
 }
 
-/// `med` and `p(99.9)`.
+/// The probability of `med` and `p(99.9)`.
 fn probability(name: &str) -> Option<f64> {
     if name == "med" {
         return Some(0.5);
@@ -80,13 +81,14 @@ fn probability(name: &str) -> Option<f64> {
     number(name.strip_prefix("p(")?.strip_suffix(')')?).map(|percent| percent / 100.0)
 }
 
-/// Whether what failed had an answer is not in it.
+/// The output does not say whether a failed request had an answer.
 fn counts(count: Option<f64>, failed: Option<f64>) -> Option<Counts> {
     let (count, failed) = (count?, failed?);
     Some(Counts { succeeded: count - failed, refused: failed, ..Counts::default() })
 }
 
-/// The metrics by name. `handleSummary` has the figures of a metric one level below, and the summary for machines has a list.
+/// The metrics by name. `handleSummary` nests the figures of a metric one level deeper, and the summary for
+/// machines is a list.
 fn metrics(value: &Value) -> Option<Map<String, Value>> {
     let figures = |metric: &Value| metric.get("values").unwrap_or(metric).clone();
     let listed = |of: &Value| -> Option<Vec<(String, Value)>> {
@@ -114,7 +116,7 @@ fn json(value: &Value) -> Option<Row> {
     let rate = at(requests, "rate");
     let failed =
         metrics.get("http_req_failed").and_then(|failed| at(failed, "value").or_else(|| at(failed, "rate")));
-    // The rate of passed checks is in `checks`, and the number of those that failed in `checks_failed`.
+    // The rate of passed checks is in `checks`, and the number of failed ones in `checks_failed`.
     let of_checks = metrics.get("checks").and_then(|checks| {
         let failed = at(checks, "fails")?;
         Some(Checks { failed, of: failed + at(checks, "passes")? })

@@ -20,7 +20,7 @@ fn tools() -> Vec<(String, Vec<u8>)> {
     paths.iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()
 }
 
-/// A row, and what is found in it, in one line.
+/// A row with its findings, in one line.
 fn line(row: &Row, found: &Audit) -> String {
     let count = |counts: Counts| {
         let Counts { succeeded, refused, unlike, unanswered, broken_off } = counts;
@@ -56,7 +56,7 @@ fn line(row: &Row, found: &Audit) -> String {
     )
 }
 
-/// Counts are those that succeeded, had a status of failure, had another answer, had no answer, and were broken off.
+/// Counts are successes, error statuses, unexpected answers, missing answers, and requests that were cut off.
 #[test]
 fn the_output_of_each_tool_is_read_and_held_to_the_rules() {
     let lines = tools().into_iter().map(|(name, bytes)| {
@@ -190,7 +190,7 @@ fn the_sign_of_a_microsecond_may_be_of_another_code_page() {
     assert_eq!(read("a", &latin), read("a", &bytes));
 }
 
-/// A change to bytes: what an editor, a pipe or a bad disk may do.
+/// A change to bytes, as by an editor, a pipe or a bad disk.
 #[derive(Debug, Clone)]
 enum Change {
     Cut(usize),
@@ -253,7 +253,7 @@ fn change() -> impl Strategy<Value = Change> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
-    /// No text makes a reader or a rule panic, and no figure that is read is infinite.
+    /// No text causes a panic, and no figure that is read is infinite.
     #[test]
     fn no_change_to_an_output_is_more_than_a_refusal(
         sample in any::<prop::sample::Index>(),

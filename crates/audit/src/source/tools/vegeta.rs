@@ -1,5 +1,5 @@
-//! vegeta: `report`, and `report -type=json`. An open load: its latencies begin when a request is sent, and requests in flight have
-//! no limit.
+//! vegeta: `report`, and `report -type=json`. An open load: its latencies begin when a request is sent, and
+//! the number of requests in flight is not limited.
 
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ fn run(lines: &[&str]) -> Row {
     }
 }
 
-/// By status, where 0 is no answer; otherwise by the number of requests, and the share of them that succeeded.
+/// Counts by status, where 0 means no answer; else from the number of requests and the share of successes.
 fn counts<'a>(codes: impl Iterator<Item = (&'a str, f64)>, share: Option<(f64, f64)>) -> Option<Counts> {
     let mut counts = Counts::default();
     for (code, count) in codes {

@@ -16,7 +16,7 @@ pub(super) const WRK: Tool = Tool {
     json: none,
 };
 
-/// It sends at a rate that was asked for, so that more than its connections may wait.
+/// It sends at a requested rate, so more requests than its connections may wait.
 pub(super) const WRK2: Tool = Tool {
     source: Source::Wrk2,
     timing: Timing::FromSchedule,
@@ -43,7 +43,7 @@ fn wrk(lines: &[&str]) -> Row {
     let of = |place: usize| latency.get(place).and_then(|text| printed(text));
     let total = lines.iter().find(|line| line.contains(" requests in "));
     let elapsed = total.and_then(|line| line.split(" requests in ").nth(1)?.split(',').next());
-    // A percentile of latencies that were added below the least one is zero: it has no value.
+    // A zero percentile means that it lies among the added latencies below the minimum: it has no value.
     let quantiles_ns = quantiles(lines).into_iter().filter(|(_, ns)| *ns > 0.0).collect();
     Row {
         test: lines[0].split(" test @ ").nth(1).unwrap_or_default().to_owned(),
@@ -62,8 +62,8 @@ fn wrk(lines: &[&str]) -> Row {
     }
 }
 
-/// `Non-2xx or 3xx responses` are those from 400 on. Those that time out are answers that came too late, and are in the count; what
-/// else broke a connection is not.
+/// `Non-2xx or 3xx responses` are statuses from 400 on. Timeouts are late answers, and are counted; other
+/// broken connections are not.
 fn counts(answered: f64, lines: &[&str]) -> Counts {
     let refused = after(lines, "Non-2xx or 3xx responses:").and_then(number).unwrap_or(0.0);
     let errors = after(lines, "Socket errors:").unwrap_or_default();

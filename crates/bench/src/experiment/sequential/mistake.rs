@@ -1,5 +1,4 @@
-//! Mistakes in the file of a sequential experiment whose keys can all be read: where each stands, as the text there begins,
-//! and what is wrong.
+//! Errors in a sequential experiment with readable keys: the text at the error, and the message.
 
 use std::ops::RangeInclusive;
 use tare_host::spelling::suggestion;
@@ -12,9 +11,9 @@ type Mistake = (String, String);
 
 const ROUNDS: RangeInclusive<usize> = 1..=100;
 const CONNECTIONS: RangeInclusive<usize> = 1..=20_000;
-/// The most that a service may be given by `THREADS`.
+/// Allowed `THREADS` of a service.
 const THREADS: RangeInclusive<usize> = 1..=1024;
-/// Answers that a session or a batch may ask for, all together.
+/// Most answers that a session or a batch may request in all.
 const REQUESTS_MAX: u64 = 1 << 40;
 
 impl SequentialExperiment {

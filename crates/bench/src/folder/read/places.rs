@@ -1,20 +1,20 @@
-//! Which lines of a journal something is said of, in little memory however many they are.
+//! Line numbers of a journal by message, in bounded memory.
 
 use std::collections::BTreeMap;
 
 /// How many lines a reader is shown before "and N more".
 const SHOWN_MAX: usize = 3;
-/// How many reasons are kept apart. What a damaged line is not can be said in as many ways as there are lines.
+/// Most distinct reasons. Damaged lines may have a different error message each.
 const REASONS_MAX: usize = 20;
 
-/// The numbers of some lines, counted from 1: the first of them, and how many they are.
+/// Numbers of lines, from 1: the first ones and the count.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Places {
     first: Vec<usize>,
     count: usize,
 }
 
-/// Lines by what is said of them.
+/// Lines by message.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ByReason {
     known: BTreeMap<String, Places>,
@@ -47,7 +47,7 @@ impl ByReason {
         places.add(line);
     }
 
-    /// Each reason with its lines; at last the lines of all other reasons, without one.
+    /// Each reason with its lines, and last the lines of all other reasons.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Option<&str>, String)> {
         let known = self.known.iter().map(|(reason, places)| (Some(reason.as_str()), places.text()));
         known.chain((self.others.count > 0).then(|| (None, self.others.text())))

@@ -127,7 +127,7 @@ fn a_line_that_repeats_another_counts_once() {
     let lines = once(&kept);
     assert_eq!(records_within(lines.as_bytes(), rows).unwrap(), (kept.clone(), Vec::new()));
     let (records, damage) = records_within(lines.repeat(3).as_bytes(), rows).unwrap();
-    // After the first copy there is nothing new but its two ends, and those follow an end.
+    // After the first copy only its two ends are new, and they follow an end.
     assert_eq!(records, kept);
     assert_eq!(damage, [format!("journal.ndjson: lines 11, 12, 13 and 13 more: left out: {REPEATED}")]);
 }

@@ -9,7 +9,7 @@ fn machine(cpus: usize) -> MachineCpus {
     MachineCpus { cores: cpus.clone(), cpus }
 }
 
-/// The experiment of this repository over two of its services, the first one twice.
+/// The experiment of this repository over two of its services.
 fn planned(machine: &MachineCpus, change: impl FnOnce(&mut Cores)) -> (Plan, Vec<CoresRow>) {
     let mut experiment = Experiment::load(&published::root().join("experiments/cores.toml")).unwrap();
     let mut cores = experiment.cores.clone().unwrap();
@@ -78,7 +78,7 @@ fn the_generator_may_have_what_the_service_leaves() {
     assert!(largest.excluded.as_ref().unwrap().reason.ends_with("here there are 24 CPUs"));
 }
 
-/// Four cores of two threads each: CPUs 0 to 3 are of different cores.
+/// Four cores with two threads each: CPUs 0 to 3 are on different cores.
 #[test]
 fn of_a_core_with_two_threads_one_is_used() {
     let two = |cores: usize| MachineCpus { cpus: (0..2 * cores).collect(), cores: (0..cores).collect() };
@@ -90,7 +90,7 @@ fn of_a_core_with_two_threads_one_is_used() {
         reason.ends_with("need 8 CPUs; here there are 4 cores, of which one CPU each is used"),
         "{reason}"
     );
-    // A single core has nothing else.
+    // A machine with a single core has no other choice.
     assert_eq!(planned(&two(1), |_| ()).0.cpus(), [0, 1]);
 }
 

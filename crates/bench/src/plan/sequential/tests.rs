@@ -3,7 +3,7 @@ use std::path::Path;
 use super::*;
 use crate::fixture::published::{ALL, contracts, experiment, plan as planned, root};
 
-/// Of the machine that the fixture plans for.
+/// CPUs of the machine that the fixture plans for.
 const CPUS: usize = 2;
 
 #[test]
@@ -100,7 +100,7 @@ fn deadlines_come_from_the_plan() {
     let is_slow = |point: &&Point| point.part == "slow link" && point.service_settings.threads == 4;
     let slow = plan.points.iter().find(is_slow).unwrap().deadlines();
     let quick = plan.points[0].deadlines();
-    // The slowest service that was published took 369 s there, and the quickest of all points 0.85 s.
+    // The slowest published service took 369 s there, and the quickest of all points 0.85 s.
     assert!((600e9..1200e9).contains(&(slow.all_ns as f64)), "{slow:?}");
     assert!(quick.all_ns < 60_000_000_000 && quick.silence_ns < 10_000_000_000, "{quick:?}");
     assert!(slow.silence_ns > quick.silence_ns);
@@ -162,7 +162,7 @@ fn mistakes_name_the_line_and_the_fix() {
     insta::assert_snapshot!(errors.join("\n"));
 }
 
-/// What a file may ask for takes longer than nanoseconds can say: such times are the longest, and do not begin again at 0.
+/// Durations in a file may exceed the range of nanoseconds: they saturate and do not wrap.
 #[test]
 fn times_that_are_too_long_are_the_longest() {
     let mut plan = planned("restinio-2017", &Options::default());

@@ -19,20 +19,20 @@ use crate::{
     schedule::InstrumentFailure,
 };
 
-/// A machine without time: every slice takes its length, every start half a second if nothing else is said.
+/// A simulated machine: a slice takes its length, a start half a second by default.
 struct Fake {
     now_ns: Cell<u64>,
     start_ns: u64,
     slices: usize,
     running: BTreeSet<usize>,
-    /// Rows whose pilot left a process.
+    /// Rows with a process left by their pilot.
     piloted: BTreeSet<usize>,
-    /// Row and the number of the slice (over all rows) in which it dies.
+    /// A row, and the number of the slice (over all rows) in which it dies.
     dies: Option<(usize, usize)>,
     interrupt_after_slices: usize,
-    /// The user ends the run amid the first pilot.
+    /// The user interrupts the first pilot.
     interrupts_pilot: bool,
-    /// From this slice on the disk is full.
+    /// The disk is full from this slice on.
     full_from: Option<usize>,
     /// This row leaves requests without an answer.
     hangs: Option<usize>,
@@ -42,7 +42,7 @@ struct Fake {
     /// Rows that started with the process of their pilot.
     from_pilots: Vec<usize>,
     woken: Vec<usize>,
-    /// Rows whose process was stopped, each with the block that it is a record of.
+    /// Rows whose process was stopped, with the block of the record.
     stopped: Vec<(usize, usize)>,
     asked: Vec<(usize, usize, Option<f64>)>,
 }
@@ -73,7 +73,7 @@ impl Fake {
         self.now_ns.set(self.now_ns.get() + ns);
     }
 
-    /// Nothing that it started is left running.
+    /// Whether no started process is left running.
     fn is_alone(&self) -> bool {
         self.running.is_empty() && self.piloted.is_empty()
     }
@@ -135,7 +135,7 @@ impl Executor for Fake {
                 Err(RowFailure("was killed".to_owned()).into())
             }
             _ => {
-                // A capacity of 1,000 a second for each place in the plan.
+                // A capacity of 1,000 per second times the place in the plan.
                 let answered_in_window = 100 * (row as u64 + 1);
                 let window_ns = 100_000_000;
                 let in_flight = if self.hangs == Some(row) { 56 } else { 0 };
@@ -199,7 +199,7 @@ impl Watch for () {
     fn on_record(&mut self, _record: &Record, _left: Duration) {}
 }
 
-/// Rounds of each block that is stored.
+/// Rounds of each stored block.
 fn rounds_of(records: &[Record]) -> BTreeMap<usize, usize> {
     let mut rounds = BTreeMap::new();
     for sample in records.iter().filter_map(Record::sample) {
@@ -233,7 +233,7 @@ fn slices_are_chosen_after_the_pilots_and_stay_when_a_run_is_resumed() {
     );
 }
 
-/// The last row is the first once more.
+/// The last row is the twin of the first.
 fn with_twin(plan: Plan) -> Plan {
     let (first, last) = (plan.rows[0].service.clone(), plan.rows.len() - 1);
     let mut plan = plan.clone().with_twin(&plan.rows[last].label);
@@ -241,7 +241,7 @@ fn with_twin(plan: Plan) -> Plan {
     plan
 }
 
-/// The pilot of row 1 is steady after 1 s, that of row 2 after 2 s; twice that is their warm-up.
+/// Row 1 is steady after 1 s, row 2 after 2 s; their warm-up takes twice that.
 #[test]
 fn versions_are_warmed_up_alike_and_other_services_as_each_needs() {
     let plan = in_blocks(plan(3, 5), |blocks| blocks.warm_up_ns_max = Some(5_000_000_000));
@@ -298,7 +298,7 @@ fn slices_of(records: &[Record]) -> BTreeMap<usize, usize> {
 fn blocks_are_complete_and_end_within_the_budget() {
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
     let ending = run(&plan(3, 1), &mut fake, &mut journal).unwrap();
-    // A block takes 3 x (0.5 + 4 x 0.1 + 0.5) = 4.2 s, so 14 of them fit into 60 s.
+    // A block takes 3 x (0.5 + 4 x 0.1 + 0.5) = 4.2 s, so 14 blocks fit into 60 s.
     assert_eq!(ending, Ending::BudgetSpent);
     assert_eq!(slices_of(&journal.records).into_values().collect::<Vec<_>>(), [56, 56, 56]);
     assert!(fake.is_alone());
@@ -366,7 +366,7 @@ fn a_bound_ends_the_run_within_a_slice_wherever_it_is() {
         let (mut fake, mut journal) = (Fake::new(), Memory::default());
         let began_ns = fake.now_ns();
         assert_eq!(run(&plan, &mut fake, &mut journal).unwrap(), Ending::BudgetSpent);
-        // What was begun comes to its end: a start or a slice, and then three stops.
+        // A started step finishes: a start or a slice, and then three stops.
         let over_ms = ((fake.now_ns() - began_ns) / 1_000_000).saturating_sub(budget_ms);
         assert!(over_ms <= 500 + 3 * 500, "{budget_ms} ms: {over_ms} ms over");
         assert!(fake.is_alone());
@@ -418,7 +418,7 @@ fn a_full_disk_ends_the_run_and_leaves_nothing_running() {
     }
 }
 
-/// Records without the time, which a fake machine has of its own.
+/// Records without times, which differ on another fake machine.
 fn timeless(records: &[Record]) -> Vec<Record> {
     let mut records = records.to_vec();
     for record in &mut records {
@@ -435,12 +435,12 @@ fn a_run_that_was_cut_off_continues_with_the_next_block() {
     plan.blocks_mut().max = 8;
     let mut whole = Memory::default();
     run(&plan, &mut Fake::new(), &mut whole).unwrap();
-    // A block has 1 + 3 + 12 + 3 records; cut off between two blocks, the rest is as if nothing had happened.
+    // A block has 1 + 3 + 12 + 3 records. A run cut off between two blocks continues normally.
     let (before, after) = whole.records.split_at(3 * 19);
     let mut rest = Memory::default();
     let ending = resume(&plan, &mut Fake::new(), &mut rest, before).unwrap();
     assert_eq!((ending, timeless(&rest.records[..5 * 19])), (Ending::BlocksMax, timeless(&after[..5 * 19])));
-    // Within a block, that one is left as it is.
+    // A block that was cut off stays incomplete.
     let mut rest = Memory::default();
     resume(&plan, &mut Fake::new(), &mut rest, &whole.records[..3 * 19 + 7]).unwrap();
     assert!(matches!(rest.records[0], Record::Block(Block { block: 4, .. })), "{:?}", rest.records[0]);
@@ -471,10 +471,10 @@ fn a_pilot_finds_how_long_each_service_is_warmed_up() {
     run(&plan, &mut fake, &mut journal).unwrap();
     let pilots = journal.records.iter().take_while(|record| matches!(record, Record::Pilot(_))).count();
     assert_eq!(pilots, 3);
-    // The first never became steady; the others have twice the time that they took, the second the least at least.
+    // The first is never steady. Others warm up for twice their time, the second for the minimum.
     let expected = BTreeMap::from([(0, 9_000_000_000), (1, 2_500_000_000), (2, 4_000_000_000)]);
     assert_eq!(fake.warm_ups.iter().copied().collect::<BTreeMap<_, _>>(), expected);
-    // Who goes on does not find out again.
+    // A resumed run does not pilot again.
     let (mut again, mut rest) = (Fake::new(), Memory::default());
     resume(&plan, &mut again, &mut rest, &journal.records[..5]).unwrap();
     assert!(!rest.records.iter().any(|record| matches!(record, Record::Pilot(_))));
@@ -527,7 +527,7 @@ fn a_stopping_rule_ends_a_run_when_the_question_is_answered() {
         Parts { executor: &mut fake, journal: &mut journal, watch: &mut (), stop_rule: &mut stop_rule };
     assert_eq!(super::run(&plan(3, 1), parts, &[]).unwrap(), Ending::Decided);
     assert_eq!(slices_of(&journal.records)[&0], 3 * 4);
-    // What was stored in the past counts as well.
+    // Stored records count too.
     let mut stop_rule = After(3, 0);
     let (mut fake, mut rest) = (Fake::new(), Memory::default());
     let parts = Parts { executor: &mut fake, journal: &mut rest, watch: &mut (), stop_rule: &mut stop_rule };

@@ -6,15 +6,15 @@ use crate::{
     sample::Hung,
 };
 
-/// Answers at once, and is interrupted after `left` samples.
+/// Answers immediately, and is interrupted after `left` samples.
 struct Fake {
     left: usize,
     asked: Vec<Slot>,
     running: Option<usize>,
     hangs: Option<usize>,
-    /// Its service is wrong after the load.
+    /// Its service answers incorrectly after the load.
     fails: Option<usize>,
-    /// There is no room for what a service leaves.
+    /// The disk has no room for the service's files.
     is_full: bool,
 }
 
@@ -74,7 +74,7 @@ fn run(plan: &Plan, executor: &mut Fake, journal: &mut Memory, past: &[Record]) 
     super::run(plan, Parts { executor, journal, watch: &mut Unwatched, stop_rule: &mut () }, past).unwrap()
 }
 
-/// Resumes what the journal has, and is interrupted after `samples` samples.
+/// Resumes from the journal, and is interrupted after `samples` samples.
 fn resume(plan: &Plan, samples: usize, journal: &mut Memory) -> (Ending, Vec<Slot>) {
     let mut fake = Fake::new(samples);
     let past = journal.0.clone();

@@ -1,4 +1,5 @@
-//! `tare agent`: one of several generators of a load. What it sends is up to a `tare load --agents` or a `tare run --agents`.
+//! `tare agent`: one of several generators of a load. `tare load --agents` or `tare run --agents` controls
+//! it.
 
 mod service;
 
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         tell_link("a new token is in ", path);
         return Ok(Outcome::Fine);
     }
-    // Without a token no port is opened.
+    // Read the token first: without it no port is opened.
     let token = agent_token(args.token_file.as_deref())?;
     let stop = signals::listen()?;
     let listener =
@@ -98,7 +99,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Serves as one that reads the CPU time of `watch`, or as a generator.
+/// Serves as a watcher that reads the CPU time of `watch`, or as a generator.
 fn serve(
     args: &Args,
     token: Token,
@@ -130,7 +131,7 @@ fn serve(
         ServeEnd::Run(RunEnd::Stopped) => Ok(Outcome::MeasurementInvalid),
         ServeEnd::Stopped => {
             if args.keep {
-                // That is how it ends.
+                // A signal is the normal end of an agent, so the exit status does not report it.
                 signals::forget();
             }
             Ok(Outcome::Fine)
@@ -146,7 +147,7 @@ fn tell(notice: Notice) {
         Notice::Begun { peer } => tare_host::tell!("a run from {peer}"),
         Notice::Ended { peer, end: RunEnd::Complete } => tare_host::tell!("the run from {peer} is complete"),
         Notice::Ended { peer, .. } => tare_host::tell!("the run from {peer} was cut off"),
-        // Each of them would be a line.
+        // Print a line only when the count is a power of two.
         Notice::Refused { count, .. } if !count.is_power_of_two() => {}
         Notice::Refused { peer, why, count } => {
             tare_host::tell!("refused {peer}: {why} ({count} refused so far)");
@@ -154,7 +155,7 @@ fn tell(notice: Notice) {
     }
 }
 
-/// The machine as it runs, and its network namespace: an address such as 127.0.0.1 is the same server only within one.
+/// The boot of the machine and its network namespace: 127.0.0.1 is the same server only within one.
 pub(crate) fn machine() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let network = std::fs::read_link("/proc/self/ns/net").unwrap_or_default();

@@ -1,4 +1,5 @@
-//! A service that an agent starts itself: its CPU time is read from its first instant, and it ends with the agent, however that ends.
+//! A service that an agent starts itself. Its CPU time is read from the start, and it ends with the agent,
+//! however that ends.
 
 use std::{
     path::Path,
@@ -12,12 +13,13 @@ use tare_host::process::{Exit, Isolation, Launch, Service, Stopped, Supervisor};
 
 use crate::{command::load::TOKEN_VARIABLE, exit::Outcome, workspace};
 
-/// From SIGTERM to SIGKILL.
+/// The time from SIGTERM to SIGKILL.
 const GRACE: Duration = Duration::from_secs(5);
-/// How often the service is looked at.
+/// The interval of checks whether the service is alive.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves as long as the service lives, whose process `serve` is given. One that ends by itself is a failure, and sets `stop`.
+/// Runs `serve` with the service's process while the service is alive. If the service ends by itself, sets
+/// `stop` and fails.
 pub(super) fn beside(
     command: &[String],
     stop: &AtomicBool,
@@ -45,7 +47,7 @@ pub(super) fn beside(
     }
 }
 
-/// How it ended; absent if it lived until the agent was over.
+/// How the service ended; `None` if it outlived the agent.
 fn end_of(service: &Service, is_over: &AtomicBool, stop: &AtomicBool) -> Option<Exit> {
     while !is_over.load(Ordering::Relaxed) {
         if let Some(exit) = service.has_exited() {
@@ -58,13 +60,13 @@ fn end_of(service: &Service, is_over: &AtomicBool, stop: &AtomicBool) -> Option<
 }
 
 fn launch(command: &[String]) -> anyhow::Result<Launch> {
-    // What it prints is the agent's to print: in a container that is the log.
+    // The agent prints the service's output: in a container that is the log.
     let output = Path::new("/dev/stderr").to_owned();
     Ok(Launch {
         name: "service".to_owned(),
         command: command.to_vec(),
         dir: std::env::current_dir().context("the current folder")?,
-        // A process with the token may start loads.
+        // A process with the token could start loads.
         env: vec![(TOKEN_VARIABLE.to_owned(), String::new())],
         stdout: output.clone(),
         stderr: output,

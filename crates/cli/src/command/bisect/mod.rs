@@ -47,9 +47,8 @@ use crate::{
 use output::{Bisected, Step};
 use stored::StoredQuestion;
 
-/// The name of the experiment.
 const NAME: &str = "bisect";
-/// What was found, in the folder of the runs.
+/// The file of the result, in the folder of the runs.
 const FILE: &str = "bisect.json";
 
 /// Find the commit that changed the cost of a service
@@ -149,7 +148,7 @@ fn begin(mut workspace: Workspace, mut args: Args) -> anyhow::Result<Outcome> {
         .run()
 }
 
-/// The same search once more, in which what was measured is known: each step errs with its part of the same error probability.
+/// Repeats the search with the stored measurements. The error probability of each step stays the same.
 fn resume(mut workspace: Workspace, start: StartOptions, folder: PathBuf) -> anyhow::Result<Outcome> {
     let question = StoredQuestion::read(&folder)?;
     let mut revised = Revised::of(&mut workspace, &question.service, question.build.as_deref())?;
@@ -161,7 +160,7 @@ fn resume(mut workspace: Workspace, start: StartOptions, folder: PathBuf) -> any
     Search { workspace, start, question, revised, ends, folder, commits, spent: Duration::ZERO }.run()
 }
 
-/// For `--dry-run`: how long a step is measured, and what must be built before it.
+/// For `--dry-run`: how long a step is measured, and what must be built first.
 fn of_each_step(workspace: &Workspace, revised: &Revised, budget: Option<Duration>) -> String {
     let measured = match budget {
         Some(budget) => format!("all steps are measured for at most {} together", duration(budget)),
@@ -190,7 +189,7 @@ fn names(commits: &[Commit]) -> Vec<String> {
     commits.iter().map(|commit| commit.name.clone()).collect()
 }
 
-/// The contract, from GOOD, if there is none.
+/// Learns the contract from GOOD, if there is none.
 fn learn(workspace: &mut Workspace, ends: &mut [Row; 2], args: &mut Args) -> anyhow::Result<bool> {
     let Some(asked) = args.asked.of(ends, args.contract.as_deref())? else { return Ok(false) };
     let settings = args.load.service_settings();
@@ -198,7 +197,6 @@ fn learn(workspace: &mut Workspace, ends: &mut [Row; 2], args: &mut Args) -> any
     Ok(true)
 }
 
-/// What a search works with.
 struct Search {
     workspace: Workspace,
     start: StartOptions,
@@ -207,9 +205,9 @@ struct Search {
     /// GOOD and BAD.
     ends: [Row; 2],
     folder: PathBuf,
-    /// From GOOD to BAD.
+    /// The commits from GOOD to BAD.
     commits: Vec<Commit>,
-    /// What measuring took so far.
+    /// The measuring time so far.
     spent: Duration,
 }
 
@@ -243,7 +241,7 @@ impl Search {
         Ok(search.answer().verdict().into())
     }
 
-    /// Measures commits until nothing is left to ask, or the user stops it.
+    /// Measures commits until the search is finished or interrupted.
     fn search(&mut self, search: &mut BisectionSearch) -> anyhow::Result<Vec<Step>> {
         let mut steps = Vec::new();
         while let Some(Subject::Commit(place)) = search.next() {
@@ -256,7 +254,7 @@ impl Search {
                 output::named(&self.commits[place])
             );
             let position = self.step(search, place);
-            // What was known before stays known; of this commit nothing is.
+            // Earlier results remain, but nothing is known about this commit.
             if signals::received().is_some() {
                 break;
             }
@@ -270,7 +268,7 @@ impl Search {
         Ok(steps)
     }
 
-    /// One commit between GOOD and BAD: the label of its row, and where it lies. One that cannot be had is left out.
+    /// Measures one commit between GOOD and BAD. A commit that cannot be checked out or built is left out.
     fn step(
         &mut self,
         search: &mut BisectionSearch,
@@ -294,7 +292,7 @@ impl Search {
         Ok(Some((label, position)))
     }
 
-    /// A run of its own, or what is stored of it. The last of `rows` is related to the others.
+    /// Measures a run, or reads a stored one. The last of `rows` is compared with the others.
     fn measure(&mut self, name: &str, rows: Vec<Row>, share: StepShare) -> anyhow::Result<Position> {
         let run = self.folder.join(name);
         let no_wait = self.start.no_wait;
@@ -308,7 +306,7 @@ impl Search {
         let kept = folder::read(&run)?;
         self.spent += ending(&kept.records).map_or(Duration::ZERO, |(_, ns)| Duration::from_nanos(ns));
         match &kept.header.plan.until {
-            // A number is stored in decimal digits.
+            // The stored number is rounded to decimal digits.
             Until::Apart(step) if (step.alpha / share.alpha - 1.0).abs() < 1e-9 => {}
             _ => bail!("{}: is no step of this bisection", run.display()),
         }

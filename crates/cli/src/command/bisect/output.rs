@@ -1,4 +1,4 @@
-//! What a bisection found, in words and as data.
+//! The result of a bisection, in words and as data.
 
 use serde::Serialize;
 use tare_analysis::{
@@ -18,7 +18,7 @@ use crate::output::{look, table};
 const FORMAT: &str = "1.0";
 const COMMIT_DIGITS: usize = 12;
 
-/// `1a2b3c4d5e6f "faster routes"`.
+/// The commit as `1a2b3c4d5e6f "faster routes"`.
 pub(super) fn named(commit: &Commit) -> String {
     format!("{} \"{}\"", short(commit), commit.subject)
 }
@@ -27,7 +27,7 @@ fn short(commit: &Commit) -> &str {
     &commit.name[..COMMIT_DIGITS.min(commit.name.len())]
 }
 
-/// What `--dry-run` prints: `more` is said of each step.
+/// The output of `--dry-run`; `more` describes each step.
 pub(super) fn planned(commits: &[Commit], steps: usize, more: &str) -> String {
     let lines: String = commits.iter().map(|commit| format!("  {}\n", named(commit))).collect();
     format!(
@@ -37,7 +37,7 @@ pub(super) fn planned(commits: &[Commit], steps: usize, more: &str) -> String {
     )
 }
 
-/// One commit that was looked at.
+/// One commit that was examined.
 #[derive(Debug, Serialize)]
 pub(super) struct Step {
     place: usize,
@@ -46,7 +46,7 @@ pub(super) struct Step {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     blocks: usize,
-    /// As a multiple of the good one, and of the bad one.
+    /// The ratio to the good commit; the next field is the ratio to the bad one.
     against_good: Option<Change>,
     against_bad: Option<Change>,
 }
@@ -65,7 +65,7 @@ impl From<Estimate> for Change {
 }
 
 impl Change {
-    /// `+8.1% (+6.9 .. +9.4%)`.
+    /// The change as `+8.1% (+6.9 .. +9.4%)`.
     fn text(&self) -> String {
         let ends = self.low.zip(self.high);
         let ends =
@@ -75,7 +75,7 @@ impl Change {
 }
 
 impl Step {
-    /// What is known of the commit at this place, once it was looked at.
+    /// The result for the commit at this position, after it was examined.
     pub(super) fn new(place: usize, bisection: &Bisection, position: Option<&Position>) -> Step {
         let against =
             |end: usize| position.and_then(|position| (*position.against.get(end)?).map(Change::from));
@@ -90,27 +90,27 @@ impl Step {
     }
 }
 
-/// All that was found.
+/// The whole result.
 #[derive(Debug, Serialize)]
 pub(super) struct Bisected<'a> {
     format: &'static str,
     metric: &'static str,
     commits: &'a [Commit],
-    /// The bad one as a multiple of the good one.
+    /// The ratio of the bad commit to the good one.
     change: Option<Change>,
     /// Why the two cannot be distinguished.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// The first bad commit, or those of which it is one; empty if the ends cannot be distinguished.
+    /// The first bad commit, or several candidates; empty if the ends cannot be distinguished.
     first_bad: Vec<usize>,
-    /// Error probability of all steps together.
+    /// The error probability of all steps together.
     alpha: f64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_interrupted: bool,
     steps: &'a [Step],
 }
 
-/// Why the ends are not distinguished. Of too little that says nothing of them.
+/// Why the ends are not distinguished, or that there are too few blocks for an interval.
 fn alike(blocks: usize, change: Option<Change>, is_interrupted: bool) -> String {
     let after = several(blocks, "block");
     let ends = change.and_then(|change| change.low.zip(change.high));
@@ -147,7 +147,7 @@ impl<'a> Bisected<'a> {
     pub(super) fn text(&self) -> String {
         let steps = if self.steps.is_empty() { String::new() } else { format!("\n{}", self.table()) };
         let reasons = self.steps.iter().filter_map(|step| {
-            // The output of a service follows in further lines, and is in the run of the step.
+            // The output of the service follows in further lines, which the run of the step stores.
             let reason = step.reason.as_ref()?.lines().next()?.trim_end_matches(':');
             Some(format!("note: {} was left out: {reason}\n", short(&self.commits[step.place])))
         });
@@ -229,7 +229,7 @@ mod tests {
         Position { found, against: vec![Some(dearer)], blocks: 12 }
     }
 
-    /// What is printed of four commits whose ends and whose second and third commit were found to be this.
+    /// The text for four commits, given the results of the ends and of the second and third commit.
     fn text(ends: PositionFound, found: &[(usize, PositionFound)]) -> String {
         text_of(ends, found, false)
     }

@@ -1,4 +1,4 @@
-//! What a bisection was asked for, in the folder of its runs: enough to resume one that was cut off.
+//! The question of a bisection, stored in the folder of its runs, so that it can be resumed.
 
 use std::path::{Path, PathBuf};
 
@@ -26,14 +26,13 @@ pub(super) struct StoredQuestion {
     pub budget_ns: Option<u64>,
     #[serde(flatten)]
     pub load: LoadOptions,
-    /// What builds each commit, if the user said so.
+    /// The build command of each commit, if the user gave one.
     #[serde(default)]
     pub build: Option<String>,
-    /// Whether the contract is one that was learned: it lies in the same folder.
+    /// Whether the contract was learned: it is in the same folder.
     pub is_learned: bool,
-    /// Where the service lies.
     pub service_folder: PathBuf,
-    /// From GOOD to BAD: revisions may mean others by now.
+    /// The commits from GOOD to BAD: the revisions may name other commits by now.
     pub commits: Vec<String>,
 }
 
@@ -61,7 +60,7 @@ impl StoredQuestion {
         Ok(stored)
     }
 
-    /// What is resumed must be what was asked for: the same commits of the same service.
+    /// Checks that the commits and the service are those of the stored question.
     pub(super) fn check(&self, service_folder: &Path, commits: &[String]) -> anyhow::Result<()> {
         ensure!(
             self.service_folder == service_folder,

@@ -7,7 +7,7 @@ use anyhow::ensure;
 use super::{BatchOptions, report, status};
 use crate::exit::Outcome;
 
-/// A job that is ended has half a minute to stop its services.
+/// A cancelled job has half a minute to stop its services.
 const ENDED_WITHIN: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(500);
 

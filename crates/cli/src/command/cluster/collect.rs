@@ -1,4 +1,4 @@
-//! `tare collect`: takes in the bundles of a batch that have arrived, and says what is missing.
+//! `tare collect`: checks the bundles of a batch that have arrived, and reports what is missing.
 
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     max_size: u64,
 }
 
-/// With `--json`.
+/// The output of `--json`.
 #[derive(Debug, serde::Serialize)]
 struct Printed {
     batch: String,
@@ -55,7 +55,7 @@ struct PrintedJob {
     run: PathBuf,
     node: String,
     attempt: String,
-    /// The exit status of the command that measured.
+    /// The exit status of the measuring command.
     status: i32,
     is_new: bool,
     findings: Vec<String>,
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         listen::listen(&batch, address, args.max_size)?;
     }
     let Collected { jobs, rejected, missing } = collect(&batch, &recompute)?;
-    // What arrives from now on is taken in the next time.
+    // Bundles that arrive from now on are collected next time.
     let now =
         status::look(&batch).map_err(|error| tare_host::tell!("{}: {error:#}", paint("33", "warning"))).ok();
     let reason = |name: &str| {
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Whether the figures of a run are those of its samples.
+/// Checks that the figures of a run follow from its samples.
 fn recompute(run: &Path) -> Result<(), String> {
     let document = gather(run).map_err(|error| error.to_string())?;
     match kept::difference(run, &document) {

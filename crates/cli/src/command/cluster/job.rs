@@ -1,8 +1,8 @@
-//! `tare job`: what a node runs for each job. It tests the instrument if that has no certificate here, runs the command of the job,
-//! and leaves a bundle in the store.
+//! `tare job`: the program that a node runs for each job. It tests the instrument if the machine has no
+//! certificate, runs the command of the job, and leaves a bundle in the store.
 //!
-//! The command runs in a process of its own, which the kernel kills if this one is killed: nothing measures on for a job that the
-//! engine believes to be over.
+//! The command runs in a process of its own. The kernel kills it if this process is killed, so that nothing
+//! measures for a job that the engine believes to be over.
 
 use std::{
     io::Read,
@@ -69,10 +69,10 @@ pub(crate) struct ChildArgs {
     words: Vec<std::ffi::OsString>,
 }
 
-/// Between fork and exec nothing may be called that allocates, so this is a program of its own that becomes the other one.
+/// Between fork and exec nothing may allocate. So this is a program that replaces itself with the command.
 pub(crate) fn run_child(args: &ChildArgs) -> anyhow::Result<Outcome> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // It may have died before that was asked for.
+    // The parent may have ended before the death signal was set.
     let parent = getppid().map(Pid::as_raw_nonzero);
     ensure!(
         parent.is_some_and(|parent| parent.get() == args.parent),
@@ -96,7 +96,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
             let reason = format!("{error:#}");
             attempt.show(Phase::Storing, Some(AttemptOutcome::Failed { reason }));
         }
-        // The collector writes that itself, and may have ended since.
+        // The collector writes that record itself, and may have ended since.
         (Ok(AttemptOutcome::Committed | AttemptOutcome::KeptAside), Outbox::Pushed { .. }) => {}
         (Ok(outcome), _) => attempt.show(Phase::Storing, Some(outcome.clone())),
     }
@@ -106,7 +106,6 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
 /// One attempt to run a job.
 struct Attempt<'a> {
     assignment: &'a Assignment,
-    /// The one of the assignment.
     batch: &'a Batch,
     began: String,
 }
@@ -125,7 +124,7 @@ impl<'a> Attempt<'a> {
         self.assignment.record(&AttemptRecord { attempt, node, began, phase, since, outcome })
     }
 
-    /// What is only shown is not worth a run: the store may be there again when the bundle is.
+    /// Publishes the progress. A failure is ignored: the store may be back when the bundle is ready.
     fn show(&self, phase: Phase, outcome: Option<AttemptOutcome>) {
         if let Err(error) = self.record(phase, outcome) {
             tare_host::tell!("how far the attempt is cannot be stored: {error:#}");
@@ -139,7 +138,7 @@ impl<'a> Attempt<'a> {
         self.same_experiment()?;
         let children = Children::new(self.globals(global))?;
         let supervisor = Supervisor::start(&workspace::program()?, Isolation::detect())?;
-        // No folder in memory has room for that: what is measured shall not share memory with what was.
+        // Memory is no place for the bundle: it would compete with the measurement. So the folder is on disk.
         let scratch = Scratch::make(supervisor.watchdog(), u64::MAX)?;
         let environment = Environment::read(Some(supervisor.isolation()));
         let certificate = self.certificate(&environment, &children, scratch.path())?;
@@ -167,13 +166,14 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// The options that every command of the job is given.
+    /// The global options of every command of the job.
     fn globals(&self, global: &Global) -> Vec<String> {
         let root = ["--root".to_owned(), self.batch.head.root.display().to_string()];
         [&root[..], &global.words()].concat()
     }
 
-    /// The experiment is read when the job runs: another one than was planned would be measured under the name of this job.
+    /// Checks that the experiment is still the planned one: the job reads it anew, and its name depends on
+    /// it.
     fn same_experiment(&self) -> anyhow::Result<()> {
         let path = self.batch.head.root.join(&self.batch.list.head.experiment);
         let content = tare_cluster::content(document::read(&path)?.as_bytes());
@@ -185,7 +185,7 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
-    /// The stored certificate of this machine, or a new one; absent if none is asked for, or it cannot be made.
+    /// The stored certificate of this machine, or a new one; `None` if not required, or impossible.
     fn certificate(
         &self,
         environment: &Environment,
@@ -210,7 +210,7 @@ impl<'a> Attempt<'a> {
         let certificate: Certificate = serde_json::from_slice(&bytes)?;
         let stored = self.assignment.put_certificate(&machine, serde_json::to_value(&certificate)?);
         match (stored, &self.assignment.outbox) {
-            // It is in the bundle; what is not there is only the time of the next job.
+            // The bundle holds the certificate; without a stored one the next job only repeats the test.
             (Err(error), Outbox::Pushed { .. }) => {
                 tare_host::tell!("the certificate cannot be stored for other jobs: {error:#}");
             }
@@ -253,7 +253,7 @@ fn now() -> String {
     jiff::Timestamp::now().to_string()
 }
 
-/// The exit status of a run that has come to its end. What was cut off is no result.
+/// The exit status of a complete run. An interrupted run is an error.
 fn status_of(run: &Path, ended: ExitStatus) -> anyhow::Result<i32> {
     ensure_not_ended()?;
     let Some(status) = ended.code() else { bail!("the command that measures was killed: {ended}") };
@@ -274,7 +274,7 @@ fn status_of(run: &Path, ended: ExitStatus) -> anyhow::Result<i32> {
     Ok(status)
 }
 
-/// The engine ends jobs by a signal.
+/// Fails if a signal has arrived: the engine ends jobs by a signal.
 fn ensure_not_ended() -> anyhow::Result<()> {
     match signals::received() {
         None => Ok(()),
@@ -282,10 +282,10 @@ fn ensure_not_ended() -> anyhow::Result<()> {
     }
 }
 
-/// Commands of tare that run one after another, and are sent the signals that this process receives.
+/// Runs commands of tare in sequence, and forwards the signals that this process receives.
 struct Children {
     globals: Vec<String>,
-    /// The one that runs; 0 if there is none.
+    /// The PID of the running command; 0 if there is none.
     running: Arc<AtomicU32>,
 }
 
@@ -294,7 +294,7 @@ impl Children {
         let running = Arc::new(AtomicU32::new(0));
         let mut signals = signals::listen_by_socket()?;
         let receiver = Arc::clone(&running);
-        // It sleeps until a signal comes: nothing wakes up while the command measures.
+        // The thread sleeps until a signal arrives, so nothing wakes up while the command measures.
         std::thread::spawn(move || {
             let mut bytes = [0; 16];
             while signals.read(&mut bytes).is_ok_and(|bytes| bytes > 0) {
@@ -310,11 +310,11 @@ impl Children {
         let own = std::process::id().to_string();
         let mut command = Command::new(workspace::program()?);
         command.args(["job-child", "--parent", &own, "--"]).args(&self.globals).args(words);
-        // What is measured has no business with it.
+        // The measuring command must not have the token.
         command.env_remove(TOKEN_VARIABLE);
         let mut child = command.spawn()?;
         self.running.store(child.id(), Ordering::Relaxed);
-        // A signal that came before would have found no child.
+        // A signal that arrived earlier would have found no child.
         if signals::received().is_some() {
             let _it_has_ended = kill_process(Pid::from_child(&child), Signal::TERM);
         }

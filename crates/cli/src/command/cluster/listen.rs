@@ -1,4 +1,5 @@
-//! The collector over the network: HTTP/1.1 before the folder of a batch. What is done with a request is in the crate `cluster`.
+//! The collector over the network: an HTTP/1.1 server for a batch folder. The crate `cluster` handles
+//! requests.
 
 use std::{
     collections::BTreeSet,
@@ -41,30 +42,30 @@ use tokio::{
 };
 use tokio_stream::StreamExt;
 
-/// Further ones wait in the kernel's queue.
+/// More connections wait in the kernel's queue.
 const CONNECTIONS_MAX: u32 = 256;
-/// Bundles that are taken in at the same time, each by a thread.
+/// Bundles that are received concurrently, each by a thread.
 const BUNDLES_MAX: usize = 16;
-/// For the head of a request.
+/// The time limit for the head of a request.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
-/// A job that sends nothing for longer is gone.
+/// A job that sends nothing for longer counts as gone.
 const SILENT_MAX: Duration = Duration::from_secs(60);
-/// For a bundle. The job gives it up after the same time.
+/// The time limit for a bundle. The job gives up after the same time.
 const BUNDLE_WITHIN: Duration = Duration::from_secs(600);
-/// How long a bundle waits for its turn, before the job is asked to come back.
+/// How long a bundle waits for its turn before the job is asked to retry.
 const TURN_WITHIN: Duration = Duration::from_secs(20);
-/// Answers that are on their way are sent before the end.
+/// The time for pending answers before the end.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
-/// The last job may ask once more, if the answer to its bundle was lost.
+/// How long the collector stays after the last bundle: the last job may ask again if the answer was lost.
 const STAYS: Duration = Duration::from_secs(3);
-/// Without descriptors there is nothing to do but to wait until some are free.
+/// The pause when there are no file descriptors left.
 const AFTER_A_REFUSAL: Duration = Duration::from_millis(100);
-/// Parts of a bundle that were received and are not written yet.
+/// The most parts of a bundle that are received and not yet written.
 const CHUNKS_MAX: usize = 8;
 
-/// Receives bundles until each job has left one, or a signal comes.
+/// Receives bundles until each job has left one, or a signal arrives.
 pub(super) fn listen(batch: &Batch, address: &str, bytes_max: u64) -> anyhow::Result<()> {
-    // Without a token no port is opened.
+    // Read the token first: without it no port is opened.
     let desk = CollectorDesk::new(batch.clone(), bytes_max)?;
     let _alone = batch.lock_for_listening()?;
     if batch.list.jobs.iter().all(|job| batch.has_bundle(job)) {
@@ -80,16 +81,16 @@ pub(super) fn listen(batch: &Batch, address: &str, bytes_max: u64) -> anyhow::Re
     let ended = runtime.block_on(serve(Arc::new(Reception::new(desk)), address, stop));
     runtime.shutdown_background();
     ended?;
-    // That is how it ends; what has arrived is checked.
+    // A signal is the normal end; the bundles that arrived are then checked.
     signals::forget();
     Ok(())
 }
 
-/// What all connections share.
+/// The state that all connections share.
 struct Reception {
     desk: CollectorDesk,
     turns: Semaphore,
-    /// The places of the jobs without a bundle.
+    /// The positions of the jobs without a bundle.
     missing: Mutex<BTreeSet<usize>>,
     complete: Notify,
     /// Requests without the token.
@@ -133,7 +134,7 @@ impl Reception {
         }
     }
 
-    /// Each of them would be a line.
+    /// Prints a line only when the count is a power of two.
     fn stranger(&self, refusal: &Refusal) {
         let count = self.strangers.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_power_of_two() {
@@ -156,7 +157,7 @@ async fn serve(reception: Arc<Reception>, address: &str, stop: Signalled) -> any
         stopped = stop.readable() => stopped.context("cannot listen for signals")?,
     }
     drop(listener);
-    // All places are free once every answer is sent.
+    // All permits are free once every answer is sent.
     let _the_rest_is_cut_off = timeout(ANSWERED_WITHIN, room.acquire_many(CONNECTIONS_MAX)).await;
     Ok(())
 }
@@ -179,7 +180,7 @@ async fn accept(listener: &TcpListener, router: &Router, room: &Arc<Semaphore>) 
         let answered =
             server.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router.clone()));
         task::spawn(async move {
-            // A job that went away is no error.
+            // A job that disconnected is no error.
             let _ended = answered.await;
             drop(place);
         });
@@ -235,7 +236,7 @@ fn response(status: u16, body: Vec<u8>, proof: Option<&str>) -> Response {
     response
 }
 
-/// The disk is not waited for by all connections.
+/// Runs `work` on a thread, so that connections do not all wait for the disk.
 async fn on_a_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refusal> {
@@ -272,7 +273,7 @@ async fn bundle(
     let (taking, announced) = (Arc::clone(reception), asked.clone());
     let taken =
         on_a_thread(move || taking.desk.receive(&announced, std::iter::from_fn(|| receiver.blocking_recv())));
-    // Where it ends before its end, what there is of it is no bundle.
+    // A body that ends early is an incomplete bundle.
     let passed_on = async {
         let _what_has_come_decides = timeout(BUNDLE_WITHIN, pass_on(body, sender)).await;
         Ok(())

@@ -1,4 +1,4 @@
-//! The instrument on a node: its certificate, which is made if there is none that is good enough.
+//! The instrument on a node: its certificate, which is made if there is no valid one.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 use tare_cluster::{BatchHead, Selftest};
 use tare_selftest::Certificate;
 
-/// The stored certificate of a machine, if it is young enough and has the trials that are asked for.
+/// The stored certificate of a machine, if it is recent enough and has the required trials.
 pub(super) fn good(head: &BatchHead, stored: Option<Value>, now: jiff::Timestamp) -> Option<Certificate> {
     let certificate: Certificate = serde_json::from_value(stored?).ok()?;
     let is_young = is_young(&certificate, now, head.certificate_days);
@@ -30,7 +30,7 @@ fn has_trials(certificate: &Certificate, selftest: &Selftest) -> bool {
     }
 }
 
-/// The words of the command that makes one in `folder`; absent if none is asked for.
+/// The arguments of the command that makes a certificate in `folder`; `None` if none is required.
 pub(super) fn words(selftest: &Selftest, folder: &Path) -> Option<Vec<String>> {
     let form = match selftest {
         Selftest::None => return None,

@@ -1,5 +1,5 @@
-//! Runs that are spread over machines: `tare plan`, `submit`, `status`, `cancel` and `collect`, and `job`, which a node runs. What
-//! engines are and what lies in the store is in the crate `cluster`.
+//! Runs on many machines: `tare plan`, `submit`, `status`, `cancel` and `collect`, and `job`, which a node
+//! runs. The crate `cluster` has the engines and the store.
 
 pub(crate) mod cancel;
 pub(crate) mod collect;
@@ -43,18 +43,18 @@ impl BatchOptions {
         self.json || self.format == Format::Json
     }
 
-    /// Prints a value as it is asked for.
+    /// Prints a value in the chosen format.
     fn print(&self, value: &impl serde::Serialize, table: impl FnOnce() -> String) -> anyhow::Result<()> {
         if self.is_json() { print_json(value) } else { print(&table()) }
     }
 }
 
-/// What the engine of a batch knows of its jobs.
+/// The engine's states of the jobs of a batch.
 fn states(batch: &Batch) -> Result<BTreeMap<usize, EngineState>, EngineError> {
     engine(batch.head.engine).states(batch)
 }
 
-/// As another process finds it.
+/// The path in a form that is valid for other processes.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

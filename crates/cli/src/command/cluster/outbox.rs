@@ -1,5 +1,5 @@
-//! Where a job has its work from, and where it leaves what it has: the folder of the batch, which all nodes share, or a collector over
-//! the network.
+//! The source of a job's assignment and the destination of its bundle: the shared folder of the batch, or a
+//! collector over the network.
 
 use std::{
     path::{Path, PathBuf},
@@ -18,17 +18,17 @@ use tare_cluster::{
 };
 use tare_host::{secrets, signals};
 
-/// How long a store or a collector may be away before a run is given up.
+/// How long a store or collector may be unreachable before a run is given up.
 const STORED_WITHIN: Duration = Duration::from_secs(600);
-/// The pauses between two tries, the first and the longest.
+/// The first and the longest pause between two attempts.
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
-/// A signal is noticed within it.
+/// The longest time until a signal is noticed.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What a job is, and where it leaves its bundle.
+/// The assignment of a job, and the destination of its bundle.
 #[derive(Debug)]
 pub(super) struct Assignment {
-    /// Of a job that pushes its bundle, with this job alone and without a folder.
+    /// The batch. For a job that pushes its bundle, it has only this job, and no folder.
     pub(super) batch: Batch,
     pub(super) job: PlannedJob,
     pub(super) allocation: Allocation,
@@ -41,13 +41,13 @@ pub(super) enum Outbox {
     Shared,
     Pushed {
         collector: Collector,
-        /// There was a bundle before this attempt began.
+        /// Whether there was a bundle before this attempt began.
         has_bundle: bool,
     },
 }
 
 impl Assignment {
-    /// Of a job whose batch lies in a folder.
+    /// The assignment of a job whose batch is in a shared folder.
     pub(super) fn shared(folder: &Path) -> anyhow::Result<Assignment> {
         let batch = Batch::open(folder)?;
         let allocation = allocation(batch.head.engine)?;
@@ -56,7 +56,8 @@ impl Assignment {
         Ok(Assignment { batch, job, allocation, outbox: Outbox::Shared })
     }
 
-    /// Of a job that a collector gives. Nothing is measured before it has answered: its bundle would have nowhere to go.
+    /// The assignment from a collector. Nothing is measured before the collector answers, because the bundle
+    /// would have no destination.
     pub(super) fn pushed(url: &str, engine: EngineName) -> anyhow::Result<Assignment> {
         let text = std::env::var(TOKEN_VARIABLE).ok().filter(|text| !text.is_empty());
         let text = text.with_context(|| format!("no token: {TOKEN_VARIABLE} is not in the environment"))?;
@@ -80,7 +81,7 @@ impl Assignment {
         }
     }
 
-    /// Shows how far the attempt is.
+    /// Publishes the progress of the attempt.
     pub(super) fn record(&self, record: &AttemptRecord) -> anyhow::Result<()> {
         match &self.outbox {
             Outbox::Shared => {
@@ -91,11 +92,10 @@ impl Assignment {
         }
     }
 
-    /// The newest certificate of this machine.
     pub(super) fn certificate(&self, machine: &MachineIdentity) -> Option<serde_json::Value> {
         match &self.outbox {
             Outbox::Shared => Certificates::of(&self.batch).get(machine),
-            // Another test of the machine costs a minute, and no run.
+            // A missing certificate costs another test of a minute, not the run.
             Outbox::Pushed { collector, .. } => collector.certificate(machine).ok().flatten(),
         }
     }
@@ -111,8 +111,8 @@ impl Assignment {
         }
     }
 
-    /// Leaves a bundle, which `stage` writes into the folder of a batch. A run of an hour is not lost because the store or the collector
-    /// is not there for a minute. `scratch` is a folder of this machine.
+    /// Leaves a bundle, which `stage` writes into a batch folder. It retries, because a run of an hour must
+    /// not be lost when the store or the collector is briefly unreachable. `scratch` is a local folder.
     pub(super) fn store(
         &self,
         scratch: &Path,
@@ -122,7 +122,7 @@ impl Assignment {
         let Outbox::Pushed { collector, .. } = &self.outbox else {
             return patiently(attempt, |_| true, || stage(&self.batch));
         };
-        // Once: what is pushed again must be the same bundle.
+        // Write it once: a retry must push the same bundle.
         let batch = Batch { folder: scratch.join("pushed").join(self.batch.name()), ..self.batch.clone() };
         batch.make_folders()?;
         stage(&batch)?;
@@ -130,7 +130,7 @@ impl Assignment {
         patiently(attempt, is_passing, || {
             let pushed = collector.push(self.allocation.position, &bundle);
             if pushed.as_ref().err().and_then(PushError::kind) == Some(RefusalKind::Damaged) {
-                // Here, and not on the way: then it stays so.
+                // Check it here, before transmission: an invalid bundle stays invalid.
                 bundle.check(&self.job)?;
             }
             Ok(pushed?)
@@ -146,12 +146,12 @@ fn is_passing(error: &anyhow::Error) -> bool {
     error.downcast_ref::<PushError>().is_some_and(PushError::is_passing)
 }
 
-/// Before anything is measured nothing is lost by saying so at once.
+/// Whether the token was refused. Before measuring, that is reported at once, because nothing is lost.
 fn is_of_wrong_token(error: &anyhow::Error) -> bool {
     error.downcast_ref::<PushError>().and_then(PushError::kind) == Some(RefusalKind::WrongToken)
 }
 
-/// Does it again, with growing pauses, until it is done, will not be done, or has taken too long.
+/// Retries `attempt` with growing pauses until it succeeds, fails for good, or has taken too long.
 fn patiently<T>(
     attempt: &str,
     may_help: impl Fn(&anyhow::Error) -> bool,
@@ -176,7 +176,7 @@ fn patiently<T>(
     }
 }
 
-/// Each twice as long as the one before it. A thousand jobs that found the collector away at the same instant come back apart.
+/// Pauses that double each time, with a factor per attempt, so that many jobs do not retry in step.
 fn pauses(attempt: &str) -> impl Iterator<Item = Duration> {
     let hash = tare_cluster::content(attempt.as_bytes());
     let spread =

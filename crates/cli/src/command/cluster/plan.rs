@@ -25,11 +25,11 @@ use crate::{
     workspace::{self, Global},
 };
 
-/// Planning builds nothing.
+/// The time limit for planning, which builds nothing.
 const PLAN_WITHIN: Duration = Duration::from_secs(120);
-/// More seeds are a mistake.
+/// A larger number of seeds is a mistake.
 const SEEDS_MAX: usize = 1000;
-/// What a job sets by itself, or what would keep it from measuring.
+/// Options that a job sets by itself, or that would keep it from measuring.
 const RESERVED: [&str; 8] =
     ["--seed", "--out", "--resume", "--dry-run", "--json", "--format", "--get", "--post"];
 
@@ -121,13 +121,13 @@ fn is_reserved(word: &str) -> bool {
     RESERVED.iter().any(|reserved| word == *reserved || word.starts_with(&format!("{reserved}=")))
 }
 
-/// From the root of the repository, if it lies in it.
+/// The path relative to the root of the repository, if it is inside.
 fn within(path: &Path, root: &Path) -> String {
     let path = path.canonicalize().unwrap_or_else(|_| absolute(path));
     path.strip_prefix(root).unwrap_or(&path).display().to_string()
 }
 
-/// What a job compares in place of the services of the experiment.
+/// The revisions that a job compares, instead of the services of the experiment.
 struct History {
     service: String,
     revisions: Vec<String>,
@@ -166,7 +166,7 @@ impl History {
             ("--connections", load.connections.to_string()),
             ("--threads", load.threads.to_string()),
         ];
-        // Without a budget, a history has that of a comparison.
+        // A history without a budget has the budget of a comparison.
         if !budget.is_zero() && budget != Experiment::of_versions().schedule.budget {
             options.push(("--budget", spell_duration(budget)));
         }
@@ -186,7 +186,8 @@ fn only_service(experiment: &Experiment) -> anyhow::Result<String> {
     }
 }
 
-/// With how long a job measures. So each kind of job is planned once before anything is submitted: a mistake is found here.
+/// Fills in the measuring time of each job. For that, each kind of job is planned once, so mistakes are found
+/// before anything is submitted.
 fn expected(global: &Global, list: JobList, root: &Path) -> anyhow::Result<JobList> {
     let JobList { head, jobs } = list;
     let mut expected_s = 0;
@@ -210,7 +211,7 @@ fn expected(global: &Global, list: JobList, root: &Path) -> anyhow::Result<JobLi
     Ok(JobList { head: ListHead { expected_s: Some(expected_s), ..head }, jobs })
 }
 
-/// As the job would plan it, on this machine.
+/// The plan that the job would make, computed on this machine.
 fn plan_of(global: &Global, job: &PlannedJob, head: &ListHead, root: &Path) -> anyhow::Result<Plan> {
     let mut command = Command::new(workspace::program()?);
     command.arg("--root").arg(root).args(global.words()).args(job.words(head)).args(["--dry-run", "--json"]);

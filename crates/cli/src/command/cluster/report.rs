@@ -5,7 +5,7 @@ use tare_report::write::text;
 
 use crate::{output, progress::jobs};
 
-/// For stdout, with a summary.
+/// The table for stdout, with a summary.
 pub(super) fn table(status: &BatchStatus) -> String {
     format!("{}\n{}\n", text::table(&jobs(status), output::look()), status.summary())
 }

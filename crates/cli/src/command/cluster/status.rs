@@ -1,4 +1,4 @@
-//! `tare status`: how far the jobs of a batch are.
+//! `tare status`: the progress of the jobs of a batch.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -16,9 +16,9 @@ use crate::{
     progress::{BatchView, Progress},
 };
 
-/// On a terminal a batch is watched until it has ended, or the user ends that.
+/// The longest time for which a batch is watched on a terminal.
 const WATCHED_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
-/// An engine is asked at most this often.
+/// The shortest and the longest interval between two queries of an engine.
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(10)];
 const TICK: Duration = Duration::from_millis(50);
 
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     })
 }
 
-/// An engine that does not answer is a state that passes; one that is not installed is a mistake.
+/// An engine that does not answer is a temporary state; one that is not installed is an error.
 pub(super) fn look(batch: &Batch) -> anyhow::Result<BatchStatus> {
     match states(batch) {
         Ok(states) => Ok(BatchStatus::of(batch, Ok(&states))),
@@ -68,7 +68,7 @@ pub(super) fn look(batch: &Batch) -> anyhow::Result<BatchStatus> {
     }
 }
 
-/// Looks until nothing more will change, or the time is over, or the user ends it.
+/// Queries until the batch has ended, the time is over, or the user interrupts.
 fn watch(batch: &Batch, time: Duration) -> anyhow::Result<BatchStatus> {
     let interrupt = signals::listen()?;
     let progress = Progress::new(false);
@@ -85,7 +85,7 @@ fn watch(batch: &Batch, time: Duration) -> anyhow::Result<BatchStatus> {
     }
 }
 
-/// The longer it lasts, the less a second counts.
+/// Pauses longer the longer the batch runs.
 fn pause(elapsed: Duration, interrupt: &AtomicBool) {
     let pause = (elapsed / 20).clamp(PAUSES[0], PAUSES[1]);
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! `tare submit`: gives the jobs of a list to the engine of a cluster.
+//! `tare submit`: submits the jobs of a list to the engine of a cluster.
 
 use std::path::{Path, PathBuf};
 
@@ -68,24 +68,23 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What was submitted.
 #[derive(Debug, serde::Serialize)]
 struct Submitted {
     batch: PathBuf,
-    /// Jobs that were submitted now, by their names.
+    /// The names of the jobs that were submitted now.
     submitted: Vec<String>,
-    /// Jobs that wait or run.
+    /// The number of waiting and running jobs.
     active: usize,
-    /// Jobs that have left a bundle.
+    /// The number of jobs that have left a bundle.
     done: usize,
-    /// What the engine would be given, in a dry run.
+    /// The input for the engine, in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     preview: Option<String>,
 }
 
-/// Where an image has the repository, by default.
+/// The default path of the repository in an image.
 const REPOSITORY: &str = "/repository";
-/// The program, as the PATH of an image finds it.
+/// The program, which an image must have in its PATH.
 const PROGRAM: &str = "tare";
 
 pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
@@ -109,7 +108,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     print_submitted(&submitted, args)
 }
 
-/// What a node runs for each job.
+/// The command that a node runs for each job.
 fn start(batch: &Batch) -> Start {
     let root = ["--root".to_owned(), batch.head.root.display().to_string()];
     let program = batch.head.program.display().to_string();
@@ -123,7 +122,7 @@ fn start(batch: &Batch) -> Start {
     Start { command: [&[program][..], &root, &batch.head.globals, &job].concat() }
 }
 
-/// What would be submitted. Of a batch that is not there yet everything is missing, and no engine is asked.
+/// Prints what would be submitted. A new batch misses every job, and no engine is queried.
 fn dry_run(args: &Args, list: JobList, head: BatchHead) -> anyhow::Result<Outcome> {
     let folder = absolute(&args.store).join(list.batch_name());
     let (submitted, missing, batch) = match folder.exists() {
@@ -148,7 +147,7 @@ fn dry_run(args: &Args, list: JobList, head: BatchHead) -> anyhow::Result<Outcom
     print_submitted(&Submitted { preview: Some(preview), ..submitted }, args)
 }
 
-/// What is to be submitted of a batch, and its places in the list.
+/// The jobs to submit, by their positions in the list.
 fn look(batch: &Batch) -> anyhow::Result<(Submitted, Vec<usize>)> {
     let known = states(batch)?;
     let is_active = |position: &usize| known.get(position).is_some_and(EngineState::is_active);
@@ -216,7 +215,7 @@ fn head(global: &Global, args: &Args) -> anyhow::Result<BatchHead> {
     })
 }
 
-/// The program and the repository, as the nodes find them. What an image has cannot be checked here.
+/// The paths of the program and the repository on the nodes. The contents of an image cannot be checked here.
 fn on_nodes(args: &Args, engine: EngineName, here: &Path) -> anyhow::Result<(PathBuf, PathBuf)> {
     let Args { program, repository, .. } = args;
     if !engine.shares_files() {

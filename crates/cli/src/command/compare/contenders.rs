@@ -1,4 +1,4 @@
-//! Who is compared: two rows of the catalogue, two folders, or two revisions of one folder.
+//! The rows to compare: two services of the catalogue, two folders, or two revisions of one folder.
 
 use std::path::Path;
 
@@ -33,8 +33,8 @@ pub(super) fn find(
     }
 }
 
-/// The service is looked up here only to know its folder: what it was in a revision is that revision's to say. One that is known
-/// by its command is that command in both.
+/// Looks up the service only for its folder: each revision has its own manifest. A service given by its
+/// command has that command in both revisions.
 fn of_revisions(
     workspace: &mut Workspace,
     word: &str,
@@ -59,7 +59,7 @@ fn of_revisions(
     Ok([baseline, candidate])
 }
 
-/// What is not committed is not compared, which is easily overlooked.
+/// Warns of uncommitted changes, which are not compared.
 fn warn_of_changes(folder: &Path, candidate: &str) {
     if candidate == "HEAD" && revisions::checked_out(folder).is_ok_and(|(_, changed)| changed) {
         tare_host::tell!(
@@ -68,7 +68,7 @@ fn warn_of_changes(folder: &Path, candidate: &str) {
     }
 }
 
-/// The contract that was asked for, or the first of the baseline's that the candidate has too.
+/// The requested contract, or the first of the baseline's contracts that the candidate has too.
 pub(in crate::command) fn contract(
     workspace: &Workspace,
     asked: Option<&str>,

@@ -1,5 +1,5 @@
-//! `[gate.NAME]` of `tare.toml`: a comparison that a repository makes again and again, and what of it fails a job. Options of the
-//! command line come before those of the file.
+//! `[gate.NAME]` of `tare.toml`: a comparison that a repository runs again and again, and the results that
+//! fail a job. Options of the command line override those of the file.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
     exit::FailOn,
 };
 
-/// The file, as far as it is about gates: the rest of it has been read by then.
+/// The gates of the file; the rest was read before.
 #[derive(Deserialize)]
 struct File {
     #[serde(default)]
@@ -26,7 +26,7 @@ struct File {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Gate {
     service: String,
-    /// Where to begin: the commit where HEAD parted from it is the baseline.
+    /// The base branch: the commit where HEAD parted from it is the baseline.
     base: Option<String>,
     contract: Option<String>,
     #[serde(default)]
@@ -53,7 +53,7 @@ struct Post {
     data: String,
 }
 
-/// Puts what the gate `name` says where `args` say nothing; gives back the service that it names, if that is the one.
+/// Fills `args` from the gate `name` where they are not set. Returns the gate's service if it is used.
 pub(super) fn enter(args: &mut Args, name: &str, root: &Root) -> anyhow::Result<Option<String>> {
     let gate = find(name, root)?;
     let named = args.services.is_empty().then(|| gate.service.clone());
@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    /// What `tare compare --gate shop WORDS` compares, if the file has these lines of the gate; and the service that the gate names.
+    /// The arguments of `tare compare --gate shop WORDS` for a file with these lines, and the gate's service.
     fn entered(lines: &str, words: &[&str]) -> anyhow::Result<(Args, Option<String>)> {
         let text = format!(
             "format = \"1.0\"\n[service.shop]\ncommand = \"sh serve.sh\"\n[gate.shop]\nservice = \"shop\"\n{lines}"
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!((args.budget, args.again), (Some(Duration::from_secs(20)), true));
         assert_eq!(args.load, LoadOptions::new(Some(16), Some(2)));
         assert_eq!(args.fail_on, Some(FailOn::Regression));
-        // What it does not say is as without a gate.
+        // Settings that the gate lacks keep their defaults.
         let (args, _) = entered("", &[]).unwrap();
         assert_eq!((args.delta, args.budget, args.again, args.fail_on), (None, None, false, None));
         assert_eq!(args.revisions.as_deref(), Some("origin/HEAD...HEAD"));
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!((args.revisions.as_deref(), &args.metric[..]), (Some("a..b"), &[Metric::Rss][..]));
         assert_eq!((args.delta, args.budget), (Some(0.05), Some(Duration::from_secs(9))));
         assert_eq!((args.load, args.fail_on), (LoadOptions::new(Some(8), Some(2)), Some(FailOn::Worse)));
-        // Of another service, or of two, the file says no revision and is not where they are looked for.
+        // For two services, the gate sets no revisions and its service is not used.
         let (args, service) = entered(ALL, &["one", "other"]).unwrap();
         assert_eq!((args.services.len(), args.revisions, service), (2, None, None));
     }

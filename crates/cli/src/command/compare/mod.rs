@@ -1,4 +1,4 @@
-//! `tare compare`: does B cost more than A? Two services, or two revisions of one, measured until it is decided.
+//! `tare compare`: does B cost more than A? Measures two services or revisions until the answer is clear.
 
 pub(super) mod contenders;
 mod gate;
@@ -25,11 +25,9 @@ use crate::{
     workspace::Global,
 };
 
-/// The name of the experiment.
 const NAME: &str = "compare";
 /// The smallest regression that matters.
 const DELTA: f64 = 0.03;
-/// The deciding metrics.
 const METRICS: [Metric; 2] = [Metric::Throughput, Metric::Cpu];
 
 /// Compare two services, or two revisions of one: PASS, FAIL, WORSE or INCONCLUSIVE
@@ -105,7 +103,7 @@ pub(crate) struct Args {
     start: start::StartOptions,
 }
 
-/// The command with these words, the first of which is its name.
+/// Runs the command with these arguments; the first is the name of the command.
 pub(crate) fn run_words(global: &Global, words: &[&str]) -> anyhow::Result<Outcome> {
     let matches = Args::augment_args(clap::Command::new(NAME)).try_get_matches_from(words)?;
     run(global, Args::from_arg_matches(&matches)?)
@@ -135,12 +133,12 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     Ok(outcome.where_fails(args.fail_on.unwrap_or_default()))
 }
 
-/// A command is too long for a sentence, and is in the title.
+/// The role if the label is a command, which is too long for a sentence and is in the title.
 fn short<'a>((row, role): (&'a Row, &'a str)) -> &'a str {
     if row.label.contains(' ') { role } else { &row.label }
 }
 
-/// Of baseline, candidate, and perhaps the candidate again.
+/// The plan for baseline, candidate, and perhaps the candidate again.
 fn plan(workspace: &Workspace, args: &Args, rows: &[Row]) -> anyhow::Result<Plan> {
     let mut experiment = match &args.experiment {
         Some(path) => Experiment::load(path)?,

@@ -1,10 +1,10 @@
-//! Where the gate runs: a file for the CI server of the repository.
+//! The file that runs the gate on the CI server of the repository.
 
 use std::path::PathBuf;
 
 use super::file::ProjectText;
 
-/// The action of this release. A release that has a repository names it, and its commit, here.
+/// The action of this release. A release with a repository of its own has its name and commit here.
 const ACTION: &str = "OWNER/tare@main";
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -14,7 +14,7 @@ pub(crate) enum Ci {
 }
 
 impl Ci {
-    /// What a person must set in the file before it can run; nothing in a release that names its action.
+    /// What a person must edit in the file before it can run; `None` if the release names its action.
     pub(super) fn to_edit(self) -> Option<&'static str> {
         let is_open = matches!(self, Ci::Github) && ACTION.starts_with("OWNER/");
         is_open.then_some(
@@ -22,7 +22,6 @@ impl Ci {
         )
     }
 
-    /// Its place and its text.
     pub(super) fn file(self, project: &ProjectText) -> (PathBuf, String) {
         let name = project.name;
         match self {

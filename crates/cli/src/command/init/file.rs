@@ -4,20 +4,19 @@ use std::path::{Path, PathBuf};
 
 use tare_service::{catalogue::Step, discover::Guess};
 
-/// What the file says.
+/// The contents of the file.
 pub(super) struct ProjectText<'a> {
     pub name: &'a str,
     pub guess: &'a Guess,
-    /// Where pull requests begin.
+    /// The base branch of pull requests.
     pub base: &'a str,
-    /// Whether there is a contract yet, and so a gate.
+    /// Whether there is a contract yet, which a gate needs.
     pub has_contract: bool,
 }
 
-/// The folder of contracts: one of a name that means nothing else in a repository.
+/// The folder of contracts. Its name has no other meaning in a repository.
 const CONTRACTS: &str = "tare";
 
-/// The file of the contract.
 pub(super) fn contract(name: &str) -> PathBuf {
     Path::new(CONTRACTS).join(format!("{name}.toml"))
 }

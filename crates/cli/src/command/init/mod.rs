@@ -1,5 +1,5 @@
-//! `tare init`: makes a repository one that Tare knows. It looks for a way to start the service, tries it, learns what it answers,
-//! writes that into files, and ends with a first comparison.
+//! `tare init`: sets up a repository for Tare. It looks for a way to start the service, tries it, learns its
+//! answers, writes files, and ends with a first comparison.
 
 mod ci;
 mod file;
@@ -35,11 +35,12 @@ use crate::{
 use ci::Ci;
 use file::ProjectText;
 
-/// What marks a repository that Tare knows.
+/// The file that marks a repository that is set up.
 const FILE: &str = "tare.toml";
-/// The comparison takes no less than this, and no more.
+/// The shortest and the longest time for the comparison.
 const BUDGETS: std::ops::RangeInclusive<Duration> = Duration::from_secs(30)..=Duration::from_secs(180);
-/// It starts the service for two pilots, and twice in each of eight blocks, and should measure for as long as that takes.
+/// The comparison starts the service for two pilots and twice in each of eight blocks: 18 starts. It should
+/// measure for as long.
 const BUDGET_STARTS: u32 = 36;
 
 /// Set up a repository: find out how its service is started, what it answers, and write `tare.toml`
@@ -120,7 +121,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
         names.join(", ")
     );
     let compared = compare_with_itself(global, &name, budget);
-    // One that was interrupted has said so, and not what is there without it.
+    // An interrupted comparison reports itself, but not that the files remain.
     if compared.is_ok() && tare_host::signals::received().is_some() {
         tare_host::tell!("{stays}");
     }
@@ -133,11 +134,11 @@ struct Site<'a> {
     global: &'a Global,
     folder: &'a Path,
     name: &'a str,
-    /// The user typed the command, and so allows it.
+    /// Whether the user typed the command, and thereby allows it.
     is_typed: bool,
 }
 
-/// `--command` is right; else what the files say.
+/// The ways to start the service: `--command`, or else those that the files suggest.
 fn guesses(folder: &Path, command: Option<&str>) -> Vec<Guess> {
     match command {
         Some(command) => {
@@ -157,12 +158,12 @@ fn listed(guesses: &[Guess]) -> String {
     guesses.iter().map(line).collect()
 }
 
-/// What the user names, or a document of the repository; else nothing, and the service itself may say it.
+/// The user's requests, or those of a document in the repository. If empty, the service may have a document.
 fn asked(folder: &Path, args: &Args) -> anyhow::Result<Vec<Question>> {
     if args.asked.is_empty() { Ok(documented(folder)) } else { args.asked.or_root() }
 }
 
-/// What an OpenAPI document of the repository says can be asked for.
+/// The requests of an OpenAPI document in the repository.
 fn documented(folder: &Path) -> Vec<Question> {
     let names = ["openapi.yaml", "openapi.yml", "openapi.json"];
     let found = names.into_iter().find_map(|name| Some((name, document::read(&folder.join(name)).ok()?)));
@@ -176,7 +177,7 @@ fn documented(folder: &Path) -> Vec<Question> {
     }
 }
 
-/// Builds and starts the service in one way after the other.
+/// Builds and starts the service in one way after the other, until it answers.
 fn first_that_answers<'g>(
     site: &Site,
     guesses: &'g [Guess],
@@ -186,7 +187,7 @@ fn first_that_answers<'g>(
         tare_host::tell!("trying `{}`", guess.command);
         match try_one(site, guess, &mut asked) {
             Ok(learned) => return Ok(Some((guess, learned))),
-            // It is started so; what it is asked is another matter.
+            // This is the right way to start it; the refused request is another problem.
             Err(error) if matches!(error.downcast_ref(), Some(LearnError::Refused { .. })) => {
                 let what = format!("`{}` starts it; give --get a path that it serves", guess.command);
                 return Err(error.context(what));
@@ -201,7 +202,7 @@ fn first_that_answers<'g>(
     Ok(None)
 }
 
-/// Where CI would start it: in a clean checkout. What only this work tree has, such as a `.venv`, is not there.
+/// Tries one way in a clean checkout, as CI would: files of the work tree only, such as `.venv`, are absent.
 fn try_one(site: &Site, guess: &Guess, asked: &mut Vec<Question>) -> anyhow::Result<Learned> {
     let Site { global, folder, name, is_typed } = *site;
     let text = ProjectText { name, guess, base: "", has_contract: false }.text();
@@ -218,11 +219,11 @@ fn try_one(site: &Site, guess: &Guess, asked: &mut Vec<Question>) -> anyhow::Res
     trust::ask(&here, here.rows([name])?.iter().map(|row| &row.service))?;
     let checkout = Checkout::of(folder, &here.shelf())?;
     let mut clean = global.open_at(&Root::of_text(&checkout.folder, &text)?)?;
-    // They are the same commands, and were asked for above.
+    // The commands are the same, and were allowed above.
     clean.trusts_all = true;
     let learned =
         learn_in(&clean, name, asked, &here.scratch("init")).with_context(|| where_it_failed(&checkout))?;
-    // Whoever has a repository set up wants its commands run later, too.
+    // The user sets up the repository, and wants to run its commands later too.
     allow()?;
     Ok(learned)
 }
@@ -248,7 +249,8 @@ fn learn_in(
     loop {
         let learned = asked::learn(workspace, &rows, asked, &settings, scratch);
         let Err(error) = learned else { return learned };
-        // Of several requests one that is refused is left out: a document may name what this service does not have.
+        // If one of several requests is refused, it is left out: a document may name paths that the service
+        // does not have.
         match error.downcast_ref() {
             Some(LearnError::Refused { asked: refused, .. }) if asked.len() > 1 => {
                 tare_host::tell!("{} {error:#}", paint("33", "left out:"));
@@ -260,7 +262,7 @@ fn learn_in(
     }
 }
 
-/// What its own document says, or its root.
+/// The requests of the service's own document, or its root.
 fn of_the_service(published: Option<(&'static str, Vec<Question>)>) -> Vec<Question> {
     let root = || vec![Question::new("GET", "/", None)];
     published.map_or_else(root, |(place, asked)| {
@@ -288,7 +290,7 @@ fn write(folder: &Path, files: &[(PathBuf, String)]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What differs between two processes of one build was made by the machine.
+/// Compares the service with itself: a difference between two processes of one build comes from the machine.
 fn compare_with_itself(global: &Global, name: &str, budget: Duration) -> anyhow::Result<Outcome> {
     tare_host::tell!("comparing {name} with itself, to see what this machine can see");
     let budget = format!("{}ms", budget.as_millis());
@@ -296,12 +298,12 @@ fn compare_with_itself(global: &Global, name: &str, budget: Duration) -> anyhow:
     compare::run_words(global, &words)
 }
 
-/// For a service that takes so long until its first answer.
+/// The time for comparing a service with this start-up time.
 fn budget(start_up: Duration) -> Duration {
     (start_up * BUDGET_STARTS).clamp(*BUDGETS.start(), *BUDGETS.end())
 }
 
-/// The name of the folder, as far as a service can have it.
+/// The name of the folder, reduced to valid characters.
 fn name_of(folder: &Path) -> String {
     let name = folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let kept: String =
@@ -312,7 +314,7 @@ fn name_of(folder: &Path) -> String {
     }
 }
 
-/// The branch that pull requests are merged into.
+/// The base branch of pull requests.
 fn base(folder: &Path) -> String {
     revisions::default_branch(folder).unwrap_or_else(|| "origin/main".to_owned())
 }

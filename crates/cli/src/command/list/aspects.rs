@@ -1,4 +1,5 @@
-//! `tare list --aspects`: licences, dependencies, sizes and costs; and with `--measure` two figures for which it starts the service.
+//! `tare list --aspects`: licences, dependencies, sizes and costs. With `--measure` it starts the service for
+//! two more figures.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,7 +29,7 @@ use crate::{
     trust, workspace,
 };
 
-/// Long licences are cut in the table, and whole in JSON.
+/// The width of the licence column; JSON has the full text.
 const LICENCE: usize = 22;
 
 #[derive(Serialize)]
@@ -36,14 +37,14 @@ struct FootprintLine {
     service: String,
     language: String,
     framework: String,
-    /// The record of the last good build.
+    /// The version in the record of the last good build.
     version: Option<String>,
     #[serde(flatten)]
     aspects: Footprint,
 }
 
 pub(super) fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool) -> anyhow::Result<Outcome> {
-    // Cargo and Go are asked in the folders of services, where a file may say which program they become.
+    // Cargo and Go run in the folders of services, where a file may redirect them to another program.
     trust::ask(workspace, rows.iter().map(|row| &row.service))?;
     let releases = Releases::load(&workspace.root)?;
     let kept = Kept::new(&workspace.scratch("aspects"));
@@ -67,7 +68,7 @@ pub(super) fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool
     Ok(outcome)
 }
 
-/// Measures what can be built. Each figure is kept as soon as it is there, so that an interrupt costs one service.
+/// Measures the services that can be built. Figures are stored at once: an interrupt costs one service.
 fn measure_all(workspace: &Workspace, rows: &[Row], kept: &Kept) -> anyhow::Result<Outcome> {
     let interrupt = signals::listen()?;
     let supervisor = workspace::supervisor(workspace, rows.iter().map(|row| &row.service))?;
@@ -94,7 +95,7 @@ fn measure_all(workspace: &Workspace, rows: &[Row], kept: &Kept) -> anyhow::Resu
 struct Failure {
     word: &'static str,
     reason: String,
-    /// Absent if nothing is wrong: it was not asked for, or not built yet.
+    /// `None` if nothing is wrong: the service was not selected, or is not built yet.
     outcome: Option<Outcome>,
 }
 
@@ -135,7 +136,7 @@ impl Measuring<'_> {
         put.map_err(|error| fail("not kept", Some(Outcome::SetUp))(error.to_string()))
     }
 
-    /// The smallest question that the service answers.
+    /// The contract with the smallest request that the service answers.
     fn contract(&self, service: &Service) -> Option<&Contract> {
         let declared = &service.contracts;
         let hello = declared.iter().find(|name| *name == "hello");
@@ -192,7 +193,7 @@ fn cells(line: &FootprintLine) -> [Value; 10] {
     ]
 }
 
-/// In brackets if only the manifest says it, with a mark if the package says something else.
+/// The licence: in brackets if only the manifest states it, with a mark if the package states another.
 fn licence(licence: &Licence) -> String {
     let mark = if licence.contradiction.is_some() { "!" } else { "" };
     let whole = format!("{}{mark}", licence.spdx);

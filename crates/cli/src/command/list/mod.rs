@@ -58,10 +58,10 @@ struct Listing {
     style: Style,
     contracts: Vec<String>,
     settings: Vec<Setting>,
-    /// What a build of it fetches.
+    /// The sources that its build fetches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sources: Vec<GitSource>,
-    /// As the last good build reported it.
+    /// The version that the last good build reported.
     version: Option<String>,
 }
 
@@ -94,7 +94,7 @@ fn line(workspace: &Workspace, row: &Row) -> Listing {
     }
 }
 
-/// `look` of each row, in their order, several at a time: each waits for processes.
+/// Applies `look` to all rows in parallel, because each call waits for processes. The results are in order.
 pub(super) fn in_parallel<T: Send>(rows: &[Row], look: impl Fn(&Row) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let work = || -> Vec<(usize, T)> {

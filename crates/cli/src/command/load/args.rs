@@ -1,4 +1,4 @@
-//! The command line of `tare load`: habits of wrk, wrk2, hey and curl, each with its limits.
+//! The command line of `tare load`: the options of wrk, wrk2, hey and curl, each with its limits.
 
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 

@@ -1,6 +1,6 @@
-//! `tare load --calibrate`: what the generator can do on this machine, against the raw-socket server, which costs least.
+//! `tare load --calibrate`: the generator's limits on this machine, against the cheapest server, raw-socket.
 //!
-//! Every figure is measured within these seconds. If there are two CPUs, the server has one and the generator the other.
+//! Every figure is measured now. With two CPUs or more, the server and the generator have one each.
 
 use std::{
     net::Ipv4Addr,
@@ -42,13 +42,13 @@ const DRIVERS: [DriverKind; 2] = [DriverKind::IoUring, DriverKind::Epoll];
 const WARM_UP: Duration = Duration::from_millis(200);
 const SECOND: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(2);
-/// A SYN that a busy machine drops comes back after 1, 3 and 7 s.
+/// A SYN that a busy machine drops is sent again after 1, 3 and 7 s.
 const OPEN_WITHIN: Duration = Duration::from_secs(10);
 /// How long the server may take to end.
 const GRACE: Duration = Duration::from_secs(3);
-/// From this share of its time on, the generator is the limit.
+/// The busy share from which the generator is the limit.
 const BUSY: f64 = 0.95;
-/// Neither side is ever behind at this rate: the latency is the floor.
+/// A low rate at which neither side is late, so the latency is the lower bound.
 const FLOOR_PER_S: f64 = 1_000.0;
 /// The rate for which lateness is reported.
 const LAG_PER_S: f64 = 20_000.0;
@@ -77,14 +77,14 @@ struct Measured {
     answers_per_s: f64,
     generator_cpu_ns_per_answer: f64,
     generator_busy_share: f64,
-    /// Absent if there were too few answers for it, as the others.
+    /// `None` if there were too few answers, as for the other percentiles.
     latency_ns_p50: Option<u64>,
     latency_ns_p99: Option<u64>,
-    /// In an open loop only, as the next two are.
+    /// Only in an open loop, as for the next two fields.
     schedule_lag_ns_p50: Option<u64>,
     schedule_lag_ns_p99: Option<u64>,
     schedule_lag_ns_p999: Option<u64>,
-    /// Failed, or without an answer.
+    /// Requests that failed, or had no answer.
     errors: u64,
 }
 
@@ -188,7 +188,7 @@ impl Bench {
     }
 }
 
-/// All of them for one driver, about 5 s.
+/// All trials for one driver, about 5 s.
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let open = |rate_per_s| -> anyhow::Result<Schedule> {
         let profile = Profile::constant(rate_per_s)?;
@@ -270,7 +270,7 @@ fn text(found: &Calibration, look: Look) -> String {
 
 fn notes(found: &Calibration) -> Vec<String> {
     let missing = found.missing.iter().map(|missing| format!("{}: {}", missing.driver, missing.reason));
-    // What limited the closed loop decides how its rate is to be read.
+    // The meaning of the closed loop's rate depends on what limited it.
     let closed = found.rows.iter().filter(|row| row.connections > 1 && row.schedule_lag_ns_p50.is_none());
     let limits = closed.map(|row| {
         let limit = match row.generator_busy_share >= BUSY {

@@ -1,5 +1,5 @@
-//! What the intervals of a load show that its sums do not: memory of the server that only grows, and failures that all lie in a part
-//! of the load. Pure: intervals in, sentences out.
+//! Findings in the intervals of a load that its totals do not show: memory that only grows, and failures
+//! confined to a part of the load. Pure: intervals in, sentences out.
 
 use std::time::Duration;
 use tare_load::units::several;
@@ -12,12 +12,12 @@ use tare_load::{Interval, units::spell_duration};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Failures in a part of the load that is longer are failures of the load.
+/// Failures that spread over a larger part of the load concern the whole load.
 const PART_MAX: f64 = 1.0 / 3.0;
-/// Fewer failures have no course: the time of the first one says all.
+/// With fewer failures, the time of the first one is enough.
 const FAILURES_MIN: u64 = 2;
 
-/// How much memory the server has as it answers.
+/// The server's memory over the number of its answers.
 #[derive(Debug, Default)]
 pub(super) struct ServerMemory {
     answered: u64,
@@ -25,7 +25,7 @@ pub(super) struct ServerMemory {
 }
 
 impl ServerMemory {
-    /// At the end of an interval; `bytes` are absent if the server is not seen.
+    /// Adds an interval; `bytes` is `None` if the server's processes are not visible.
     pub(super) fn add(&mut self, interval: &Interval, bytes: Option<u64>) {
         self.answered += interval.measures.tally.answered;
         self.course.extend(bytes.map(|bytes| (self.answered, bytes)));
@@ -36,7 +36,7 @@ impl ServerMemory {
     }
 }
 
-/// Failures by intervals: the end of each, and how many.
+/// The end of each interval, and the number of its failures.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct FailureCourse(Vec<(u64, u64)>);
 
@@ -46,7 +46,7 @@ impl FailureCourse {
         self.0.push((interval.to_ns, tally.failed.total() + tally.connection_failed.total()));
     }
 
-    /// That all of them lie in a small part of the load.
+    /// A note if all failures lie in a small part of the load.
     pub(super) fn note(&self) -> Option<String> {
         let is_failing = |(_, failed): &(u64, u64)| *failed > 0;
         let (first, last) = (self.0.iter().position(is_failing)?, self.0.iter().rposition(is_failing)?);

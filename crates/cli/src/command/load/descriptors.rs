@@ -1,12 +1,12 @@
-//! File descriptors: each connection takes one, and the usual limit of 1024 is soon spent.
+//! File descriptors: each connection takes one, and the usual limit of 1024 is low.
 
 use anyhow::bail;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// For standard streams, drivers, files and the probe.
+/// Descriptors for standard streams, drivers, files and the probe.
 const BESIDE: u64 = 64;
 
-/// Raises the limit of this process if the connections need it: up to the hard limit, and beyond it where the
+/// Raises the limit of this process if the connections need it: up to the hard limit, and beyond it if the
 /// system allows that.
 pub(super) fn ensure_for(connections: usize) -> anyhow::Result<()> {
     let needed = connections as u64 + BESIDE;
@@ -37,7 +37,7 @@ mod tests {
         let before = getrlimit(Resource::Nofile);
         ensure_for(1).unwrap();
         assert_eq!(getrlimit(Resource::Nofile), before);
-        // More than any kernel allows (fs.nr_open), root or not.
+        // More than any kernel allows (fs.nr_open), even for root.
         let refused = ensure_for(1 << 40).unwrap_err().to_string();
         assert!(refused.contains("`ulimit -n 1099511627840`"), "{refused}");
     }

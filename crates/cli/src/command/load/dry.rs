@@ -1,10 +1,10 @@
-//! What `--dry-run` prints: everything that would be done. Nothing is sent.
+//! The output of `--dry-run`: everything that would be done. Nothing is sent.
 
 use tare_load::units::spell_duration;
 
 use super::{Job, expect, plan::describe};
 
-/// More requests of a contract are not shown.
+/// The most requests of a contract that are shown.
 const REQUESTS_SHOWN: usize = 8;
 
 /// The requests byte for byte, the expectation and the plan.

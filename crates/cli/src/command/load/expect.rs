@@ -1,5 +1,5 @@
-//! What every response is compared with: learned from the server before the load, given by the user, or required by a
-//! contract. Under load nothing is learned any more.
+//! The expected responses: learned from the server before the load, given by the user, or required by a
+//! contract. Under load nothing more is learned.
 
 use std::{collections::BTreeMap, time::Duration};
 use tare_load::units::several;
@@ -14,22 +14,22 @@ use tare_service::{
 
 use crate::command::target::unanswered::Asker;
 
-/// From this status on an answer is right only if the user says so.
+/// An answer with this status or above is correct only if the user says so.
 const ERROR_STATUS: u16 = 400;
-/// How much of an unexpected body is shown.
+/// The number of bytes of an unexpected body that are shown.
 const SHOWN_BYTES: usize = 60;
-/// More checks are not printed one by one.
+/// The most checks that are printed one by one.
 const NAMED_MAX: usize = 4;
-/// Number of requests that are asked before the load if placeholders vary them.
+/// The number of requests sent before the load if placeholders vary them.
 const VARIED_ASKED: usize = 3;
-/// How long what comes behind an answer is waited for: a server may write it apart.
+/// How long to wait for bytes after an answer: a server may write them separately.
 const SETTLES_WITHIN: Duration = Duration::from_millis(2);
-/// Behind how many answers it is waited for.
+/// The number of answers after which this wait is done.
 const SETTLED_MAX: usize = 100;
-/// How often each request is sent before the load, and as often again more than a second after that.
+/// How often each request is sent before the load, and again after more than a second.
 const TIMES: usize = 1;
 
-/// What the user says is right.
+/// The user's rules for a correct answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Rules {
     pub no_check: bool,
@@ -37,7 +37,7 @@ pub(super) struct Rules {
     pub body: Option<Vec<u8>>,
 }
 
-/// What can be asked: a server, or a list of answers in a test.
+/// A source of answers: a server, or a list in a test.
 pub(super) trait Ask {
     /// The answer to one request, on a connection of its own.
     fn ask(&mut self, exchange: &Exchange) -> anyhow::Result<Response>;
@@ -49,9 +49,9 @@ pub(super) trait Ask {
 pub(super) struct Server<'a> {
     endpoint: &'a Endpoint,
     channel: &'a Channel,
-    /// How long a whole answer may take.
+    /// The time limit for a whole answer.
     patience: Duration,
-    /// How many questions it was asked.
+    /// The number of requests so far.
     asked: usize,
 }
 
@@ -86,16 +86,15 @@ impl Ask for Server<'_> {
     }
 }
 
-/// What is known before a load.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Learned {
-    /// In words, what responses are compared with.
+    /// The check of responses, in words.
     pub check: String,
-    /// Each is one sentence.
+    /// Warnings, each one sentence.
     pub warnings: Vec<String>,
 }
 
-/// Fills in what is right for each exchange.
+/// Fills in the correct response of each exchange.
 pub(super) fn learn(
     server: &mut impl Ask,
     exchanges: &mut [Exchange],
@@ -111,7 +110,7 @@ pub(super) fn learn(
     let alike: Vec<Alike> =
         places.into_iter().map(|(name, places)| Alike::of(name, places, exchanges)).collect();
     let asked = alike.iter().flat_map(|alike| alike.asked().iter().map(|place| &exchanges[*place])).collect();
-    // Only a body that is to be learned can change with time.
+    // Only a learned body can change with time.
     let is_patient = rules.body.is_none() && alike.iter().any(|alike| !alike.varies);
     let mut questions = Questions { server, asked, rules, is_patient };
     let count = questions.asked.len();
@@ -133,7 +132,7 @@ pub(super) fn learn(
     Ok(Learned { check, warnings })
 }
 
-/// Requests of one name: the same request, or one that placeholders vary.
+/// Requests of one name: identical ones, or one that placeholders vary.
 struct Alike {
     name: String,
     places: Vec<usize>,
@@ -147,7 +146,7 @@ impl Alike {
         Alike { name, places, varies }
     }
 
-    /// The places of those that are asked.
+    /// The indices of the requests to send.
     fn asked(&self) -> &[usize] {
         let count = if self.varies { VARIED_ASKED } else { 1 };
         &self.places[..count.min(self.places.len())]
@@ -175,12 +174,12 @@ impl Alike {
     }
 }
 
-/// What a server is asked before the load.
+/// The requests that are sent to the server before the load.
 struct Questions<'a, A> {
     server: &'a mut A,
     asked: Vec<&'a Exchange>,
     rules: &'a Rules,
-    /// Whether the second answers are waited for.
+    /// Whether to wait for the second round of answers.
     is_patient: bool,
 }
 
@@ -194,7 +193,7 @@ impl<A: Ask> Respondent for Questions<'_, A> {
         Ok(Some(answer))
     }
 
-    /// It runs already, and is not started afresh.
+    /// Does nothing: the server is already running.
     fn restart(&mut self) -> anyhow::Result<()> {
         Ok(())
     }
@@ -207,7 +206,7 @@ impl<A: Ask> Respondent for Questions<'_, A> {
 }
 
 impl Rules {
-    /// What the user says is right must come.
+    /// Checks an answer against the user's rules.
     fn ensure_kept(&self, name: &str, answer: &Response) -> anyhow::Result<()> {
         let what = described(answer);
         if let Some(status) = self.status {
@@ -223,7 +222,7 @@ impl Rules {
     }
 }
 
-/// What is known of one exchange.
+/// The result for one exchange.
 struct One {
     expected: Expected,
     check: String,
@@ -269,7 +268,7 @@ fn learn_one(exchange: &Exchange, answers: &[Response], rules: &Rules) -> anyhow
     Ok(One { expected: Expected { status, body }, check, warning })
 }
 
-/// A redirect is quick, and is not what a user sees.
+/// A warning for a redirect: it is quick, and not the page that a user sees.
 fn redirect(name: &str, answer: &Response, rules: &Rules) -> Option<String> {
     let Redirect { status, location } = Redirect::of(answer).filter(|_| rules.status.is_none())?;
     let to = location.map(|to| format!(" to {to}")).unwrap_or_default();
@@ -280,7 +279,7 @@ fn redirect(name: &str, answer: &Response, rules: &Rules) -> Option<String> {
     ))
 }
 
-/// The same of a load that asked nothing before: by what came.
+/// The same for a load without requests beforehand, by the received statuses.
 pub(super) fn unasked_redirect(statuses: &Statuses, is_checked: bool) -> Option<String> {
     let counts = statuses.counts();
     let (status, _) = counts.iter().max_by_key(|(_, count)| *count)?;
@@ -288,14 +287,14 @@ pub(super) fn unasked_redirect(statuses: &Statuses, is_checked: bool) -> Option<
     is_redirect.then(|| format!("most responses have status {status}: this loads a redirect"))
 }
 
-/// Asks each request of a contract once: where the service does not honour it, a load would only count errors.
+/// Sends each request of a contract once: for a service that violates it, a load would only count errors.
 pub(super) fn confirm(
     server: &mut impl Ask,
     contract: &str,
     exchanges: &[Exchange],
 ) -> anyhow::Result<Learned> {
     let mut asked: Vec<&str> = Vec::new();
-    // The steps of a sequence need each other, so they are asked together.
+    // The steps of a sequence depend on each other, so they are sent together.
     for together in exchanges.chunk_by(|_, next| next.step.as_ref().is_some_and(|step| !step.is_first)) {
         if together.iter().all(|exchange| asked.contains(&exchange.name.as_str())) {
             continue;
@@ -310,7 +309,7 @@ pub(super) fn confirm(
     Ok(Learned { check, warnings: Vec::new() })
 }
 
-/// With the values of the steps before it, to which it adds its own.
+/// Sends one step with the captured values of earlier steps, and captures its own.
 fn confirm_one(
     server: &mut impl Ask,
     contract: &str,
@@ -336,7 +335,7 @@ fn confirm_one(
     Ok(())
 }
 
-/// What would be compared, if nothing is asked before the load.
+/// The check in words, if nothing is sent before the load.
 pub(super) fn planned(rules: &Rules, contract: Option<&str>, varies: bool) -> String {
     if rules.no_check {
         return "nothing: --no-check".to_owned();

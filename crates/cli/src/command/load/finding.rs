@@ -1,4 +1,4 @@
-//! Why the figures of a load are not to be trusted: what the engine found in its own counts, and what the machine did.
+//! Reasons to distrust the figures of a load: contradictory counts of the engine, and interference.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ use super::machine::Interference;
 pub(super) enum LoadFinding {
     Engine(Doubt),
     Machine(Interference),
-    /// Of a load from several generators.
+    /// A finding of a load from several generators.
     Fleet(FleetFinding),
 }
 
 impl LoadFinding {
-    /// The stable word of the verdict.
+    /// The stable name of the finding in the verdict.
     pub(super) fn name(&self) -> &'static str {
         match self {
             LoadFinding::Engine(doubt) => doubt.name(),

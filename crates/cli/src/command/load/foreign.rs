@@ -1,4 +1,4 @@
-//! Options of other load generators, and what `tare load` has in their place.
+//! Options of other load generators, and the equivalents of `tare load`.
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
@@ -10,7 +10,7 @@ const NO_KEEP_ALIVE: &str = "connections without keep-alive are --requests-per-c
 const NO_SCRIPT: &str = "there are no scripts here: {{number}} in the URL or body varies it, and --contract NAME sends several \
                          requests";
 
-/// The option as it is typed, and its tip. Options that exist here under the same name are not in it.
+/// The option as typed, and its tip. Options with the same name in `tare load` are not listed.
 const TIPS: [(&str, &str); 24] = [
     ("-z", "-z is -d here, such as -d 30s"),
     ("--http3", VERSIONS),
@@ -38,19 +38,19 @@ const TIPS: [(&str, &str); 24] = [
     ("-l", "-l is -L here"),
 ];
 
-/// Replaces what clap would guess: that the word is a value, or an option of another meaning with a similar name.
+/// Replaces clap's suggestion of a value, or of a similar name with another meaning.
 pub(crate) fn advise(error: &mut Error) {
     if error.kind() != ErrorKind::UnknownArgument {
         return;
     }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return };
     let tip = tip(word);
-    // A load needs no checkout, so no word is a slip of --root.
+    // A load needs no checkout, so the word is no misspelt --root.
     let is_root =
         |similar: &ContextValue| matches!(similar, ContextValue::String(option) if option == "--root");
     if tip.is_some() || error.get(ContextKind::SuggestedArg).is_some_and(is_root) {
         error.remove(ContextKind::SuggestedArg);
-        // That of clap has the similar option in it.
+        // The usage line of clap contains the similar option.
         error.insert(ContextKind::Usage, ContextValue::StyledStr(USAGE.into()));
     }
     if let Some(tip) = tip {

@@ -1,5 +1,5 @@
-//! A load whose generators, and whose service, this command starts on a cluster. It is their controller, and removes them after the
-//! load. What a group is on an engine is in the crate `cluster`; what agents do is in [`super::agents`].
+//! A load whose generators, and whose service, this command starts on a cluster. It is their controller, and
+//! removes them after the load. The crate `cluster` manages the group; [`super::agents`] controls the agents.
 
 use std::{
     collections::BTreeMap,
@@ -21,21 +21,21 @@ use super::{
 };
 use crate::{exit::Outcome, output::print, workspace::Global};
 
-/// The program, as the PATH of an image finds it.
+/// The program, which an image must have in its PATH.
 const PROGRAM: &str = "tare";
-/// The host of the URL stands for the service.
+/// The URL host that stands for the service.
 const SERVICE_HOST: &str = "service";
-/// The built-in server, by its name in the catalogue.
+/// The name of the built-in server in the catalogue.
 const RAW_SOCKET: &str = "raw-socket";
-/// Pods have a network of their own, so no other program has it.
+/// The port of agents. Pods have a network of their own, so no other program uses it.
 const AGENT_PORT: u16 = 7070;
-/// What the controller may take beyond start and load.
+/// The controller's time in addition to start and load.
 const REST: Duration = Duration::from_secs(60);
 const NAME_BYTES: usize = 4;
 
 /// The rest of `tare load`, if an engine starts the generators.
 pub(super) fn execute(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
-    // What can be wrong with the words is found before anything is started.
+    // Check the arguments before anything is started.
     let job = Job::new(global, &args)?;
     let server = server(&args, &url::parse(&job.url)?)?;
     let plan = plan(&args, &job, server.port)?;
@@ -70,7 +70,7 @@ fn load(
     let waits = Waits { interrupt, tell: &tell };
     let service = group.start_service(waits)?;
     if let Some(pod) = &service {
-        // The service was started for this load, so the command gives both permissions.
+        // The service was started for this load, so the command grants both permissions.
         server.host = pod.address.to_string();
         args.group.found = Some(pod.address);
         args.transport.i_may_load = Some(server.host.clone());
@@ -83,7 +83,7 @@ fn load(
     agents::execute(&job, global, args, token, interrupt)
 }
 
-/// An error of an agent with what the engine knows of its pod.
+/// Adds the engine's information about the pod to an error of an agent.
 fn explained(group: &LoadGroup, error: anyhow::Error) -> anyhow::Error {
     let Some((address, is_unreachable)) = address_of(&error) else { return error };
     match group.end_of(address) {
@@ -98,7 +98,7 @@ fn explained(group: &LoadGroup, error: anyhow::Error) -> anyhow::Error {
     error
 }
 
-/// Of the agent that an error is about, and whether it was never reached.
+/// The address of the agent in an error, and whether the agent was never reached.
 fn address_of(error: &anyhow::Error) -> Option<(IpAddr, bool)> {
     let (address, is_unreachable) = match error.downcast_ref()? {
         ControlError::Unreachable { address, .. } => (address, true),
@@ -108,7 +108,7 @@ fn address_of(error: &anyhow::Error) -> Option<(IpAddr, bool)> {
     Some((address.parse::<SocketAddr>().ok()?.ip(), is_unreachable))
 }
 
-/// Which pod is where: errors and the table name agents by their addresses.
+/// Prints where each pod runs: errors and the table identify agents by address.
 fn show(service: Option<&GroupPod>, generators: &[GroupPod]) {
     let mut on: BTreeMap<&str, usize> = BTreeMap::new();
     let kinds = std::iter::repeat_n("generator", generators.len()).chain(["service"]);
@@ -123,7 +123,7 @@ fn show(service: Option<&GroupPod>, generators: &[GroupPod]) {
     }
 }
 
-/// The server as agents are given it. That of the group is known once it has started.
+/// The server for agents. The address of the group's service is known once it has started.
 fn server(args: &Args, url: &Url) -> anyhow::Result<ServerName> {
     let host = &url.host;
     match (&args.group.service, &args.transport.i_may_load) {
@@ -139,7 +139,6 @@ fn server(args: &Args, url: &Url) -> anyhow::Result<ServerName> {
     Ok(ServerName { host: host.clone(), port: url.port, authority: url.authority.clone() })
 }
 
-/// The command of each generator.
 fn generator(args: &Args, server: &ServerName) -> Vec<String> {
     let target = ["--target".to_owned(), server.address()];
     agent(args).into_iter().chain(target).collect()
@@ -187,7 +186,7 @@ fn plan(args: &Args, job: &Job, port: u16) -> anyhow::Result<GroupPlan> {
     })
 }
 
-/// From the start of a pod on.
+/// The time limit of the group, from the start of a pod.
 fn ends_within(args: &Args, job: &Job) -> Duration {
     let lasts = |load: &Load| load.stop.window() + load.stop.drain;
     let warm_up = job.plan.warm_up.as_ref().map_or(Duration::ZERO, lasts);
@@ -200,12 +199,12 @@ fn class(machines: &Machines, name: &str) -> anyhow::Result<MachineClass> {
     found.cloned().with_context(|| format!("unknown class \"{name}\"{}", suggestion(name, names())))
 }
 
-/// What a service of the catalogue is given, which listens where other pods reach it.
+/// The environment of a catalogue service, which must listen where other pods reach it.
 fn variables(port: u16) -> Vec<(String, String)> {
     vec![("PORT".to_owned(), port.to_string()), everywhere()]
 }
 
-/// An agent that starts the service and reads its CPU time.
+/// The command of an agent that starts the service and reads its CPU time.
 fn service_command(args: &Args, command: &str, port: u16) -> anyhow::Result<Vec<String>> {
     let words =
         shlex::split(command).with_context(|| format!("{command:?} has a quote that is not closed"))?;

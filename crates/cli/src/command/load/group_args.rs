@@ -48,14 +48,14 @@ pub(crate) struct GroupArgs {
     pub found: Option<IpAddr>,
 }
 
-/// Generators on machines of a class.
+/// A number of generators on machines of a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Generators {
     pub class: String,
     pub count: usize,
 }
 
-/// `x86:2`
+/// Parses `x86:2`.
 fn generators(text: &str) -> anyhow::Result<Generators> {
     let (class, count) = text.rsplit_once(':').with_context(|| {
         format!("\"{text}\" is no number of generators of a class: give CLASS:N, such as x86:2")

@@ -1,8 +1,8 @@
-//! What else this machine did during a load: the CPU time that was neither the generator's nor the server's.
+//! The CPU time during a load that neither the generator nor the server used.
 //!
-//! The server is a stranger here. It is known by where it listens: the processes that do, and all that descend from them. If
-//! they cannot be seen, as those of another user, or only pass on what a server behind them answers, nothing is said about
-//! others.
+//! Tare did not start the server. The server consists of the processes that listen on its port, and their
+//! descendants. If they are not visible, because another user owns them, or only forward to another server,
+//! no statement about other processes is made.
 
 use std::{collections::BTreeSet, fmt, time::Instant};
 
@@ -14,7 +14,8 @@ use tare_host::{
 };
 use tare_load::Endpoint;
 
-/// Programs that listen for a server in a container, a virtual machine or on another host. What they use is not its share.
+/// Programs that listen for a server in a container, in a virtual machine or on another host. Their CPU time
+/// is not the server's.
 const FORWARDERS: [&str; 9] = [
     "conmon",
     "docker-proxy",
@@ -27,14 +28,14 @@ const FORWARDERS: [&str; 9] = [
     "ssh",
 ];
 
-/// Number of other processes that are named, the busiest first.
+/// The number of other processes that are named, the busiest first.
 const NAMED_MAX: usize = 3;
 
 /// The state of the machine at the start of a load.
 #[derive(Debug)]
 pub(super) struct Before {
     servers: Vec<u32>,
-    /// With all that descend from them.
+    /// The server's processes and all of their descendants.
     family: BTreeSet<u32>,
     cpus: Pinning,
     began: Instant,
@@ -42,23 +43,22 @@ pub(super) struct Before {
     activity: Activity,
 }
 
-/// What was taken during a load.
+/// The CPU time that was used during a load.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct MachineUse {
-    /// Of all CPU time that this program could have had.
+    /// The other processes' share of all CPU time available to this program.
     pub others_share: f64,
     pub stolen_share: f64,
-    /// CPUs that were idle on average.
+    /// The mean number of idle CPUs.
     pub idle_cpus: f64,
-    /// Time in which some process waited for a CPU; absent if the kernel does not report it.
+    /// The share of time in which some process waited for a CPU; `None` if the kernel does not report it.
     pub pressure_share: Option<f64>,
-    /// By how much the first two may be off.
+    /// The uncertainty of the first two shares.
     pub error_share: f64,
-    /// The busiest of the others.
     pub busiest: Vec<Used>,
 }
 
-/// Others took so much that the figures may be theirs.
+/// Other programs used so much that they may have changed the figures.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Interference {
     pub taker: Taker,
@@ -78,12 +78,12 @@ impl Before {
         Before { reading: Reading::take(&cpus, 0), servers, family, cpus, began, activity }
     }
 
-    /// Resident memory of the server's processes that were there at the start and live; `None` if they are not known.
+    /// Resident memory of the server's initial processes that are alive; `None` if they are not known.
     pub(super) fn rss_bytes(&self) -> Option<u64> {
         Some(rss_bytes(&self.family)).filter(|bytes| *bytes > 0)
     }
 
-    /// What was taken since; `None` if the server's own share is not known.
+    /// The CPU time used since; `None` if the server's own share is not known.
     pub(super) fn since(&self) -> Option<MachineUse> {
         let wall_ns = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let accounting = Reading::take(&self.cpus, wall_ns)?.since(self.reading.as_ref()?);
@@ -99,7 +99,7 @@ impl Before {
     }
 }
 
-/// By its name, of which a suffix may say what for: `pasta.avx2`.
+/// Compares the name without its suffix, such as `.avx2` in `pasta.avx2`.
 fn is_forwarder(command: &str) -> bool {
     FORWARDERS.contains(&command.split('.').next().unwrap_or_default())
 }
@@ -119,8 +119,8 @@ impl MachineUse {
         }
     }
 
-    /// The rule of `tare run`, with one exception: here nothing is pinned, so while a whole CPU is idle others take nothing
-    /// that the server or the generator would have had.
+    /// Applies the rule of `tare run`, with one exception. Nothing is pinned here, so while a whole CPU is
+    /// idle, other programs take nothing from the server or the generator.
     pub(super) fn interference(self, share_max: f64) -> Option<Interference> {
         let stolen_max = share_max * (STOLEN_SHARE_MAX / TAKEN_SHARE_MAX);
         let taker = if self.stolen_share - self.error_share > stolen_max {
@@ -175,7 +175,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A second on two CPUs.
+    /// One second on two CPUs.
     fn used(idle_ms: u64, own_ms: u64, steal_ms: u64) -> MachineUse {
         let cpus = Pinning { server: vec![0, 1], generator: vec![0, 1] };
         let times = Times {

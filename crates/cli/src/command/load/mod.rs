@@ -1,7 +1,7 @@
-//! `tare load`: a load on any HTTP server of this machine, without a catalogue of services around it.
+//! `tare load`: loads any HTTP server of this machine, without a catalogue of services.
 //!
-//! [`args`] reads words; [`target`], [`request`] and [`expect`] find out what is sent where and what is right; [`plan`]
-//! fills in the rest. Here they are executed in order. What is printed is up to [`output`].
+//! [`args`] parses options. [`target`], [`request`] and [`expect`] determine the server, the requests and the
+//! correct answers; [`plan`] fills in the rest. This module runs them, and [`output`] prints the result.
 
 mod agents;
 mod args;
@@ -66,9 +66,9 @@ use super::target::{
 };
 use crate::{exit::Outcome, output::print, workspace::Global};
 
-/// A server that falls short of the rate by less is within the noise of the window's edges.
+/// A smaller shortfall of the rate is within the noise at the window's edges.
 const SHORTFALL_NOTED: f64 = 0.01;
-/// What -k means.
+/// The note for -k.
 const UNCHECKED_CERTIFICATE: &str =
     "the certificate was not checked (-k): the answers are of a server that is not known";
 
@@ -110,34 +110,34 @@ struct Job {
 /// A finished load, as every form of the output needs it.
 #[derive(Debug)]
 struct LoadResult<'a> {
-    /// As the user gave it.
+    /// The URL as given by the user.
     url: &'a str,
-    /// What was asked: `GET /`, or `contract rest (7 requests)`.
+    /// The requests: `GET /`, or `contract rest (7 requests)`.
     what: String,
     /// The same with the server: `GET http://127.0.0.1/`.
     asked: String,
-    /// What responses were compared with.
+    /// The check of responses, in words.
     check: String,
     settings: &'a Settings,
     load: &'a Load,
-    /// Each is one sentence: why this driver, what was not reached.
+    /// Notes, each one sentence: why this driver, what was not reached.
     notes: Vec<String>,
-    /// Each is one sentence: what was loaded is perhaps not what was meant.
+    /// Warnings, each one sentence: the load may not be the intended one.
     warnings: Vec<String>,
     report: &'a RunReport,
     findings: Vec<LoadFinding>,
     limits: Limits,
     interference_share_max: f64,
-    /// What others took meanwhile, if that is known.
+    /// The CPU time of other programs, if it is known.
     machine: Option<MachineUse>,
     started_at: jiff::Timestamp,
-    /// Answers a second, interval by interval.
+    /// Answers per second in each interval.
     rates_per_s: Vec<f64>,
-    /// The command line that repeats it, with its seed.
+    /// The command line that repeats the load, with its seed.
     command: String,
-    /// The part of the requests that were due and not answered within the load.
+    /// The share of the due requests that were not answered within the load.
     shortfall: f64,
-    /// What each agent did, if agents sent the load.
+    /// The results of the agents, if agents sent the load.
     fleet: Option<&'a FleetReport>,
 }
 
@@ -154,7 +154,7 @@ impl Job {
         }
         let spec = spec(args)?;
         let (transport, checking) = (&args.transport, &args.checking);
-        // Agents look for the server from where they are.
+        // Agents resolve the address of the server themselves.
         let endpoints = match args.agents.agents.is_empty() && args.group.engine.is_none() {
             true => {
                 let unix = transport.socket.of_one()?;
@@ -192,7 +192,7 @@ impl Job {
         }
     }
 
-    /// What is requested, with the server, and no path twice.
+    /// The request with its server, without repeating a path.
     fn asked(&self) -> String {
         match (&self.contract, self.names().len()) {
             (None, 1) => format!("{} {}", self.method, self.url),
@@ -200,19 +200,19 @@ impl Job {
         }
     }
 
-    /// Of its requests; those that placeholders vary have one.
+    /// The distinct names of its requests; variants by placeholders share one name.
     fn names(&self) -> BTreeSet<&str> {
         self.exchanges.iter().map(|exchange| exchange.name.as_str()).collect()
     }
 
-    /// Whether placeholders make several requests of one.
+    /// Whether placeholders make several variants of a request.
     fn varies(&self) -> bool {
         let requests: BTreeSet<&[u8]> =
             self.exchanges.iter().map(|exchange| exchange.request.as_slice()).collect();
         self.names().len() < requests.len()
     }
 
-    /// Asks the server before the load; returns what its responses will be compared with.
+    /// Learns from the server before the load; returns the expected responses.
     fn learn(&mut self, target: &Endpoint, patience: Duration) -> anyhow::Result<Learned> {
         let trusts = self.spoken.tls.clone().map_or(Trusts::Nothing, Trusts::Own);
         let channel = Channel { protocol: self.spoken.protocol, trusts };
@@ -352,7 +352,7 @@ fn exchanges(
     spec.exchanges(urls, seed)
 }
 
-/// What a reader should know and could not see.
+/// Notes on the load that the figures do not show.
 fn notes(report: &RunReport, load: &Load, short: f64) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(reason) = &report.driver.reason {
@@ -371,7 +371,7 @@ fn notes(report: &RunReport, load: &Load, short: f64) -> Vec<String> {
     notes
 }
 
-/// Every reason not to trust the figures.
+/// Every reason to distrust the figures.
 fn findings(
     report: &RunReport,
     limits: &Limits,
@@ -383,7 +383,7 @@ fn findings(
     doubts.chain(interference.map(LoadFinding::Machine)).collect()
 }
 
-/// What the seconds of a load show and its sums and percentiles do not. An open loop has its failures alone.
+/// Findings in the intervals that totals and percentiles do not show. For an open loop that is failures only.
 fn over_time(recorded: &Recorded, load: &Load) -> Vec<String> {
     let failures = recorded.failures.note().into_iter();
     let (Schedule::Closed { .. }, Some(interval)) = (&load.schedule, load.interval) else {
@@ -393,7 +393,7 @@ fn over_time(recorded: &Recorded, load: &Load) -> Vec<String> {
     failures.chain(steps).chain(not_in_time(&recorded.windows, interval)).collect()
 }
 
-/// In an open loop the rate is that of the schedule.
+/// Changes of the rate. Closed loops only: in an open loop the schedule sets the rate.
 fn level_steps(rates_per_s: &[f64], interval: Duration) -> impl Iterator<Item = String> {
     let note = move |step: level::LevelStep| {
         let after = interval.as_secs_f64() * step.at as f64;
@@ -404,7 +404,7 @@ fn level_steps(rates_per_s: &[f64], interval: Duration) -> impl Iterator<Item = 
     level::steps(rates_per_s).into_iter().map(note)
 }
 
-/// In an open loop the percentiles have it.
+/// Stalls and late answers. Closed loops only: in an open loop the percentiles include them.
 fn not_in_time(windows: &[Window], interval: Duration) -> impl Iterator<Item = String> {
     let unit = format!("intervals of {} s", interval.as_secs_f64());
     let stalls = answers::stalls(windows, &[]).map(|found| found.text(&unit));
@@ -413,12 +413,12 @@ fn not_in_time(windows: &[Window], interval: Duration) -> impl Iterator<Item = S
     stalls.into_iter().chain(late).map(move |note| format!("{note} ({unless})"))
 }
 
-/// As `--cpus` is given, for the agents too.
+/// Parses `--cpus`, for agents too.
 pub(crate) fn cpu_list(text: &str) -> anyhow::Result<Vec<usize>> {
     words::cpus(text)
 }
 
-/// The command line that does the same again.
+/// The command line that repeats the load.
 fn command(words: impl Iterator<Item = String>, seed: Option<u64>) -> String {
     let seed = seed.map(|seed| format!("--seed {seed}"));
     let words = ["tare".to_owned()].into_iter().chain(words.skip(1).map(|word| quoted(&word))).chain(seed);

@@ -1,5 +1,5 @@
-//! Whether the generator may poll: where no CPU of its own is one that the server may use, the server misses nothing by it, and need
-//! not wake the generator.
+//! Whether the generator may poll: if the server cannot use the generator's CPUs, polling takes nothing from
+//! the server, and saves it the work of waking the generator.
 
 use tare_host::{
     cpus,
@@ -9,7 +9,7 @@ use tare_load::{Endpoint, Schedule, Think, Waiting, units::several};
 
 use super::{args::Args, plan::Plan};
 
-/// Makes a closed loop poll that has CPUs of its own, if the user did not say otherwise, and says so.
+/// Makes a closed loop poll if it has CPUs of its own, unless the user chose otherwise. Returns a note.
 pub(super) fn poll_on_them(plan: &mut Plan, args: &Args, target: &Endpoint) -> Option<String> {
     let is_asked =
         args.pace.spin.is_none() && matches!(plan.load.schedule, Schedule::Closed { think: Think::None });
@@ -30,7 +30,7 @@ pub(super) fn poll_on_them(plan: &mut Plan, args: &Args, target: &Endpoint) -> O
     ))
 }
 
-/// Nothing is known of a server without CPUs.
+/// A server without known CPUs may use any.
 fn are_own(generator: &[usize], server: &[usize], threads: usize) -> bool {
     !server.is_empty() && generator.len() >= threads && !generator.iter().any(|cpu| server.contains(cpu))
 }

@@ -1,4 +1,4 @@
-//! From words to values: what the generator is asked to do. Whatever contradicts itself is refused here.
+//! Turns options into the settings of the generator, and refuses contradictions.
 
 use std::time::Duration;
 use tare_load::units::several;
@@ -16,25 +16,24 @@ const CONNECTIONS_DEFAULT: u64 = 64;
 const CONNECTIONS_MAX: u64 = 1_000_000;
 const PIPELINE_MAX: u64 = 1_024;
 const DURATION_DEFAULT: Duration = Duration::from_secs(10);
-/// A server that is gone must not hold a number of requests for ever.
+/// The time limit for a number of requests, in case the server is gone.
 const NUMBER_WITHIN: Duration = Duration::from_secs(3_600);
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Long enough for a SYN that is dropped and sent again.
+/// Long enough for a dropped SYN to be sent again.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often the progress of a load is printed.
+/// The interval of progress lines.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// A server accepts at least this number of connections a millisecond.
+/// A server accepts at least this many connections per millisecond.
 const CONNECTS_PER_MS: u32 = 1;
 
-/// Longer than a timer and the way out of a CPU's sleep usually take.
+/// Longer than the usual delay of a timer and of a CPU's wake-up.
 pub(super) const SPIN: Duration = Duration::from_micros(60);
 
-/// A command line with every default filled in.
+/// The command line with all defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plan {
     pub connections: Connections,
-    /// The load that is reported.
     pub load: Load,
     /// The load before it, which is not reported.
     pub warm_up: Option<Load>,
@@ -77,12 +76,12 @@ impl Plan {
         Ok(Plan { connections: connections(transport, quota)?, load, warm_up })
     }
 
-    /// Connections to open before the load: none if opening them is part of what is measured.
+    /// The number of connections to open before the load: none if opening them is part of the measurement.
     pub(super) fn opened_before(&self) -> usize {
         if self.load.requests_per_connection.is_none() { self.connections.total } else { 0 }
     }
 
-    /// The same, and how long that may take.
+    /// The same number, and the time limit for opening.
     pub(super) fn opening(&self) -> (usize, Duration) {
         let opened = self.opened_before();
         let patience =
@@ -141,15 +140,16 @@ pub(super) fn describe(
     words.join(", ")
 }
 
-/// A generator that polls takes a whole CPU. The server is a stranger here, and may need all of them, so by default the generator
-/// polls only before a request is due, and only if the server has another CPU. Once the server is found more is known: [`super::own_cpus`].
+/// A polling generator takes a whole CPU, and the server may need all of them. So by default the generator
+/// polls only shortly before a request is due, and only if the server has another CPU. [`super::own_cpus`]
+/// decides again once the server is found.
 fn waiting(pace: &PaceArgs, transport: &TransportArgs) -> Waiting {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let has_own = pace.rate.is_some() && usize::from(transport.threads) < cpus;
     pace.spin.unwrap_or(if has_own { Waiting::PollBefore(SPIN) } else { Waiting::Sleep })
 }
 
-/// Whoever gives an answer little time does not mean to wait longer for a connection.
+/// The connect timeout, which is no longer than a short response timeout of the user.
 fn connect_timeout(transport: &TransportArgs, checking: &CheckingArgs) -> Duration {
     let unasked = checking.timeout.map_or(CONNECT_TIMEOUT, |timeout| timeout.min(CONNECT_TIMEOUT));
     transport.connect_timeout.unwrap_or(unasked)

@@ -1,4 +1,4 @@
-//! In which protocol a server is loaded, and how much of it at a time.
+//! The protocol of a load, and its number of streams.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) struct ProtocolArgs {
     pub resume: bool,
 }
 
-/// A protocol, and what it takes.
+/// A protocol and its settings.
 #[derive(Debug, Clone)]
 pub(super) struct Spoken {
     pub protocol: Protocol,
@@ -34,7 +34,7 @@ pub(super) struct Spoken {
 }
 
 impl ProtocolArgs {
-    /// For the server of this URL.
+    /// The protocol for the server of this URL.
     pub(super) fn spoken(&self, url: &Url) -> anyhow::Result<Spoken> {
         let protocol = self.spoken.protocol(url)?;
         self.spoken.ensure_of_use(protocol.is_tls())?;

@@ -1,7 +1,7 @@
-//! The requests of a load as bytes, from curl's habits or from a contract. It sends nothing.
+//! The requests of a load as bytes, from curl-like options or from a contract. It sends nothing.
 //!
-//! What a client sends costs the server time, so nothing is added that was not asked for: a request has `Host`, the
-//! headers of the user, and with a body `Content-Type` and `Content-Length`.
+//! Each byte costs the server time, so nothing is added unasked: a request has `Host`, the headers of the
+//! user, and with a body `Content-Type` and `Content-Length`.
 
 use anyhow::{Context, ensure};
 use tare_agent::job::Draws;
@@ -15,17 +15,17 @@ use tare_service::{
 pub(super) use crate::command::sent::{Header, body, header, method};
 use crate::command::{sent::NO_PLACEHOLDERS, target::url::Url};
 
-/// Number of exchanges that are made where placeholders vary them; after the last one they start again.
+/// The number of exchanges if placeholders vary them; they then repeat.
 const VARIED_EXCHANGES: usize = 512;
-/// Of a contract that draws rows. They are all that one load asks for.
+/// The number of exchanges of a contract that draws rows. A load requests no other rows.
 const EXCHANGES_OF_ROWS: usize = 65_536;
 
-/// What every request has in common.
+/// The common part of all requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RequestSpec {
-    /// By default POST with a body and GET without.
+    /// The method; the default is POST with a body and GET without.
     pub method: Option<String>,
-    /// As given: `Name: value`, `Name;` for an empty value, `Name:` to leave out what would be sent.
+    /// Headers as given: `Name: value`, `Name;` for an empty value, `Name:` to omit a default header.
     pub headers: Vec<Header>,
     pub body: Option<Vec<u8>>,
 }
@@ -47,7 +47,7 @@ impl RequestSpec {
         }
     }
 
-    /// The requests for these URLs, in turns; if placeholders vary one of them, [`VARIED_EXCHANGES`].
+    /// The requests for these URLs, in turn; [`VARIED_EXCHANGES`] of them if placeholders vary one.
     ///
     /// # Errors
     /// A placeholder is unknown.
@@ -65,7 +65,7 @@ impl RequestSpec {
         Ok((0..rounds).flat_map(|_| all.iter_mut().filter_map(Iterator::next).collect::<Vec<_>>()).collect())
     }
 
-    /// Its path, the values of its headers, and its body if that is text.
+    /// The path, the header values, and the body if it is text.
     fn varied(&self, url: &Url) -> anyhow::Result<Varied> {
         let values = self.headers.iter().map(|header| header.value.as_deref().unwrap_or_default());
         let texts: Vec<&str> = values.chain(self.body_text()).collect();
@@ -109,7 +109,7 @@ impl RequestSpec {
     }
 }
 
-/// A request of a contract, and how often it comes.
+/// A request of a contract, and its weight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Only {
     name: String,
@@ -126,7 +126,7 @@ impl Only {
     }
 }
 
-/// `NAME` or `NAME=WEIGHT`.
+/// Parses `NAME` or `NAME=WEIGHT`.
 pub(super) fn only(text: &str) -> anyhow::Result<Only> {
     let Some((name, weight)) = text.split_once('=') else {
         return Ok(Only { name: text.to_owned(), weight: None });
@@ -136,7 +136,8 @@ pub(super) fn only(text: &str) -> anyhow::Result<Only> {
     Ok(Only { name: name.to_owned(), weight: Some(number) })
 }
 
-/// The contract with these requests and sequences as its load, where any are named. One that only verify sends may be named too.
+/// The contract with only the named requests and sequences as its load. Verify-only requests may be named
+/// too.
 pub(super) fn narrowed(of: &Contract, only: &[Only]) -> anyhow::Result<Contract> {
     let mut contract = of.clone();
     if only.is_empty() {
@@ -157,13 +158,13 @@ pub(super) fn narrowed(of: &Contract, only: &[Only]) -> anyhow::Result<Contract>
     Ok(contract)
 }
 
-/// The exchanges of a contract, with the answers that it asks for.
+/// The exchanges of a contract, with its required answers.
 pub(super) fn of_contract(contract: &Contract, seed: u64, url: &Url) -> Vec<Exchange> {
     let (exchanges, exchanges_of_rows) = (VARIED_EXCHANGES, EXCHANGES_OF_ROWS);
     drawn(contract, Draws { rows_seed: seed, exchanges, exchanges_of_rows }, seed, url)
 }
 
-/// The same with these rows, and this number of exchanges at the most.
+/// The same with these rows, and at most this number of exchanges.
 pub(super) fn drawn(contract: &Contract, draws: Draws, seed: u64, url: &Url) -> Vec<Exchange> {
     let count = contract.exchanges_ahead(draws.exchanges, draws.exchanges_of_rows);
     contract.with_rows_of(draws.rows_seed).exchanges_for_load(seed, count, &url.authority)

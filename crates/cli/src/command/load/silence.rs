@@ -1,9 +1,10 @@
-//! Whether a server is gone: a number of requests would otherwise be tried for as long as an hour. That its
-//! connections failed is a doubt of the engine already.
+//! Detects that a server is gone. Otherwise a load with a number of requests would retry for up to an hour.
+//! The engine itself reports that connections failed.
 
 use tare_load::Interval;
 
-/// This many intervals of 1 s without an answer, in each of which connections fail, are more than a hiccup.
+/// The number of consecutive intervals of 1 s without an answer and with failed connections, after which the
+/// load gives up.
 const SILENT_MAX: u32 = 30;
 
 #[derive(Debug, Default)]
@@ -12,11 +13,11 @@ pub(super) struct Silence {
 }
 
 impl Silence {
-    /// Takes the next interval, and says whether it is time to give up.
+    /// Adds an interval, and returns whether to give up.
     pub(super) fn is_over_with(&mut self, interval: &Interval) -> bool {
         let tally = &interval.measures.tally;
         let gone = tally.answered == 0 && tally.connects == 0 && tally.connection_failed.total() > 0;
-        // The interval that ends the load may be short and without a word: once given up is for good.
+        // The interval that ends the load may be short and empty: the decision to give up is final.
         if !self.given_up() {
             self.silent = if gone { self.silent + 1 } else { 0 };
         }

@@ -1,4 +1,4 @@
-//! Values of the command line that are more than a number: think times, lists of CPUs and of addresses.
+//! Composite option values: think times, lists of CPUs and of addresses.
 
 use std::{fmt::Display, net::IpAddr, time::Duration};
 
@@ -13,10 +13,11 @@ pub(super) use super::super::words::duration;
 
 /// More sources than any kernel has ports for.
 const SOURCES_MAX: usize = 65_536;
-/// What the kernel can count.
+/// The highest CPU number of the kernel.
 const CPU_MAX: usize = 4_095;
 
-/// How the generator waits: `always` polling, or polling for `60us` before a request is due, or `0` for not at all.
+/// Parses how the generator waits: `always` polls, `60us` polls that long before a due instant, `0` never
+/// polls.
 pub(super) fn waiting(text: &str) -> anyhow::Result<Waiting> {
     Ok(match text {
         "always" => Waiting::Poll,
@@ -32,7 +33,7 @@ pub(super) fn count(text: &str) -> anyhow::Result<u64> {
     Ok(count)
 }
 
-/// A number of streams. In hey `-m` is the method.
+/// Parses a number of streams. In hey, `-m` is the method.
 pub(super) fn streams(text: &str) -> anyhow::Result<u64> {
     ensure!(
         !text.starts_with(|first: char| first.is_ascii_uppercase()),
@@ -41,18 +42,18 @@ pub(super) fn streams(text: &str) -> anyhow::Result<u64> {
     count(text)
 }
 
-/// The rate of an open loop, and how long its text says that it lasts.
+/// The rate of an open loop, and the duration in its text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rate {
     pub profile: Profile,
-    /// The time of the ramp or of all steps; absent if the last one has none.
+    /// The duration of the ramp or of all steps; `None` if the last step has none.
     pub lasts: Option<Duration>,
 }
 
-/// `20k`, `1k..20k/30s` or `1k:10s,5k:10s`.
+/// Parses `20k`, `1k..20k/30s` or `1k:10s,5k:10s`.
 pub(super) fn rate(text: &str) -> anyhow::Result<Rate> {
     let profile = text.parse::<Profile>()?;
-    // The profile itself goes on for ever; the text was read without a mistake.
+    // The profile has no end; its text was already parsed without an error.
     let duration = |text: &str| units::parse_duration(text).ok();
     let lasts = match text.split_once("..") {
         Some((_, ramp)) => ramp.rsplit_once('/').and_then(|(_, over)| duration(over)),
@@ -61,7 +62,7 @@ pub(super) fn rate(text: &str) -> anyhow::Result<Rate> {
     Ok(Rate { profile, lasts })
 }
 
-/// `100ms`, or `50ms..150ms` for any time between.
+/// Parses `100ms`, or `50ms..150ms` for a uniform range.
 pub(super) fn think(text: &str) -> anyhow::Result<Think> {
     let ns = |text: &str| -> anyhow::Result<u64> {
         Ok(u64::try_from(units::parse_duration(text)?.as_nanos()).unwrap_or(u64::MAX))
@@ -79,7 +80,7 @@ pub(super) fn think(text: &str) -> anyhow::Result<Think> {
     }
 }
 
-/// `0,2-3`: CPUs by their numbers.
+/// Parses CPU numbers: `0,2-3`.
 pub(super) fn cpus(text: &str) -> anyhow::Result<Vec<usize>> {
     let number = |text: &str| {
         let number = text.trim().parse::<usize>().ok().filter(|cpu| *cpu <= CPU_MAX);
@@ -92,7 +93,7 @@ pub(super) fn cpus(text: &str) -> anyhow::Result<Vec<usize>> {
     })
 }
 
-/// `127.0.0.2-127.0.0.9,127.0.1.1`: addresses.
+/// Parses addresses: `127.0.0.2-127.0.0.9,127.0.1.1`.
 pub(super) fn sources(text: &str) -> anyhow::Result<Vec<IpAddr>> {
     let address = |text: &str| {
         text.trim().parse::<IpAddr>().ok().with_context(|| {
@@ -119,7 +120,7 @@ pub(super) fn sources(text: &str) -> anyhow::Result<Vec<IpAddr>> {
     })
 }
 
-/// Parts between commas, each of which may be a range; all items are distinct.
+/// Splits at commas; each part may be a range, and all items are distinct.
 fn list<T: PartialEq + Display>(
     text: &str,
     range: impl Fn(&str) -> anyhow::Result<Vec<T>>,

@@ -1,4 +1,4 @@
-//! Where a form goes: stdout, a file that is there whole or not at all, a folder of files.
+//! The destination of a report: stdout, a file written atomically, or a folder of files.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use tare_report::write::File;
 
 use crate::output;
 
-/// What a form consists of.
 pub(super) enum Content {
     File(Vec<u8>),
     Files(Vec<File>),
 }
 
 impl Content {
-    /// Writes it to a file or into a folder, and says where it is; without a path, or to `-`, it is printed.
+    /// Writes the content to a file or folder, and prints its path. Without a path, or for `-`, writes to
+    /// stdout.
     pub(super) fn deliver(self, to: Option<&Path>) -> anyhow::Result<()> {
         match (self, to.filter(|path| *path != Path::new("-"))) {
             (Content::File(bytes), None) => output::print_bytes(&bytes),

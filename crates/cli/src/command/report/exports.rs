@@ -1,4 +1,4 @@
-//! The formats of other tools: what is written, and what is said of it.
+//! Exports in the formats of other tools.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use tare_stats::Better;
 use super::{Form, deliver::Content, tell_damage};
 use crate::{exit::Outcome, output};
 
-/// Writes a run, or for Otava several.
+/// Exports a run, or several for Otava.
 pub(super) fn run(form: Form, runs: &[PathBuf], to: Option<&Path>) -> anyhow::Result<Outcome> {
     if runs.len() > 1 && form != Form::Otava {
         bail!("{} runs: only --format otava has a row for each run; name one run", runs.len());
@@ -32,7 +32,7 @@ pub(super) fn run(form: Form, runs: &[PathBuf], to: Option<&Path>) -> anyhow::Re
     Ok(Outcome::Fine)
 }
 
-/// What the reader of the other tool does not see.
+/// Prints what the export leaves out.
 fn tell(run: &Exported) {
     tell_damage(&run.damage);
     if run.status != Status::Complete {

@@ -92,7 +92,7 @@ enum Form {
 }
 
 impl Form {
-    /// It is made for another tool: it has valid figures only, and no words of ours.
+    /// Whether the format belongs to another tool: it has valid figures only, and no text of Tare.
     fn is_export(self) -> bool {
         use Form::{Bmf, GithubBigger, GithubSmaller, GoBench, Openmetrics, Otava};
         matches!(self, Bmf | GoBench | GithubBigger | GithubSmaller | Otava | Openmetrics)
@@ -116,7 +116,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
 }
 
 impl Args {
-    /// Where a form goes: what the command line says, or its name in the folder of the run. One without a name goes to stdout.
+    /// The destination: that of the command line, the format's default in the run folder, or stdout.
     fn destination(&self, run: &Path, [html, csv, parquet]: [&str; 3]) -> Option<PathBuf> {
         let name = match self.format {
             Form::Html => Some(html),
@@ -149,8 +149,8 @@ fn report(args: &Args, run: &Path) -> anyhow::Result<Outcome> {
     Ok(if args.format == Form::Junit { checks::verdict(&document.checks).into() } else { Outcome::Fine })
 }
 
-/// Two runs, the second by the first, or more of them in the order of time. What is written goes into the folder of the last
-/// one that is compared, whatever was named after it, and never in place of its own page.
+/// Two runs, the second compared with the first, or a history of more. Files go into the folder of the last
+/// compared run, whatever the order of arguments, and never replace its own page.
 fn several(args: &Args, runs: &[PathBuf]) -> anyhow::Result<Outcome> {
     match args.format {
         Form::Hgrm => {
@@ -168,7 +168,6 @@ fn several(args: &Args, runs: &[PathBuf]) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// The document in a format, or one section of it.
 fn content(document: &Document, form: Form, section: Option<&str>) -> anyhow::Result<Content> {
     let file = |bytes: Vec<u8>| Content::File(bytes);
     let text = |text: String| Content::File(text.into_bytes());
@@ -183,12 +182,12 @@ fn content(document: &Document, form: Form, section: Option<&str>) -> anyhow::Re
         (Form::Html, _) => text(html::html(document)?),
         (Form::Json, _) => text(json::json(document)),
         (Form::Junit, _) => text(junit::junit(document)),
-        // They are no forms of a document.
+        // These formats do not render a document.
         _ => Content::Files(Vec::<File>::new()),
     })
 }
 
-/// Most formats contain it too, but a person at a terminal should not have to search there.
+/// Prints damage. Most formats contain it too, but a person at a terminal should not have to search for it.
 fn tell_damage(damage: &[String]) {
     for sentence in damage {
         tare_host::tell!("{} {sentence}", output::paint("33", "damaged:"));

@@ -1,4 +1,4 @@
-//! What a run folder keeps of its report from the end of the run on: the document as a page, as Markdown and as JSON.
+//! The report that is stored at the end of a run: the document as a page, as Markdown and as JSON.
 
 use std::{fs, io::ErrorKind, path::Path};
 
@@ -17,10 +17,10 @@ pub(crate) const NAME: &str = "report.html";
 /// The short form, for a README or a pull request.
 pub(crate) const MARKDOWN: &str = "report.md";
 
-/// The document of a run that has ended, written into its folder. The run itself is there already: that there is no page must
-/// not look as if there were no run.
+/// Writes the document of a complete run into its folder. The run is already stored: a failure to write the
+/// page must not look like the loss of the run.
 pub(crate) fn keep(run: &Path, say: impl FnOnce(&str)) -> anyhow::Result<Document> {
-    // What was kept before the rest of a run was measured is of another run.
+    // A report that was stored before the run was resumed is out of date.
     match fs::remove_file(run.join(kept::NAME)) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             return Err(error).with_context(|| run.join(kept::NAME).display().to_string());
@@ -38,7 +38,7 @@ pub(crate) fn keep(run: &Path, say: impl FnOnce(&str)) -> anyhow::Result<Documen
     Ok(document)
 }
 
-/// Where its page is, if it has one: on a terminal as a link that opens it.
+/// Prints where the page is, if there is one; on a terminal as a link.
 pub(crate) fn tell_page(run: &Path) {
     let page = run.join(NAME);
     if page.exists() {
@@ -46,7 +46,7 @@ pub(crate) fn tell_page(run: &Path) {
     }
 }
 
-/// Where a run is kept, and how to see it again.
+/// Prints where a run is stored, and how to show it again.
 pub(crate) fn tell_kept(run: &Path) {
     tell_page(run);
     tare_host::tell!("stored in {}; `tare show {0}` prints it again", run.display());

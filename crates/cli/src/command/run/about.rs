@@ -1,4 +1,4 @@
-//! What a report tells of a run besides its figures, looked up while nothing is measured.
+//! Facts in a report besides the figures, collected while nothing is measured.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ use tare_service::{
 
 use crate::command::list::in_parallel;
 
-/// By which command, of which checkout, and what the services of `rows`, which are planned as `planned`, are besides fast.
+/// The command, the checkout, and the facts about the services of `rows`, which are planned as `planned`.
 pub(super) fn about(workspace: &Workspace, rows: &[Row], planned: &[PlannedRow]) -> anyhow::Result<About> {
     let releases = Releases::load(&workspace.root)?;
     let kept = Kept::new(&workspace.scratch("aspects"));
     let builder = workspace.builder();
-    // The folder of a command may be anything: to look through it would take minutes, and say nothing of the service. A server
-    // that runs already has none.
+    // The folder of a command may be any folder: scanning it could take minutes, and says nothing about the
+    // service. A server that is already running has none.
     let has_manifest = |row: &Row| !matches!(row.service.style, Style::Own | Style::Running);
     let built =
         rows.iter().zip(planned).filter(|(row, planned)| planned.content.is_some() && has_manifest(row));

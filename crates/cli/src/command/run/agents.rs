@@ -1,5 +1,5 @@
-//! `tare run --agents`: agents send the load of an interleaved experiment. What must hold of them is looked at before anything is
-//! built; what each is to do in a slice is made by the executor.
+//! `tare run --agents`: agents send the load of an interleaved experiment. The requirements are checked
+//! before anything is built. The executor makes the job of each slice.
 
 use std::{
     collections::BTreeMap,
@@ -39,11 +39,11 @@ pub(crate) struct AgentOptions {
     serve_on: Option<Ipv4Addr>,
 }
 
-/// What the user gives for the agents of a run, and no run stores.
+/// The user's options for agents, which no run stores.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Access<'a> {
     token_file: Option<&'a Path>,
-    /// The hosts that may be loaded although they are another machine for an agent.
+    /// Hosts that may be loaded although they are not the machine of an agent.
     may_load: &'a [String],
 }
 
@@ -52,7 +52,7 @@ impl AgentOptions {
         !self.agents.is_empty()
     }
 
-    /// The address at which services of this machine are another machine for agents.
+    /// The address at which agents on other machines reach services of this machine.
     pub(super) fn serve_on(&self) -> Option<Ipv4Addr> {
         self.serve_on
     }
@@ -61,7 +61,7 @@ impl AgentOptions {
         Access { token_file: self.token_file.as_deref(), may_load }
     }
 
-    /// The plan with its load from agents, if some were given.
+    /// The plan with its load from agents, if there are any.
     pub(super) fn enter(&self, plan: Plan) -> Plan {
         let serve_on = self.serve_on.unwrap_or(Ipv4Addr::LOCALHOST);
         match self.is_given() {
@@ -71,7 +71,7 @@ impl AgentOptions {
     }
 }
 
-/// Whether the contracts of a plan can be checked by agents, each of which sees its own answers.
+/// Checks that agents, each of which sees only its own answers, can check the contracts of a plan.
 pub(super) fn check_contracts(workspace: &Workspace, plan: &Plan) -> anyhow::Result<()> {
     if plan.agents.is_none() {
         return Ok(());
@@ -94,7 +94,7 @@ fn names(plan: &Plan) -> impl Iterator<Item = &str> {
     plan.points.iter().map(|point| point.contract.as_str())
 }
 
-/// Connects to the agents of a plan, if it has some.
+/// Connects to the agents of a plan, if it has any.
 pub(super) fn connect(
     workspace: &Workspace,
     plan: &Plan,
@@ -125,7 +125,7 @@ pub(super) fn connect(
     Ok(Some(fleet))
 }
 
-/// The contract as agents are sent it; absent if it is built in.
+/// The contract's text for agents; `None` if the contract is built in.
 fn text(workspace: &Workspace, run: &Path, name: &str) -> anyhow::Result<Option<String>> {
     match name {
         learn::NAME => text_alone(name, &asked::learned_path(run)).map(Some),
@@ -137,7 +137,7 @@ fn text(workspace: &Workspace, run: &Path, name: &str) -> anyhow::Result<Option<
 struct Candidate<'a> {
     address: &'a str,
     about: &'a About,
-    /// Whether it is on this machine, in whichever network.
+    /// Whether it is on this machine, in any network namespace.
     is_here: bool,
 }
 
@@ -156,8 +156,8 @@ impl Candidate<'_> {
         Ok(())
     }
 
-    /// What an agent spends on this machine is known, and is taken for the generator's. On the CPUs of a service it would be a
-    /// disturbance that is not seen.
+    /// Checks the CPUs of an agent on this machine. Its CPU time counts as the generator's. On the CPUs of a
+    /// service it would be unnoticed interference.
     fn check_cpus(&self, plan: &Plan) -> anyhow::Result<()> {
         let Candidate { address, about, is_here } = self;
         let of_generator = &plan.pinning.generator;
@@ -171,7 +171,7 @@ impl Candidate<'_> {
         Ok(())
     }
 
-    /// A server on another machine takes the permission of both sides: that of the user, and that of the agent.
+    /// A server on another machine needs two permissions: from the user, and from the agent.
     fn check_permission(&self, server: &ServerName, access: Access<'_>) -> anyhow::Result<()> {
         let Candidate { address, about, .. } = self;
         if about.machine == machine() {
@@ -194,7 +194,8 @@ impl Candidate<'_> {
     }
 }
 
-/// What agents will be asked to load: services of which each start has a port of its own, and servers that run already.
+/// The servers that agents will load: services, each of whose starts has a port of its own, and servers that
+/// are already running.
 fn servers(plan: &Plan) -> Vec<ServerName> {
     let own = plan.agents.iter().filter(|_| plan.rows.iter().any(|row| !row.is_running()));
     let own = own.map(|agents| (agents.serve_on.to_string(), 0));

@@ -1,4 +1,4 @@
-//! What comes before the measuring, in words: which services must be built, and how long that took the last time.
+//! The steps before the measurement, in words: the services to build, and the duration of their last builds.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tare_service::{
 
 use crate::{output::paint, progress::duration};
 
-/// A plan of a service whose program or script is not there would be a plan of nothing.
+/// Fails if the program or script of a service is missing: its plan would be meaningless.
 pub(crate) fn refuse_absent<'s>(services: impl IntoIterator<Item = &'s Service>) -> anyhow::Result<()> {
     for service in services {
         let (id, folder) = (&service.id, service.folder.display());
@@ -37,7 +37,7 @@ struct Due<'a> {
     last: Option<Duration>,
 }
 
-/// The lines of a plan. Nothing is run for them, so a toolchain that has changed since is not seen.
+/// The lines of a plan. Nothing is run for them, so a changed toolchain is not noticed.
 pub(super) fn text(plan: &Plan, rows: &[Row], workspace: &Workspace) -> String {
     let mut services: Vec<&Row> = Vec::new();
     for (planned, row) in plan.rows.iter().zip(rows) {

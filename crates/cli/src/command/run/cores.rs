@@ -8,7 +8,7 @@ use tare_bench::{
 use tare_host::cpus;
 use tare_service::catalogue::Row;
 
-/// The plan, and the rows that it is made of in place of `rows`. `twin` is the label of the reference's second row.
+/// The plan, and its rows, which replace `rows`. `twin` is the label of the reference's second row.
 pub(super) fn plan(
     experiment: &mut Experiment,
     cores: &Cores,

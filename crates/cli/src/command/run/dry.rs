@@ -28,7 +28,7 @@ pub(super) fn show_plan(
     })
 }
 
-/// What is run to build revisions: the commands of a repository, or those that its lock files stand for.
+/// The commands that build revisions: those of a repository, or those for its lock files.
 fn builds(rows: &[Row]) -> String {
     let line = |row: &Row| {
         let steps: Vec<String> = row.service.build.iter().map(|step| step.command.join(" ")).collect();
@@ -58,7 +58,7 @@ fn text(plan: &Plan) -> String {
     }
 }
 
-/// What every plan begins with.
+/// The first lines of every plan.
 fn head(plan: &Plan) -> String {
     let labels: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
     let (title, question) = (&plan.title, &plan.question);
@@ -70,7 +70,7 @@ fn head(plan: &Plan) -> String {
     format!("{title}\n{question}\n\nservices    {} ({})\n{left_out}", labels.len(), labels.join(", "))
 }
 
-/// What decides where, and in which order, anything is run.
+/// The lines about CPUs, isolation and order.
 fn site(plan: &Plan) -> String {
     let Pinning { server, generator } = &plan.pinning;
     let network = if plan.isolates { "network     one of its own for each service\n" } else { "" };
@@ -89,7 +89,7 @@ fn site(plan: &Plan) -> String {
     format!("{cpus}{network}{agents}seed        {}\n", plan.seed)
 }
 
-/// Of an experiment over several cores: a line for each number of threads that is measured.
+/// One line per number of threads, for an experiment over several cores.
 fn cores(plan: &Plan) -> String {
     let line = |threads: &usize| {
         let row = plan.rows.iter().find(|row| row.threads == Some(*threads) && row.pinning.is_some())?;
@@ -106,12 +106,12 @@ fn generator_threads(plan: &Plan) -> String {
     }
 }
 
-/// The settings that services are given, if they mean anything to one of them.
+/// The settings of services, if any service uses them.
 fn settings(plan: &Plan) -> String {
     plan.settings_text().map(|text| format!("settings    {text}\n")).unwrap_or_default()
 }
 
-/// Where so few of what is independent are planned that no interval comes of them, or one that says little: how many it takes.
+/// A warning with the needed number if too few independent units are planned for a useful interval.
 fn interval(planned: usize, what: [&str; 2], remedy: &str) -> String {
     let count = format!("{planned} {}", what[usize::from(planned != 1)]);
     match planned {
@@ -121,7 +121,7 @@ fn interval(planned: usize, what: [&str; 2], remedy: &str) -> String {
     }
 }
 
-/// In steps that a person would ask for.
+/// The budget in round steps.
 fn budget_for_enough(plan: &Plan) -> String {
     let seconds = Duration::from_nanos(plan.ns_for_blocks(BLOCKS_ENOUGH)).as_secs().div_ceil(10) * 10;
     format!("--budget {seconds}s has room for about {BLOCKS_ENOUGH}")
@@ -209,7 +209,7 @@ fn search(plan: &Plan, slo: &SloPlan) -> String {
     )
 }
 
-/// How long the measuring will take, in words.
+/// The expected measuring time, in words.
 pub(super) fn expected(plan: &Plan) -> String {
     let may_end_sooner = match &plan.until {
         Until::Gate(_) | Until::Ranks(_) | Until::Precision(_) | Until::Apart(_) => true,

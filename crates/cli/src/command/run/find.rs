@@ -1,4 +1,4 @@
-//! Which experiment is meant: a file, or the name of one of the repository's.
+//! Finds an experiment: a file, or the name of an experiment in the repository.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +7,11 @@ use tare_host::spelling::suggestion;
 
 use crate::workspace::Global;
 
-/// What to do where there are none.
+/// The advice if there are no experiments.
 const EXPERIMENTS: &str = "The experiments of Tare are in its repository: work in a clone of it, or name that folder by \
                            --catalogue DIR and the experiment by its name, such as quick";
 
-/// The file of an experiment. A word without a slash and an ending is a name, if there is no such file.
+/// The file of an experiment. If there is no such file, a word without a slash and an ending is a name.
 pub(crate) fn file(global: &Global, word: &Path) -> anyhow::Result<PathBuf> {
     let is_name = word.components().count() == 1 && word.extension().is_none();
     if word.is_file() || (!is_name && word.exists()) {

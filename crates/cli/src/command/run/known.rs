@@ -1,4 +1,4 @@
-//! What stored runs say of a run before it is made: how much its slices and starts will spread.
+//! Predictions for a run from stored runs: the spread of its slices and starts.
 
 use std::path::Path;
 
@@ -15,11 +15,11 @@ use tare_bench::{
 };
 use tare_host::environment::Environment;
 
-/// Stored runs that are read, newest first.
+/// The number of stored runs that are read, newest first.
 const RUNS_MAX: usize = 5;
 
-/// The plan as its slices are chosen: by the newest stored run of the same experiment and load on a machine like this one, or by
-/// the default.
+/// The plan with the spread of the newest stored run of the same experiment and load on a machine like this
+/// one, or with the default. It determines the slices.
 pub(super) fn with_spread(plan: Plan, runs: &Path) -> Plan {
     let Some(default) = plan.blocks().spread else { return plan };
     let here = Environment::read(None);
@@ -30,8 +30,8 @@ pub(super) fn with_spread(plan: Plan, runs: &Path) -> Plan {
     plan.with_spread(found.unwrap_or(default))
 }
 
-/// The plan of a search as the newest stored one on a machine like this one found it: how many windows it takes, those that are
-/// discarded among them.
+/// The plan of a search with the number of windows of the newest stored search on a machine like this one,
+/// discarded windows included.
 pub(crate) fn with_windows_taken(plan: Plan, runs: &Path) -> Plan {
     let here = Environment::read(None);
     let taken = newest(runs, &plan.experiment).find_map(|run| {
@@ -44,7 +44,7 @@ pub(crate) fn with_windows_taken(plan: Plan, runs: &Path) -> Plan {
     }
 }
 
-/// How many windows a search is expected to take, in words.
+/// The expected number of windows of a search, in words.
 pub(super) fn windows(slo: &SloPlan) -> String {
     match slo.windows_expected {
         Some(all) => {
@@ -56,7 +56,7 @@ pub(super) fn windows(slo: &SloPlan) -> String {
     }
 }
 
-/// Folders of runs of this experiment: their names end with it.
+/// Folders of runs of this experiment, newest first: their names end with its name.
 fn newest(runs: &Path, experiment: &str) -> impl Iterator<Item = std::path::PathBuf> {
     let end = format!("-{experiment}");
     let entries = std::fs::read_dir(runs).into_iter().flatten().flatten();
@@ -75,7 +75,7 @@ fn is_same_machine(one: &Environment, other: &Environment) -> bool {
     (&one.cpu, one.cpus) == (&other.cpu, other.cpus)
 }
 
-/// What the run is expected to show, in words; absent if nothing is related to a reference.
+/// The expected result of the run, in words; `None` if there is no reference.
 pub(super) fn expected(plan: &Plan) -> Option<String> {
     let expected = Expected::of(plan)?;
     let source = match expected.of_blocks {
@@ -92,7 +92,7 @@ pub(super) fn expected(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// How many blocks a precision takes, in words; absent if none is asked for.
+/// The number of blocks for a precision, in words; `None` if no precision is requested.
 pub(super) fn needed(plan: &Plan) -> Option<String> {
     let most = plan.blocks_expected();
     Some(match blocks_needed(plan)? {

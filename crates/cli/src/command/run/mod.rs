@@ -138,7 +138,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Puts what is asked for into the experiment of the file.
+    /// Applies the options to the experiment of the file.
     fn enter(&self, experiment: &mut Experiment) -> anyhow::Result<()> {
         if let Some(budget) = self.budget {
             experiment.schedule.budget = budget;
@@ -152,7 +152,7 @@ impl Args {
         Ok(())
     }
 
-    /// Options of an interleaved experiment, given for a sequential one.
+    /// Rejects options of interleaved experiments for a sequential one.
     fn refuse_those_of_blocks(&self) -> anyhow::Result<()> {
         let given = [
             ("--reference", self.reference.is_some()),
@@ -191,7 +191,7 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     }
 }
 
-/// What a run ends with, whatever kind of run it is: its report, where it is stored, and its exit status.
+/// The end of every kind of run: its report, its folder, and its exit status.
 fn ended(run: &Path, measured: anyhow::Result<Document>, format: Format) -> anyhow::Result<Outcome> {
     let (document, cut_off) = match measured {
         Ok(document) => (document, None),
@@ -210,7 +210,7 @@ fn ended(run: &Path, measured: anyhow::Result<Document>, format: Format) -> anyh
     Err(error)
 }
 
-/// Measures what is planned and prints its report, or only the plan if that is asked for.
+/// Measures the plan and prints its report; with `--dry-run` only prints the plan.
 pub(crate) fn measure(
     workspace: &Workspace,
     start: &start::StartOptions,
@@ -220,7 +220,7 @@ pub(crate) fn measure(
     measure_with(workspace, start, Access::default(), plan, rows)
 }
 
-/// The same, with what the user gives for agents.
+/// The same, with the user's options for agents.
 fn measure_with(
     workspace: &Workspace,
     start: &start::StartOptions,
@@ -242,7 +242,7 @@ fn measure_with(
     ended(&run, measured, start.format())
 }
 
-/// Measures into this folder, which must not hold a run.
+/// Measures into this folder, which must not contain a run.
 pub(super) fn measure_into(
     workspace: &Workspace,
     run: &Path,
@@ -253,12 +253,12 @@ pub(super) fn measure_into(
     Session::new(workspace, rows, run, no_wait)?.run(plan)
 }
 
-/// Whether a run was begun in this folder.
+/// Whether this folder contains a run, complete or not.
 pub(super) fn holds_a_run(folder: &Path) -> bool {
     folder.join("run.json").exists()
 }
 
-/// The rest of the run in this folder, if it was cut off. Its rows are `rows`.
+/// Resumes the run in this folder if it was interrupted. Its rows are `rows`.
 pub(super) fn finish(workspace: &Workspace, run: &Path, rows: Vec<Row>, no_wait: bool) -> anyhow::Result<()> {
     let stored = folder::read(run)?;
     match ending(&stored.records) {
@@ -329,7 +329,7 @@ pub(crate) fn pinning(experiment: &Experiment, rows: &[Row]) -> Pinning {
     running::pinning(rows, experiment.service_settings.threads, experiment.loads[0].threads)
 }
 
-/// The rest of a run that was cut off, whatever kind of run it is.
+/// Resumes an interrupted run of any kind.
 pub(crate) fn resume(global: &Global, run: &Path, start: &start::StartOptions) -> anyhow::Result<Outcome> {
     resume_with(global, run, start, Access::default())
 }
@@ -364,13 +364,13 @@ fn resume_stored(
     Session::new(workspace, rows, run, no_wait)?.with_access(access).resume(stored)
 }
 
-/// The rows of a stored run, as far as their services are still there.
+/// The rows of a stored run, if their services still exist.
 fn stored_rows(workspace: &mut Workspace, stored: &StoredRun) -> anyhow::Result<Vec<Row>> {
     let planned = &stored.header.plan.rows;
     if let Some(row) = planned.iter().find(|row| row.is_running()) {
         bail!("{}: a run of a server that ran already is not resumed: begin a new one", row.label);
     }
-    // What a stored run says is no word of the user.
+    // A stored run does not count as permission by the user.
     let without_revision = planned.iter().filter(|row| row.revision.is_none());
     workspace.adopt_from(Path::new(""), without_revision.map(|row| release::split(&row.service).0))?;
     let mut revised = None;
@@ -391,7 +391,7 @@ fn stored_rows(workspace: &mut Workspace, stored: &StoredRun) -> anyhow::Result<
     planned.iter().map(row).collect()
 }
 
-/// The row of a revision once more; all revisions of a run are of one service. What is gone of it is taken out and built again.
+/// The row of a revision; all revisions of a run belong to one service. Missing trees are built again.
 fn of_revision(
     workspace: &mut Workspace,
     revised: &mut Option<Revised>,
@@ -407,7 +407,7 @@ fn of_revision(
     }
 }
 
-/// The rows that were asked for, and the reference, without which there is nothing to relate them to.
+/// The requested rows, and the reference, with which they are compared.
 fn rows(
     workspace: &Workspace,
     experiment: &Experiment,

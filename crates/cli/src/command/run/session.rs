@@ -1,4 +1,4 @@
-//! One run from its plan to its table: build, verify, measure, keep. A run that was cut off comes in at the third.
+//! One run from plan to table: build, verify, measure, store. A resumed run starts with the third step.
 
 use std::{
     collections::BTreeMap,
@@ -47,12 +47,12 @@ use crate::{
     workspace,
 };
 
-/// Where a run folder has the tables that were made for its services.
+/// The folder of the tables made for the services, in a run folder.
 const TABLES: &str = "tables";
-/// Where it has the certificates that they show.
+/// The folder of the services' certificates.
 const TLS: &str = "tls";
 
-/// What a run works with.
+/// The state of a run.
 pub(super) struct Session<'a> {
     workspace: &'a Workspace,
     supervisor: Supervisor,
@@ -62,12 +62,12 @@ pub(super) struct Session<'a> {
     interrupt: Arc<AtomicBool>,
     progress: Arc<Progress>,
     access: Access<'a>,
-    /// Agents that send the load, from when they are connected until it begins.
+    /// The connected agents, until the load begins.
     fleet: Option<Fleet>,
 }
 
 impl<'a> Session<'a> {
-    /// For `rows`, in the order of the plan; everything is kept in the folder `run`.
+    /// A session for `rows`, in the order of the plan, which stores everything in the folder `run`.
     pub(super) fn new(
         workspace: &'a Workspace,
         rows: Vec<Row>,
@@ -89,7 +89,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// With what the user gives for agents.
+    /// Adds the user's options for agents.
     pub(super) fn with_access(self, access: Access<'a>) -> Session<'a> {
         Session { access, ..self }
     }
@@ -109,7 +109,6 @@ impl<'a> Session<'a> {
         self.measure(&header, journal, &[])
     }
 
-    /// The rest of a run that was cut off.
     pub(super) fn resume(&mut self, stored: &StoredRun) -> anyhow::Result<Document> {
         self.has_more_to_do(stored)?;
         let _alone_on_its_cpus = self.take_cpus(&stored.header.plan)?;
@@ -121,13 +120,13 @@ impl<'a> Session<'a> {
         self.measure(&stored.header, journal, &stored.records)
     }
 
-    /// For the rows that are asked over TLS.
+    /// Makes the certificates for rows over TLS.
     fn certify(&mut self) -> anyhow::Result<()> {
         let folder = self.run.join(TLS);
         Ok(catalogue::certify(&mut self.rows, || Certificates::make(&folder))?)
     }
 
-    /// A service of an isolated run sees the tables that it reads its rows from, its certificates, and nothing else of the run.
+    /// The files that a service of an isolated run sees: only its tables and its certificates.
     fn sandbox(&self, plan: &Plan) -> Sandbox {
         if !plan.isolates {
             return Sandbox::default();
@@ -148,13 +147,13 @@ impl<'a> Session<'a> {
         environment
     }
 
-    /// With the rows of the run in their tables, which lie in its folder.
+    /// The contracts with the rows of this run, whose tables are in its folder.
     fn contracts(&self, plan: &Plan) -> anyhow::Result<BTreeMap<String, Contract>> {
         let names = plan.points.iter().map(|point| point.contract.as_str());
         Ok(with_tables(&self.workspace.contracts, names, plan.seed, &self.run.join(TABLES))?)
     }
 
-    /// Before anything is built: that would disturb another measurement as much as measuring does.
+    /// Takes the CPUs before building, which would disturb another measurement too.
     fn take_cpus(&self, plan: &Plan) -> anyhow::Result<CpuLock> {
         let cpus = plan.cpus();
         let taken = turn::take(&cpus, self.no_wait, &self.interrupt, |text| self.progress.keep(text));
@@ -166,7 +165,7 @@ impl<'a> Session<'a> {
         self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// What is left of a run that was interrupted before a block of it was begun. Its folder may have what was learned.
+    /// The message for a run that was interrupted before its first block. It may have a learned contract.
     fn undecided(&self, when: &str) -> String {
         let entries = fs::read_dir(&self.run).into_iter().flatten().flatten();
         let mut names: Vec<String> =
@@ -181,12 +180,12 @@ impl<'a> Session<'a> {
         format!("undecided: interrupted {when}, before anything was measured; {left}")
     }
 
-    /// The folder of a new run, and what its report has besides figures.
+    /// Creates the folder of a new run, with the facts of its report.
     fn begin(&self, header: &Header) -> anyhow::Result<RunFolder> {
         let journal = RunFolder::create(&self.run, header)?;
         self.progress.say("looking at how large the services are and what they depend on");
         let about = about::about(self.workspace, &self.rows, &header.plan.rows);
-        // A run is whole without it.
+        // The run is complete without these facts.
         if let Err(error) = about.and_then(|about| about.keep(&self.run).context("about.json")) {
             let word = output::paint("33", "warning:");
             self.progress.keep(&format!("{word} its report will not tell what the services are: {error:#}"));
@@ -194,7 +193,7 @@ impl<'a> Session<'a> {
         Ok(journal)
     }
 
-    /// One that has ended has not.
+    /// Fails if the run is complete or in progress.
     fn has_more_to_do(&self, stored: &StoredRun) -> anyhow::Result<()> {
         let run = self.run.display();
         if folder::is_being_written(&self.run) {
@@ -208,7 +207,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Builds and proves; what cannot take part is marked in the plan.
+    /// Builds and verifies; rows that cannot take part are marked in the plan.
     fn prepare(&mut self, plan: &mut Plan) -> anyhow::Result<()> {
         let builder = self.workspace.builder();
         self.progress.say("building");
@@ -221,13 +220,13 @@ impl<'a> Session<'a> {
         prepare::verify_all(plan, &self.rows, contracts, supervisor, &self.run, interrupt, proved)
             .with_context(|| format!("{}: nothing was measured", self.run.display()))?;
         self.scrub()?;
-        // What was not verified must not be resumed as if it had been.
+        // An unverified run must not be resumed as if it had been verified.
         ensure!(!self.is_interrupted(), "{}", self.undecided("while it built and verified"));
         self.print_excluded(&plan.rows);
         Ok(())
     }
 
-    /// Services may print what they were sent.
+    /// Removes secrets from the output of services, which may print requests.
     fn scrub(&self) -> anyhow::Result<()> {
         secrets::scrub(&self.run)
             .with_context(|| format!("cannot remove secrets from {}", self.run.display()))
@@ -242,7 +241,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What is resumed must be what was measured before: a table of two builds would be of neither.
+    /// Fails if a service was rebuilt since: a resumed run must not mix two builds.
     fn same_builds(&mut self, planned: &[PlannedRow]) -> anyhow::Result<()> {
         let site = Site::new(&self.supervisor, &self.interrupt);
         let builder = self.workspace.builder();

@@ -1,4 +1,4 @@
-//! `--until`: what ends a run, beside its budget and its most blocks.
+//! `--until`: the stopping rule of a run, in addition to its budget and its largest number of blocks.
 
 use anyhow::ensure;
 use tare_bench::plan::{
@@ -9,7 +9,7 @@ use tare_host::spelling::suggestion;
 
 use crate::command::words;
 
-/// Up to which difference two rows are as good as equal, where nothing else is asked for.
+/// The default difference up to which two rows count as equal.
 pub(super) const DELTA: f64 = 0.03;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum Asked {
     Ranks(Metric),
 }
 
-/// `budget`, `ranks`, or `ranks:throughput`.
+/// Parses `budget`, `ranks`, or `ranks:throughput`.
 pub(super) fn parse(text: &str) -> Result<Asked, String> {
     match text.split_once(':') {
         Some(("ranks", metric)) => words::metric(metric).map(Asked::Ranks),
@@ -28,7 +28,7 @@ pub(super) fn parse(text: &str) -> Result<Asked, String> {
     }
 }
 
-/// Puts it into the plan, which must be one that can be looked at.
+/// Sets the stopping rule of a plan, which must have interim looks.
 pub(super) fn enter(plan: &mut Plan, asked: Asked, delta: f64) -> anyhow::Result<()> {
     let Asked::Ranks(metric) = asked else { return Ok(()) };
     ensure!(

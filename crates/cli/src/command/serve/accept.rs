@@ -1,4 +1,4 @@
-//! Takes connections: as many as there is room for, and only as long as each of them asks something.
+//! Accepts connections: a limited number, and each only as long as it sends requests.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -10,14 +10,13 @@ use hyper_util::{
 };
 use tokio::{net::TcpListener, sync::Semaphore, task, time::sleep};
 
-/// A browser opens six. Further ones wait in the kernel's queue until one of these ends, and take no descriptor meanwhile.
+/// A browser opens six. More connections wait in the kernel's queue, and take no descriptor meanwhile.
 const CONNECTIONS_MAX: usize = 256;
-/// How long a connection may take for the head of its next request. One that was left open by a browser is opened again.
+/// The time limit for the head of the next request. A browser opens a closed connection again.
 pub(super) const HEAD_WITHIN: Duration = Duration::from_secs(10);
-/// Without descriptors there is nothing to do but to wait until some are free.
+/// The pause when there are no file descriptors left.
 const AFTER_A_REFUSAL: Duration = Duration::from_millis(100);
 
-/// Serves for ever.
 pub(super) async fn serve(listener: TcpListener, router: Router) -> io::Result<()> {
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
@@ -31,7 +30,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router) -> io::Result<(
         let answered =
             server.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router.clone()));
         task::spawn(async move {
-            // A browser that went away is no error.
+            // A browser that disconnected is no error.
             let _ended = answered.await;
             drop(place);
         });

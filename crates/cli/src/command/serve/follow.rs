@@ -1,5 +1,5 @@
-//! Follows a run by its folder: reads what the journal has more than at the last look, once a second, as long as a browser
-//! listens. One reader for all who listen to the same run; a slow one misses what is no longer true.
+//! Follows a run by its folder: reads the new part of the journal once a second, as long as a browser
+//! listens. All listeners of a run share one reader; a slow listener skips outdated states.
 
 use std::{
     collections::HashMap,
@@ -22,25 +22,25 @@ use super::{
 };
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// What one look reads at most: a journal that was there before is read over several.
+/// The most bytes that one look reads: a long existing journal takes several looks.
 const LOOK_BYTES_MAX: u64 = 16 << 20;
 
-/// What is new of a run.
+/// The news of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Update {
     pub progress: Option<PageProgress>,
-    /// Counts how often there was something new for the report to show.
+    /// The number of times that the report had more to show.
     pub documents: u64,
-    /// It has ended, or was cut off.
+    /// Whether the run has ended or was interrupted.
     pub done: bool,
 }
 
-/// Those that are followed now.
+/// The runs that are followed now.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Followed(Arc<Mutex<HashMap<PathBuf, watch::Sender<Update>>>>);
 
 impl Followed {
-    /// Listens to a run, which is followed from now on.
+    /// Subscribes to a run, and follows it if it is not followed yet.
     pub(super) fn listen(&self, run: &Path, pages: &Pages) -> watch::Receiver<Update> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get(run) {
@@ -52,7 +52,7 @@ impl Followed {
         receiver
     }
 
-    /// Whether no browser reads it any more: then it is taken out.
+    /// Whether no browser listens any more; if so, the run is removed.
     fn is_over(&self, run: &Path, sender: &watch::Sender<Update>) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let over = sender.receiver_count() == 0 || sender.borrow().done;
@@ -62,7 +62,7 @@ impl Followed {
         over
     }
 
-    /// Who listens next begins anew.
+    /// Removes the run, so that the next listener starts anew.
     fn forget(&self, run: &Path) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
     }
@@ -81,7 +81,7 @@ async fn follow(run: PathBuf, sender: watch::Sender<Update>, followed: Followed,
         };
         tail = kept;
         has_more |= more;
-        // At the end whoever listens asks for the page again anyway.
+        // At the end, browsers request the page again anyway.
         let is_due = has_more && !done && due <= Instant::now();
         if is_due {
             (has_more, due) = (false, Instant::now() + pages.pause(&run));
@@ -96,21 +96,21 @@ async fn follow(run: PathBuf, sender: watch::Sender<Update>, followed: Followed,
     }
 }
 
-/// Where the last look ended.
+/// The position at which the last look ended.
 #[derive(Debug)]
 struct Tail {
     run: PathBuf,
     read: u64,
-    /// Absent until the head of the run can be read.
+    /// `None` until the head of the run can be read.
     progress: Option<JournalProgress>,
 }
 
 impl Tail {
-    /// Whether the report has more to show now, and whether the run is over.
+    /// Returns whether the report has more to show now, and whether the run is over.
     fn look(mut self) -> (Tail, bool, bool) {
-        // Asked first: what is written after this is of a run that has ended, and is read all the same.
+        // Check this first: records that are written until the run ends are then read too.
         let done = !folder::is_being_written(&self.run);
-        // What cannot be read now may be at the next look; the report says what is damaged.
+        // Unreadable data may be readable at the next look; the report shows damage.
         let has_more = self.read_more().unwrap_or(false);
         (self, has_more, done)
     }
@@ -125,13 +125,13 @@ impl Tail {
         let mut bytes = Vec::new();
         let read = file.take(LOOK_BYTES_MAX).read_to_end(&mut bytes)?;
         let whole = match folder::whole(&bytes) {
-            // No record is as long.
+            // No record is that long.
             0 if read as u64 == LOOK_BYTES_MAX => read,
             whole => whole,
         };
         self.read += whole as u64;
         let lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        // Every browser receives it.
+        // Process all lines: `any` would stop at the first.
         Ok(lines.fold(false, |more, line| progress.on_line(line) | more))
     }
 }

@@ -1,5 +1,6 @@
-//! Who may ask, and what every answer carries. A page from elsewhere that runs in a browser on this machine can send
-//! requests to 127.0.0.1 too, and can have a name of its own lead here (DNS rebinding); it must learn nothing from that.
+//! Restricts requests, and sets the headers of every response. A page from elsewhere in a browser on this
+//! machine can send requests to 127.0.0.1 too, and can point a host name of its own here (DNS rebinding). It
+//! must learn nothing.
 
 use std::sync::LazyLock;
 
@@ -11,7 +12,7 @@ use axum::{
 };
 use tare_report::write::html;
 
-/// Headers of every answer, beside the policy.
+/// Headers of every response, in addition to the policy.
 const ALWAYS: [(&str, &str); 6] = [
     ("cache-control", "no-store"),
     ("cross-origin-opener-policy", "same-origin"),
@@ -21,13 +22,13 @@ const ALWAYS: [(&str, &str); 6] = [
     ("x-frame-options", "DENY"),
 ];
 
-/// The policy of the page, said where no page can take it back, and that no other page may hold it.
+/// The policy of the page, as a header that the page cannot override; no other page may embed it.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let policy = format!("{}; frame-ancestors 'none'", *html::SERVED);
     HeaderValue::try_from(policy).expect("it is of ASCII")
 });
 
-/// The names by which this server may be asked.
+/// The host names under which this server accepts requests.
 #[derive(Debug, Clone)]
 pub(super) struct Hosts(Vec<String>);
 
@@ -35,7 +36,7 @@ impl Hosts {
     pub(super) fn new(port: u16) -> Hosts {
         let names = ["127.0.0.1", "localhost"];
         let mut hosts: Vec<String> = names.iter().map(|name| format!("{name}:{port}")).collect();
-        // A browser leaves out the port that is usual.
+        // A browser omits the default port.
         if port == 80 {
             hosts.extend(names.map(str::to_owned));
         }

@@ -1,5 +1,5 @@
-//! `tare serve`: stored runs and runs in progress, in a browser on this machine. It only reads run folders: it starts nothing
-//! and talks to no process that measures.
+//! `tare serve`: stored runs and runs in progress, in a browser on this machine. It only reads run folders:
+//! it starts nothing and contacts no measuring process.
 
 mod accept;
 mod follow;
@@ -42,7 +42,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let folders = Folders::new(folders(global, args)?);
-    // Before there is a second thread: threads inherit the priority.
+    // Before a second thread starts: threads inherit the priority.
     if let Err(error) = process::run_when_idle() {
         tare_host::tell!("cannot run at idle priority ({error}): do not use this while you measure");
     }
@@ -53,7 +53,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
         .build()
         .context("cannot start a runtime")?;
     let ended = runtime.block_on(serve(args.port, folders, stop));
-    // Readers of a folder are not waited for.
+    // Do not wait for threads that read a folder.
     runtime.shutdown_background();
     ended?;
     signals::forget();
@@ -70,7 +70,7 @@ fn folders(global: &Global, args: &Args) -> anyhow::Result<Vec<PathBuf>> {
     }
 }
 
-/// Until a signal comes.
+/// Serves until a signal arrives.
 async fn serve(port: u16, folders: Folders, stop: std::os::unix::net::UnixStream) -> anyhow::Result<()> {
     stop.set_nonblocking(true).context("cannot listen for signals")?;
     let stop = UnixStream::from_std(stop).context("cannot listen for signals")?;

@@ -1,5 +1,5 @@
-//! Documents of runs, and their pages. A run in progress is read again only when it has more to show, and so seldom that
-//! reading it takes a small part of one CPU.
+//! Documents of runs, and their pages. A run in progress is read again only if it has more to show, and so
+//! rarely that reading takes a small part of one CPU.
 
 use std::{
     collections::HashMap,
@@ -20,28 +20,28 @@ use tokio::sync::OwnedMutexGuard;
 use super::shelf::Stamp;
 use crate::command::run_folders::Place;
 
-/// Between two readings of a run in progress, at least.
+/// The shortest pause between two readings of a run in progress.
 const PAUSE_MIN: Duration = Duration::from_secs(2);
-/// And at least this many times the CPU time of the last one. (Not its wall time, which includes waiting for a CPU.)
+/// The pause is also at least this many times the CPU time of the last reading. (Wall time would include
+/// waiting for a CPU.)
 const PAUSE_FACTOR: u32 = 20;
-/// Pages that are kept: a person looks at few.
+/// The most pages that are cached: a person looks at few.
 const KEPT_MAX: usize = 4;
 
 const NOTE: &str = "This run is being measured by the machine that shows it. tare serve gives way to the measurement; a \
     browser that draws this page does not, and takes CPU time from it.";
 
-/// A run, and the form of it that is asked for most.
+/// A run, and its most requested format.
 #[derive(Debug)]
 pub(super) struct Page {
     pub html: String,
     pub document: Document,
 }
 
-/// The pages that were made.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pages {
     made: Arc<Mutex<HashMap<PathBuf, Made>>>,
-    /// Whose turn it is to read a folder: one at a time. Apart, so that a request that only looks does not wait for it.
+    /// Held while reading a folder: one at a time. It is separate, so that cached pages need not wait.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -72,7 +72,8 @@ impl Pages {
         self.pages().get(run).map_or(PAUSE_MIN, Made::pause)
     }
 
-    /// The page of a run, where it was made and is still good. It looks at files, and is for a thread that may wait for a disk.
+    /// The cached page of a run, if it is up to date. It reads file metadata, so call it on a thread that may
+    /// wait for a disk.
     pub(super) fn known(&self, run: &Path) -> Option<Arc<Page>> {
         let (at, stamp, running) = (Instant::now(), Stamp::of(run), folder::is_being_written(run));
         let pages = self.pages();
@@ -80,12 +81,12 @@ impl Pages {
         Some(Arc::clone(&made.page))
     }
 
-    /// Waits until a folder may be read. It keeps no thread meanwhile, because there are few for all requests.
+    /// Waits until a folder may be read, without blocking one of the few threads for requests.
     pub(super) async fn turn(&self) -> Turn {
         Arc::clone(&self.turn).lock_owned().await
     }
 
-    /// The page of a run, made now, unless another request made it meanwhile. For a thread that may wait for a disk.
+    /// The page of a run, made now unless another request has made it. Call it on a thread that may block.
     pub(super) fn get(&self, name: &str, run: &Path, _turn: Turn) -> Result<Arc<Page>, String> {
         if let Some(page) = self.known(run) {
             return Ok(page);

@@ -1,5 +1,5 @@
-//! How far a run is, from the lines of its journal: what a terminal shows to who started it, without that process. Pure; the
-//! time that is left is the plan's guess.
+//! The progress of a run from the lines of its journal: what the terminal shows, without access to that
+//! process. Pure; the remaining time is an estimate of the plan.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -13,15 +13,15 @@ use tare_bench::{
 
 use crate::progress::duration;
 
-/// What a page shows above a report that is still forming.
+/// The progress above a report that is not complete.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(super) struct PageProgress {
-    /// The part that changes with every slice.
+    /// The text that changes with every slice.
     pub now: String,
-    /// The part that changes with every block: what a screen reader says.
+    /// The text that changes with every block, which screen readers read out.
     pub stage: String,
     pub left: String,
-    /// The part of the time that is over, as a guess.
+    /// The estimated share of the time that has passed.
     pub share: f64,
 }
 
@@ -30,13 +30,13 @@ pub(super) struct JournalProgress {
     plan: Plan,
     now: String,
     blocks: usize,
-    /// When the first one began.
+    /// The time when the first block began.
     pilots_ns: u64,
-    /// At the last block's begin.
+    /// The time when the last block began.
     block_began_ns: u64,
-    /// Of a sequential experiment: the time that its plan expects for the samples that are done.
+    /// In a sequential experiment, the time that its plan expects for the finished samples.
     elapsed_ns: u64,
-    /// Samples of a sequential experiment: one that is measured again counts once.
+    /// The finished samples of a sequential experiment: a repeated one counts once.
     done: BTreeSet<Slot>,
 }
 
@@ -47,8 +47,8 @@ impl JournalProgress {
         JournalProgress { plan, now, blocks: 0, pilots_ns: 0, block_began_ns: 0, elapsed_ns: 0, done }
     }
 
-    /// Takes a line of the journal; true where the report has more to show than before. One that cannot be read is the
-    /// report's to complain of.
+    /// Reads a line of the journal; returns whether the report has more to show. The report itself warns of
+    /// unreadable lines.
     pub(super) fn on_line(&mut self, line: &[u8]) -> bool {
         serde_json::from_slice(line).is_ok_and(|record: Record| self.on_record(&record))
     }
@@ -111,7 +111,7 @@ impl JournalProgress {
         }
     }
 
-    /// The journal may be damaged, and name what is not there.
+    /// The label, or an empty text if a damaged journal names an unknown row.
     fn label(&self, row: usize) -> &str {
         self.plan.rows.get(row).map_or("a service", |row| &row.label)
     }
@@ -151,13 +151,13 @@ impl JournalProgress {
             Some(block_ns) => block_ns,
             None => self.plan.block_ns_expected(),
         };
-        // Of the block in progress, what is not over yet.
+        // The remaining time of the block in progress.
         let of_block_ns = block_ns.saturating_sub(self.elapsed_ns - self.block_began_ns);
         self.plan.left_ns(self.blocks, self.elapsed_ns + of_block_ns, block_ns) + of_block_ns
     }
 }
 
-/// Above a minute, a guess has no seconds.
+/// An estimate above a minute is rounded to minutes.
 fn words(left_ns: u64) -> String {
     let left = match left_ns / 1_000_000_000 {
         seconds if seconds >= 60 => format!("{} min", (seconds + 30) / 60),

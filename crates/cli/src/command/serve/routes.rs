@@ -1,4 +1,4 @@
-//! What is at which path, and the streams of events.
+//! The paths of the server, and the streams of events.
 
 use std::{
     collections::hash_map::DefaultHasher,
@@ -39,18 +39,18 @@ use super::{
 };
 
 const STREAMS_MAX: usize = 32;
-/// How long past runs are read for one look at the list; the rest is read at the next.
+/// How long one update of the list reads past runs; the rest is read at the next update.
 const LIST_BUDGET: Duration = Duration::from_millis(300);
-/// A list is good for so long.
+/// How long a list is up to date.
 const LIST_EVERY: Duration = Duration::from_secs(2);
-/// A stream sends a sign of life, so that a reader that has gone is noticed.
+/// A stream sends a keep-alive, so that a closed reader is noticed.
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Clone)]
 pub(super) struct App {
     hosts: Hosts,
     folders: Folders,
-    /// A request that waits for it keeps no thread.
+    /// An asynchronous lock, so that a waiting request blocks no thread.
     list: Arc<Mutex<List>>,
     pages: Pages,
     followed: Followed,
@@ -90,7 +90,7 @@ impl App {
             .layer(middleware::from_fn_with_state(hosts, guard::guard))
     }
 
-    /// The list, read again if it is old.
+    /// The list, updated if it is old.
     async fn look(&self) -> Result<Arc<Vec<Listed>>, Response> {
         let mut list = Arc::clone(&self.list).lock_owned().await;
         reading(move || list.look()).await
@@ -113,7 +113,6 @@ impl App {
         page.map_err(|sentence| refusal(StatusCode::UNPROCESSABLE_ENTITY, &sentence))
     }
 
-    /// A place for a stream, if there is one.
     fn stream(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.streams).try_acquire_owned().ok()
     }
@@ -177,7 +176,7 @@ fn nothing() -> Response {
     refusal(StatusCode::NOT_FOUND, "nothing here; the list of runs is at /")
 }
 
-/// The event `list`, whenever the list has changed.
+/// Sends the event `list` whenever the list has changed.
 async fn list_events(State(app): State<App>) -> Result<Response, Response> {
     let permit = app.stream().ok_or_else(crowded)?;
     let (sender, receiver) = mpsc::channel(1);
@@ -207,7 +206,7 @@ fn digest(runs: &[Listed]) -> u64 {
     hasher.finish()
 }
 
-/// `progress` as often as it moves, `document` when the report has more to show, `done` at the end.
+/// Sends `progress` when it changes, `document` when the report has more to show, and `done` at the end.
 async fn events(State(app): State<App>, Path(name): Path<String>) -> Result<Response, Response> {
     let path = app.find(name).await?;
     let permit = app.stream().ok_or_else(crowded)?;
@@ -222,7 +221,7 @@ async fn events(State(app): State<App>, Path(name): Path<String>) -> Result<Resp
 
 type Events = mpsc::Sender<Result<Event, Infallible>>;
 
-/// Until the run has ended or the browser has gone. A slow reader gets the newest state when it reads again.
+/// Sends until the run has ended or the browser disconnects. A slow reader skips to the newest state.
 async fn send_updates(updates: &mut watch::Receiver<Update>, sender: &Events) {
     let mut sent = Update::default();
     loop {
@@ -243,11 +242,11 @@ async fn send_updates(updates: &mut watch::Receiver<Update>, sender: &Events) {
     }
 }
 
-/// What is new, in the order in which a page wants it.
+/// The events for the changes, in the order that the page expects.
 fn news(sent: &Update, now: &Update) -> Vec<Event> {
     let mut events = Vec::new();
     if let Some(progress) = now.progress.as_ref().filter(|_| now.progress != sent.progress) {
-        // It has strings and a finite number: there is nothing that JSON could not say.
+        // It contains strings and a finite number, which JSON can represent.
         let json = serde_json::to_string(progress).unwrap_or_default();
         events.push(named("progress", &json));
     }
@@ -260,7 +259,7 @@ fn news(sent: &Update, now: &Update) -> Vec<Event> {
     events
 }
 
-/// A browser ignores an event without data.
+/// An event; `data` must not be empty, because a browser ignores an event without data.
 fn named(name: &str, data: &str) -> Event {
     Event::default().event(name).data(data)
 }

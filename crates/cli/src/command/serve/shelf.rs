@@ -1,5 +1,5 @@
-//! The runs that there are. Folders are read when a browser asks, newest first and a little at a time, and again only when
-//! they have changed; none that was measured before is read while another is being measured.
+//! The list of runs. Folders are read when a browser asks, newest first and a few at a time, and again only
+//! if they have changed. While a run is being measured, no older run is read.
 
 use std::{
     cmp::Reverse,
@@ -24,23 +24,23 @@ use tare_report::{
 #[derive(Debug, Clone)]
 pub(super) struct Folders(Vec<PathBuf>);
 
-/// The runs, and what is known of them.
+/// The runs, and their cached entries.
 #[derive(Debug)]
 pub(crate) struct Shelf {
     folders: Folders,
     known: HashMap<PathBuf, Known>,
 }
 
-/// What a run was when it was read.
+/// The entry of a run when it was read.
 #[derive(Debug)]
 struct Known {
     stamp: Stamp,
     listed: Listed,
-    /// Only its head was read.
+    /// Whether only the head was read.
     is_head: bool,
 }
 
-/// What changes when a run does: length and time of its head, of its journal, and of the folder, in which reports are put.
+/// Detects changes of a run: size and time of its head, journal and folder, which holds the reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     head: Seen,
@@ -63,12 +63,12 @@ impl Stamp {
         }
     }
 
-    /// The list says the same, but for the size.
+    /// Whether the entry is the same, except for the size of the folder.
     fn has_the_records_of(&self, other: &Stamp) -> bool {
         (self.head, self.journal) == (other.head, other.journal)
     }
 
-    /// The head says the same: what kind of run it is stands in the files beside it too.
+    /// Whether the head's entry is the same: the kind of a run depends on the files beside the head too.
     fn has_the_head_of(&self, other: &Stamp) -> bool {
         (self.head, self.folder) == (other.head, other.folder)
     }
@@ -79,12 +79,12 @@ impl Folders {
         Folders(folders)
     }
 
-    /// The run of this name: looked up among those that there are, so that no name leads elsewhere.
+    /// The run of this name, looked up among the listed runs, so that no name leads elsewhere.
     pub(super) fn find(&self, name: &str) -> Option<PathBuf> {
         self.places().into_iter().find(|place| place.name == name).map(|place| place.path)
     }
 
-    /// All runs, those of a series each for itself. Of two with the same name the first folder's is meant.
+    /// All runs, including each run of a series. Of two with the same name, the first folder's counts.
     fn places(&self) -> Vec<Place> {
         let mut places: Vec<Place> = Vec::new();
         for place in self.0.iter().flat_map(|folder| folders_in(folder)).flat_map(Place::open) {
@@ -102,7 +102,7 @@ impl Shelf {
         Shelf { folders, known: HashMap::new() }
     }
 
-    /// The list, newest first. Of what has changed it reads as many as there is time for; the others are marked as unread.
+    /// The list, newest first. It reads changed runs while there is time; the others are marked as unread.
     pub(crate) fn look(&mut self, mut has_time: impl FnMut() -> bool) -> Vec<Listed> {
         let places = self.folders.places();
         let running: Vec<bool> = places.iter().map(|place| folder::is_being_written(&place.path)).collect();
@@ -118,7 +118,7 @@ impl Shelf {
         list
     }
 
-    /// A run that is not in progress.
+    /// The entry of a run that is not in progress.
     fn listed(&mut self, place: &Place, may_read: &mut impl FnMut() -> bool) -> Listed {
         let stamp = Stamp::of(&place.path);
         let known = self.known.get_mut(&place.path).filter(|known| !known.is_head);
@@ -137,7 +137,7 @@ impl Shelf {
         listed
     }
 
-    /// What its head tells, which is read once.
+    /// The entry from the head of the run, which is read once.
     fn head(&mut self, place: &Place, state: State) -> Listed {
         let stamp = Stamp::of(&place.path);
         let known = self.known.get(&place.path);
@@ -159,7 +159,7 @@ impl Place {
         format!("/run/{}", escaped(name))
     }
 
-    /// All that the list tells.
+    /// The full entry.
     fn read(&self) -> Listed {
         let listed = match gather(&self.path) {
             Ok(document) => Listed::of(&self.name, Place::link(&self.name), &document),
@@ -169,7 +169,7 @@ impl Place {
         Listed { bytes: Some(size(&self.path)), ..listed }
     }
 
-    /// What `run.json` alone tells.
+    /// The entry from `run.json` alone.
     fn head(&self, state: State) -> Listed {
         let head = Head::read(&self.path).ok();
         let word =
@@ -197,7 +197,7 @@ impl Place {
         }
     }
 
-    /// A folder that is no run: of another command, or of a run that is still being prepared.
+    /// The entry of a folder without a run: of another command, or of a run in preparation.
     fn other(&self) -> Listed {
         let has = |file: &str| self.path.join(file).is_file();
         let (kind, text) = if has("certificate.json") {
@@ -218,7 +218,7 @@ impl Place {
     }
 }
 
-/// The time that the name of a folder in `runs/` begins with, RFC 3339; empty where it begins with none.
+/// The time at the beginning of a folder's name in `runs/`, in RFC 3339; empty if there is none.
 fn began_by_name(name: &str) -> String {
     let time = name.split_once('-').map_or(name, |(time, _)| time);
     let parsed = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%S%.fZ", time);
@@ -235,7 +235,7 @@ fn size(folder: &Path) -> u64 {
     entries.map(of).sum()
 }
 
-/// As a part of a path.
+/// The name as a part of a URL path.
 fn escaped(name: &str) -> String {
     let part = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b':' => {
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(shelf.look(|| false), list, "what has not changed is not read again");
     }
 
-    /// Other bytes of the same length, as if they had always been there.
+    /// Replaces the content with other bytes of the same length and keeps the time.
     fn replace(path: &Path, text: &str) {
         let modified = fs::metadata(path).unwrap().modified().unwrap();
         let mut file = fs::OpenOptions::new().write(true).open(path).unwrap();
@@ -356,7 +356,7 @@ mod tests {
         fs::write(past.join("run.json"), "{\"format\":\"9.0\"}").unwrap();
         let mut size = || shelf.look(|| true).into_iter().find(|listed| listed.name == "past").unwrap().bytes;
         assert_eq!(size(), Some(16));
-        // Two files may come within one tick of the file system's clock.
+        // Two files may be written within one tick of the file system's clock.
         let put = |name: &str, seconds: u64| {
             fs::write(past.join(name), name).unwrap();
             let folder = fs::File::open(&past).unwrap();

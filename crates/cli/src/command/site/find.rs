@@ -1,4 +1,4 @@
-//! Which runs a site is of, each with the name that its address has.
+//! Finds the runs of a site, each with the name in its address.
 
 use std::{
     collections::BTreeMap,
@@ -13,27 +13,26 @@ use tare_report::gather::machines;
 
 use crate::command::run_folders::{Place, folders_in};
 
-/// A run.
 #[derive(Debug)]
 pub(super) struct FoundRun {
-    /// Of two runs with the same name the second has a number.
+    /// The name; the second of two runs with the same name gets a number.
     pub(super) id: String,
     pub(super) path: PathBuf,
 }
 
-/// All that is read of a run: names, lengths and times of its files. What Tare itself writes of it is no reason to read it again.
+/// The files read from a run, with sizes and times. Reports are excluded, because Tare writes them.
 pub(super) type Stamp = BTreeMap<String, (u64, u64)>;
 
-/// Reports, which are made of the rest.
+/// The reports, which are made from the other files.
 const REPORTS: [&str; 4] = ["report.html", "report.json", "report.md", "hgrm"];
 
-/// The runs in these folders. `named` tells whether a person named them: then one without any run is a mistake.
+/// The runs in these folders. If the user `named` them, a folder without any run is an error.
 pub(super) fn runs(folders: &[PathBuf], named: bool) -> anyhow::Result<Vec<FoundRun>> {
     let mut found: Vec<FoundRun> = Vec::new();
     for folder in folders {
         let before = found.len();
         for place in places(folder) {
-            // What is measured now has no figures to stand behind.
+            // A run in progress has no final figures.
             if folder::is_being_written(&place.path) {
                 tare_host::tell!("left out: {}: is still running", place.path.display());
                 continue;

@@ -59,7 +59,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// `https://HOST/PATH/`, with the stroke at its end that it may lack.
+/// Parses `https://HOST/PATH/`, and adds a missing slash at its end.
 fn url(text: &str) -> Result<String, String> {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     match rest {
@@ -70,7 +70,6 @@ fn url(text: &str) -> Result<String, String> {
     }
 }
 
-/// What came of it.
 #[derive(Debug, Serialize)]
 struct Done {
     index: PathBuf,
@@ -140,7 +139,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Those that were read, in the order in which they were found, and how many of them were read anew.
+    /// All runs in the order in which they were found, and the number that was read anew.
     fn all(&self) -> (anyhow::Result<Vec<KnownRun>>, usize) {
         let (next, anew) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let known: Mutex<Vec<(usize, KnownRun)>> = Mutex::default();
@@ -153,7 +152,7 @@ impl Reader<'_> {
                     Ok(Some(one)) => known.lock().expect("no thread panics with the lock").push((place, one)),
                     Ok(None) => {}
                     Err(error) => {
-                        // A disk that is full for one is full for all.
+                        // A full disk concerns all runs.
                         *failed.lock().expect("no thread panics with the lock") = Some(error);
                         next.store(self.found.len(), Ordering::Relaxed);
                     }
@@ -173,7 +172,7 @@ impl Reader<'_> {
         (failed.map_or(Ok(known), Err), anew.into_inner())
     }
 
-    /// A run that has not changed is not read again. One that cannot be read is left out, with its reason.
+    /// Reads a run unless it is unchanged. An unreadable run is left out, with its reason.
     fn one(&self, found: &FoundRun, anew: &AtomicUsize) -> anyhow::Result<Option<KnownRun>> {
         let stamp = found.stamp();
         if let Some(known) = self.store.known(&found.id, &stamp) {

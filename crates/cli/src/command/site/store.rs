@@ -1,4 +1,5 @@
-//! The folder of a site: what was written into it before, and what is new. The site that is there stays until the new one is whole.
+//! The folder of a site: what was written before, and what is new. The old one remains until the new one is
+//! complete.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,23 +20,23 @@ use tare_report::{
 use super::find::Stamp;
 use crate::workspace;
 
-/// What the last build knew, in the folder of the site.
+/// The state of the last build, in the folder of the site.
 const STATE: &str = ".tare-site.json";
-/// GitHub Pages leaves out what begins with a stroke otherwise.
+/// Without this file GitHub Pages omits names that begin with an underscore.
 const NO_JEKYLL: &str = ".nojekyll";
 
-/// A run as it was read.
+/// A run as it was last read.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct KnownRun {
     pub(super) stamp: Stamp,
-    /// Its own files of the site.
+    /// The files that belong to this run only.
     pub(super) files: Vec<String>,
     pub(super) entry: RunEntry,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct State {
-    /// What pages look like depends on: this program, title and address.
+    /// Everything else that pages depend on: this program, title and address.
     made_by: String,
     runs: Vec<KnownRun>,
     files: BTreeSet<String>,
@@ -43,7 +44,7 @@ struct State {
 
 #[derive(Debug)]
 pub(super) struct Store {
-    /// The site that is there, as long as the new one is not whole.
+    /// The old site, until the new one is complete.
     folder: PathBuf,
     new: WholeFolder,
     made_by: String,
@@ -65,7 +66,7 @@ pub(super) struct Counts {
 }
 
 impl Store {
-    /// Of a folder that is new, empty, or a site: others hold what is not ours.
+    /// Opens a folder that is new, empty, or a site; other folders are refused.
     pub(super) fn open(folder: &Path, settings: &Settings) -> anyhow::Result<Store> {
         let state = folder.join(STATE);
         if !state.exists() && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
@@ -73,7 +74,7 @@ impl Store {
         }
         let new = WholeFolder::begin(folder)?;
         let made_by = made_by(settings)?;
-        // One that cannot be read, or that another program wrote, is made anew.
+        // A state that is unreadable, or written by another program, is ignored.
         let read = fs::read(&state).ok().and_then(|bytes| serde_json::from_slice::<State>(&bytes).ok());
         let State { made_by: before, runs, files } = read.unwrap_or_default();
         let runs = if before == made_by { runs } else { Vec::new() };
@@ -88,7 +89,7 @@ impl Store {
         })
     }
 
-    /// The run as it was read before, if nothing of it has changed and its files are still there.
+    /// The run as it was last read, if it is unchanged and its files exist.
     pub(super) fn known(&self, id: &str, stamp: &Stamp) -> Option<KnownRun> {
         let known = self.before.get(id).filter(|known| known.stamp == *stamp)?;
         if !known.files.iter().all(|file| is_inside(file) && self.new.keep(Path::new(file)).is_ok()) {
@@ -99,7 +100,7 @@ impl Store {
         Some(known.clone())
     }
 
-    /// Writes a file, or takes over the one that is there if it is the same.
+    /// Writes a file, or reuses an identical one of the old site.
     pub(super) fn put(&self, file: &File) -> anyhow::Result<()> {
         let is_new = fs::read(self.folder.join(&file.name)).map_or(true, |there| there != file.bytes);
         match is_new {
@@ -120,7 +121,7 @@ impl Store {
             .with_context(|| format!("cannot write {name} of the site"))
     }
 
-    /// Puts the site in its place, with what others have put there. What is of no page any more is not in it.
+    /// Replaces the old site, and keeps files of others in the folder. Obsolete pages are dropped.
     pub(super) fn close(self, runs: Vec<KnownRun>) -> anyhow::Result<Counts> {
         self.put(&File { name: NO_JEKYLL.to_owned(), bytes: Vec::new() })?;
         let Now { files, written } = self.now.into_inner().expect("no thread panics with the lock");
@@ -140,12 +141,12 @@ impl Store {
     }
 }
 
-/// A name that leads elsewhere is no file of a site, whatever the folder says.
+/// Rejects names that lead outside of the site, whatever the state file says.
 fn is_inside(name: &str) -> bool {
     Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// Another program, or other settings, make other pages.
+/// Identifies the program and settings: a change makes all pages anew.
 fn made_by(settings: &Settings) -> anyhow::Result<String> {
     let program = workspace::program()?;
     let mut hasher = blake3::Hasher::new();

@@ -30,7 +30,7 @@ use crate::{
     workspace::{self, Global},
 };
 
-/// The contract by default, if all services declare it.
+/// The default contract, if all services declare it.
 const CONTRACT: &str = "hello";
 
 /// Find the highest request rate at which a service holds an SLO, such as p99=10ms
@@ -104,7 +104,7 @@ pub(crate) struct Args {
     start: start::StartOptions,
 }
 
-/// The help of `--slo`: what is taken is said by what reads it.
+/// The help of `--slo`, built from the parser's own list.
 fn objectives() -> String {
     format!(
         "The objectives, all of which must hold: a percentile with a time, {PERCENTILES}; `errors` with a share [default share: 0.1%]"
@@ -118,7 +118,7 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     resume(global, run, &args.start)
 }
 
-/// A rate that is asked of a search when it is resumed is stored in its folder, as that of the first time was.
+/// Stores the rate of a resumed search in its folder, as for a new one.
 fn ask_of_stored(run: &Path, at_least: Option<f64>) -> anyhow::Result<()> {
     let mut header = folder::read_header(run)?;
     let Until::Search(slo) = &mut header.plan.until else {

@@ -1,4 +1,4 @@
-//! Which server a load goes to. Only this machine is loaded unasked: a load generator is a weapon.
+//! Finds the server of a load. Other machines need a permission: a load generator can be a weapon.
 
 pub(crate) mod socket;
 pub(crate) mod spoken;
@@ -21,9 +21,9 @@ use tare_service::client::{AskError, Channel, ClientConnection, Deadline};
 use unanswered::Asker;
 use url::Url;
 
-/// Every endpoint that a URL may mean, in the order of the resolver: the first one that accepts is it.
+/// Every endpoint that a URL may mean, in the order of the resolver: the first one that accepts is used.
 ///
-/// The name is resolved here and never again, so that what was looked at is what is loaded.
+/// The name is resolved once, so that the checked server is the loaded one.
 pub(crate) fn endpoints(
     url: &Url,
     unix: Option<&Path>,
@@ -64,7 +64,7 @@ fn resolve(url: &Url) -> anyhow::Result<Vec<SocketAddr>> {
     Ok(addresses)
 }
 
-/// Services can be asked at an address of this machine, and at no other.
+/// Fails unless the address belongs to this machine: services listen nowhere else.
 pub(crate) fn ensure_served_here(serve_on: Ipv4Addr) -> anyhow::Result<()> {
     let is_one = !serve_on.is_unspecified() && is_here(IpAddr::V4(serve_on));
     ensure!(is_one, "--serve-on {serve_on} is not an address of this machine");
@@ -73,8 +73,9 @@ pub(crate) fn ensure_served_here(serve_on: Ipv4Addr) -> anyhow::Result<()> {
 
 /// Whether an address is one of this machine.
 ///
-/// To its own addresses a machine talks from that very address, so a socket that is connected to one has it at both
-/// ends. Connecting a datagram socket sends nothing. A `bind` would not tell: the kernel may be set to allow any.
+/// A connection to an own address has the same address at both ends. So the source address of a connected
+/// datagram socket decides, and connecting it sends nothing. `bind` is no test: the kernel may be set to
+/// allow any address.
 pub(crate) fn is_here(address: IpAddr) -> bool {
     let address = address.to_canonical();
     if address.is_loopback() || address.is_unspecified() {
@@ -92,7 +93,7 @@ pub(crate) fn is_here(address: IpAddr) -> bool {
     local().is_ok_and(|local| local.ip() == address)
 }
 
-/// Whether connections can come from these addresses.
+/// Checks that connections can use these source addresses.
 pub(crate) fn check_sources(sources: &[IpAddr], endpoints: &[Endpoint]) -> anyhow::Result<()> {
     for source in sources {
         ensure!(is_here(*source), "the source {source} is not an address of this machine");
@@ -108,7 +109,7 @@ pub(crate) fn check_sources(sources: &[IpAddr], endpoints: &[Endpoint]) -> anyho
     Ok(())
 }
 
-/// Whether TLS comes about there, if it is to be spoken: a command that asks a server later has fewer words for it.
+/// Checks that a TLS handshake succeeds, if the protocol uses TLS. Later errors would be less precise.
 pub(crate) fn ensure_secured(
     url: &str,
     endpoint: &Endpoint,

@@ -1,4 +1,4 @@
-//! Unix sockets in the place of the host and port of a URL. All commands that take a URL have this option.
+//! Unix sockets instead of the host and port of a URL. All commands that take a URL have this option.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use tare_load::{Endpoint, units::several};
 
 use super::spoken::HEADING;
 
-/// What fits into an address of the kernel.
+/// The longest path in a socket address of the kernel.
 const PATH_BYTES_MAX: usize = 108;
 
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -28,12 +28,12 @@ impl SocketOptions {
         !self.unix.is_empty()
     }
 
-    /// Whether each URL has one of its own, so that two that are written alike are two servers.
+    /// Whether each URL has a socket of its own, so that equal URLs are different servers.
     pub(crate) fn is_of_each(&self) -> bool {
         self.unix.len() > 1
     }
 
-    /// The socket of each URL, in their order; `urls` is how many there are.
+    /// The socket of each URL, in their order; `urls` is their number.
     pub(crate) fn of(&self, urls: usize) -> anyhow::Result<Vec<Option<&Path>>> {
         match self.unix.as_slice() {
             [] => Ok(vec![None; urls]),
@@ -53,7 +53,6 @@ impl SocketOptions {
     }
 }
 
-/// The endpoint at this path.
 pub(super) fn endpoint(path: &Path) -> anyhow::Result<Endpoint> {
     let bytes = path.as_os_str().len();
     let endpoint = Endpoint::Unix(path.to_owned());
@@ -66,7 +65,7 @@ pub(super) fn endpoint(path: &Path) -> anyhow::Result<Endpoint> {
     Ok(endpoint)
 }
 
-/// Why there is no connection at this path, where that is known.
+/// Why a connection at this path fails, if the reason is known.
 pub(super) fn refusal(path: &Path, error: &Error) -> Option<&'static str> {
     match error.kind() {
         ErrorKind::ConnectionRefused if is_other_file(path) => Some("it is no socket"),

@@ -1,5 +1,5 @@
-//! In which protocol a server is asked, and by which certificates: TLS by the scheme of its URL, HTTP/2 by an option, in the words of
-//! curl. All commands that take a URL have these options.
+//! The protocol and the certificates of a server: TLS by the scheme of its URL, HTTP/2 by an option, both as
+//! in curl. All commands that take a URL have these options.
 
 use std::{
     path::{Path, PathBuf},
@@ -54,7 +54,7 @@ pub(crate) enum MaxTls {
 }
 
 impl SpokenOptions {
-    /// One of those that are given, by its name.
+    /// The name of one of the given options.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let of_http2 = [(self.h2, "--h2"), (self.h2c, "--h2c")];
         of_http2.into_iter().chain(self.of_tls()).find_map(|(is_given, option)| is_given.then_some(option))
@@ -69,7 +69,6 @@ impl SpokenOptions {
         ]
     }
 
-    /// For the server of this URL.
     pub(crate) fn protocol(&self, url: &Url) -> anyhow::Result<Protocol> {
         Ok(match (url.scheme, self.h2, self.h2c) {
             (Scheme::Http, false, false) => Protocol::Http1,
@@ -89,7 +88,7 @@ impl SpokenOptions {
         })
     }
 
-    /// No option is without effect: those of TLS take a URL over it.
+    /// Fails if an option has no effect: TLS options need an https URL.
     pub(crate) fn ensure_of_use(&self, has_tls: bool) -> anyhow::Result<()> {
         match self.of_tls().into_iter().find(|(is_given, _)| *is_given && !has_tls) {
             Some((_, option)) => bail!("{option} needs TLS: begin the URL with https://"),
@@ -97,7 +96,7 @@ impl SpokenOptions {
         }
     }
 
-    /// A client of the server of this URL, if TLS is spoken.
+    /// A TLS client for the server of this URL, if it uses TLS.
     pub(crate) fn tls(
         &self,
         url: &Url,
@@ -125,7 +124,6 @@ impl SpokenOptions {
         })?)))
     }
 
-    /// How the server of this URL is asked.
     pub(crate) fn channel(&self, url: &Url) -> anyhow::Result<Channel> {
         let protocol = self.protocol(url)?;
         let trusts = self.tls(url, protocol, false)?.map_or(Trusts::Nothing, Trusts::Own);
@@ -168,7 +166,7 @@ impl SpokenOptions {
     }
 }
 
-/// The certificates in a PEM file, of which there may be none.
+/// The certificates in a PEM file, which may be empty.
 pub(crate) fn certificates(option: &str, path: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     read.with_context(|| format!("{option}: {} cannot be read as PEM", path.display()))

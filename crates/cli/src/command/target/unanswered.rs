@@ -1,4 +1,4 @@
-//! Why a server has no answer, with what can help: of every command that asks one, in the words of its options.
+//! Explains why a server does not answer, with advice in terms of each command's options.
 
 use std::time::Duration;
 use tare_load::units::several;
@@ -12,7 +12,7 @@ use tare_service::client::{AskError, BEGIN_HTTP, Channel, Spoken, Trusts, spoken
 
 const ANY: &str = "accept any certificate by -k";
 
-/// Who asked, and has options that may help.
+/// The command, whose options may help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asker {
     /// `tare load`, which has `--timeout` and `--no-check`.
@@ -21,7 +21,7 @@ pub(crate) enum Asker {
 }
 
 impl Asker {
-    /// Why `name`, which was asked there in this channel, has no answer.
+    /// Why `name` did not get an answer from this endpoint over this channel.
     pub(crate) fn reason(
         self,
         name: &str,
@@ -96,7 +96,7 @@ impl Asker {
     }
 }
 
-/// Why connections of a load are not open.
+/// Why a load could not open its connections.
 pub(crate) fn of_open(error: OpenError, protocol: Protocol, client: Option<&TlsClient>) -> anyhow::Error {
     match (&error.tls_error, client) {
         (Some(of), Some(client)) => anyhow!(
@@ -110,7 +110,7 @@ pub(crate) fn of_open(error: OpenError, protocol: Protocol, client: Option<&TlsC
     }
 }
 
-/// Why there is no connection over TLS, and what can help.
+/// Why a TLS connection failed, and advice.
 fn of_tls(endpoint: &Endpoint, protocol: Protocol, client: &TlsClient, error: &TlsError) -> String {
     if error.obstacle() == TlsObstacle::Protocol {
         return match protocol.is_http2() {

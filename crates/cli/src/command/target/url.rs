@@ -1,4 +1,4 @@
-//! URLs as wrk, hey and curl take them. It resolves nothing.
+//! URLs in the form of wrk, hey and curl. The module resolves nothing.
 
 use std::{
     fmt,
@@ -10,10 +10,10 @@ use anyhow::{Context, bail, ensure};
 use axum::http::Uri;
 use tare_service::document;
 
-/// Each is asked twice before the load.
+/// The limit exists because each URL is requested twice before the load.
 const URLS_MAX: usize = 10_000;
 
-/// Whether TLS is spoken.
+/// Whether the URL uses TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scheme {
     Http,
@@ -36,7 +36,7 @@ impl Scheme {
     }
 }
 
-/// Where a request goes, and what it asks for.
+/// The server and the target of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Url {
     pub scheme: Scheme,
@@ -49,18 +49,18 @@ pub(crate) struct Url {
 }
 
 impl Url {
-    /// Without the path.
+    /// The URL without the path.
     pub(crate) fn origin(&self) -> String {
         format!("{}://{}", self.scheme.name(), self.authority)
     }
 
-    /// The same on the server at this address.
+    /// Replaces the host by this address.
     pub(crate) fn move_to(&mut self, address: IpAddr) {
         self.host = address.to_string();
         self.authority = SocketAddr::new(address, self.port).to_string();
     }
 
-    /// Whether both are on one server.
+    /// Whether both URLs have the same server.
     pub(crate) fn is_beside(&self, other: &Url) -> bool {
         let is_same = self.scheme == other.scheme && self.port == other.port;
         is_same && self.host.eq_ignore_ascii_case(&other.host)
@@ -73,7 +73,7 @@ impl fmt::Display for Url {
     }
 }
 
-/// Reads a file of URLs: one per line, without empty lines and those that begin with `#`.
+/// Reads a file of URLs, one per line; empty lines and lines that begin with `#` are ignored.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Url>> {
     let name = path.display();
     let text = document::read(path)?;
@@ -86,7 +86,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Url>> {
     Ok(urls)
 }
 
-/// Reads `http://HOST[:PORT][/PATH][?QUERY]`, or the same with `https`; like curl also without the scheme.
+/// Parses `http://HOST[:PORT][/PATH][?QUERY]`, or `https`; like curl also without a scheme.
 pub(crate) fn parse(text: &str) -> anyhow::Result<Url> {
     ensure!(
         !["unix:", "http+unix:"].iter().any(|begin| text.starts_with(begin)),

@@ -1,4 +1,4 @@
-//! What was found about one service under one contract, whatever was asked; as JSON, as text and as an exit status.
+//! The result for one service under one contract, in every mode; as JSON, as text and as an exit status.
 
 use serde::Serialize;
 use tare_service::{
@@ -22,7 +22,7 @@ pub(super) struct Verified {
 pub(super) enum Found {
     Passed {
         transcript: Transcript,
-        /// With `--endure` only.
+        /// Only with `--endure`.
         #[serde(flatten)]
         endured: Option<Endured>,
     },
@@ -32,7 +32,7 @@ pub(super) enum Found {
     NotStarted {
         reason: String,
     },
-    /// With `--wire` only, as the next one is.
+    /// Only with `--wire`, like the next variant.
     Answered {
         answers: Vec<Sent>,
     },
@@ -47,7 +47,7 @@ pub(super) enum Found {
     },
 }
 
-/// The stages after a proof that passed.
+/// The result of the endurance stages, which follow a passed proof.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Endured {
@@ -56,7 +56,7 @@ pub(super) enum Endured {
 }
 
 impl Verified {
-    /// `all` prints the checks that passed too.
+    /// The text; `all` includes the passed checks.
     pub(super) fn text(&self, all: bool) -> String {
         let head = |code, word, rest: &str| head(&self.service, &self.contract, &paint(code, word), rest);
         match &self.found {
@@ -71,13 +71,13 @@ impl Verified {
             Found::NotStarted { reason } | Found::NotAnswered { reason } => head("31", "FAIL", reason),
             Found::NotBuilt { reason } => head("31", "not built", reason),
             Found::Missing { reason } => head("33", "missing", reason),
-            // All answers are in one table, at the end.
+            // One table at the end has all answers.
             Found::Answered { .. } => String::new(),
         }
     }
 }
 
-/// The beginning of each line about a service.
+/// The start of each line about a service.
 fn head(service: &str, contract: &str, word: &str, rest: &str) -> String {
     format!("{service:<24} {contract:<8} {word} {rest}\n")
 }
@@ -88,7 +88,7 @@ fn warnings(transcript: &Transcript) -> String {
     transcript.checks.iter().map(line).collect()
 }
 
-/// A line about a warning; nothing about another outcome.
+/// A line for a warning; empty for other outcomes.
 fn warning(outcome: &CheckOutcome, subject: &str) -> String {
     match outcome {
         CheckOutcome::Warn(reason) => format!("    {} {subject}: {reason}\n", paint("33", "warn")),
@@ -118,7 +118,7 @@ impl Endured {
 }
 
 impl Found {
-    /// Why a service is not there to be verified.
+    /// The result for a service that could not be built.
     pub(super) fn not_built(error: &BuildError) -> Found {
         let reason = error.to_string();
         match error.is_of_this_machine() {
@@ -138,7 +138,7 @@ impl Found {
     }
 }
 
-/// Where no service could be looked at, nothing was found: that is not fine.
+/// The outcome. If no service could be verified, that is not success.
 pub(super) fn outcome(all: &[Verified]) -> Outcome {
     let nothing = all.iter().all(|verified| matches!(verified.found, Found::Missing { .. }));
     let least = if nothing { Outcome::SetUp } else { Outcome::Fine };

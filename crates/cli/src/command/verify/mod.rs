@@ -1,5 +1,5 @@
-//! `tare verify`: verifies services against their contracts; or shows what they send, or what they endure. It measures
-//! nothing.
+//! `tare verify`: verifies services against their contracts, or prints their raw answers, or tests their
+//! endurance. It measures nothing.
 
 mod found;
 mod protocols;
@@ -44,9 +44,9 @@ use crate::{
 use found::{Endured, Found, Verified};
 use protocols::AskedProtocol;
 
-/// For what services print, and what is written for them.
+/// The folder for the output of services, and for files they need.
 const FOLDER: &str = "verify";
-/// Room for the tables of all contracts.
+/// The space for the tables of all contracts.
 const TABLES_BYTES: u64 = 512 << 20;
 
 /// Verify that services honour their contracts: right answers, connections, bad input
@@ -143,7 +143,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let supervisor = workspace::supervisor(&workspace, rows.iter().map(|row| &row.service))?;
     let progress = Arc::new(Progress::new(false));
     let supervisor = supervisor.telling(progress.notices());
-    // Of its own: another tare that verifies here has other rows.
+    // A folder of its own: another tare that verifies at the same time has other rows.
     let tables = Scratch::make(supervisor.watchdog(), TABLES_BYTES)?;
     make_tables(&mut workspace, &rows, &args, seed, tables.path())?;
     let verification = Verification {
@@ -158,7 +158,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         interrupt: Arc::clone(&interrupt),
     };
     let outcome = verification.run(&rows);
-    // Services may print what they were sent.
+    // Services may print secrets in requests.
     if verification.folder.is_dir() {
         secrets::scrub(&verification.folder).context("cannot remove secrets from what services printed")?;
     }
@@ -166,7 +166,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     Ok(workspace::outcome_of_all(&workspace, &args.services, outcome))
 }
 
-/// The tables of what is verified of these rows.
+/// Makes the tables of the contracts that are verified.
 fn make_tables(
     workspace: &mut Workspace,
     rows: &[Row],
@@ -188,7 +188,7 @@ fn refuse_to_end_what_runs(rows: &[Row], args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Without a contract, one is learned from the first service.
+/// Learns a contract from the first service, if there is none.
 fn learn(workspace: &mut Workspace, rows: &mut [Row], args: &Args) -> anyhow::Result<()> {
     let Some(asked) = args.asked.of(rows, args.contract.first().map(String::as_str))? else { return Ok(()) };
     let settings = ServiceSettings::of_threads(args.threads.into());
@@ -198,7 +198,7 @@ fn learn(workspace: &mut Workspace, rows: &mut [Row], args: &Args) -> anyhow::Re
     Ok(())
 }
 
-/// A service that does not offer the protocol in which its row is asked proves nothing.
+/// Removes rows whose service does not offer their protocol: they prove nothing.
 fn leave_out_what_is_not_offered(rows: &mut Vec<Row>) -> anyhow::Result<()> {
     for row in rows.iter() {
         let Some(reason) = row.service.why_not_asked() else { continue };
@@ -210,7 +210,7 @@ fn leave_out_what_is_not_offered(rows: &mut Vec<Row>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A service with a known failure fails on purpose, so `tare verify` without a name leaves it out.
+/// Removes services with a known failure, which fail on purpose, unless they are named.
 fn leave_out_known_failures(rows: &mut Vec<Row>) {
     for row in rows.iter() {
         if let Some(mistake) = &row.service.mistake {
@@ -224,7 +224,7 @@ fn leave_out_known_failures(rows: &mut Vec<Row>) {
     rows.retain(|row| row.service.mistake.is_none());
 }
 
-/// A service that is named is one row: its variants are others, and a proof of the one is none of them.
+/// Prints the other variants of a named service: its proof does not cover them.
 fn name_other_variants(workspace: &Workspace, rows: &[Row], words: &[String]) {
     let is_several = |word: &str| word == "all" || word.starts_with("group:");
     if words.iter().flat_map(|words| split(words)).any(is_several) {
@@ -237,8 +237,8 @@ fn name_other_variants(workspace: &Workspace, rows: &[Row], words: &[String]) {
     }
 }
 
-/// A proof of nothing is refused: each contract that is asked for must be declared by one of `rows`, and each service that
-/// is named must declare one of them.
+/// Fails if nothing would be proved: one of `rows` must declare each requested contract, and each named
+/// service must declare one of them.
 fn refuse_what_nobody_declares(rows: &[Row], args: &Args) -> anyhow::Result<()> {
     let declares = |row: &Row, contract: &String| row.service.contracts.contains(contract);
     for contract in &args.contract {
@@ -255,7 +255,7 @@ fn refuse_what_nobody_declares(rows: &[Row], args: &Args) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// A contract that is asked for by its name must be one that a row's protocol may ask, and each row needs such a one.
+/// Fails unless each named contract suits the protocol of some row, and each row has one.
 fn refuse_other_protocols(workspace: &Workspace, rows: &[Row], args: &Args) -> anyhow::Result<()> {
     for row in rows {
         let declared = row.service.contracts.iter().filter_map(|name| workspace.contracts.get(name));
@@ -294,7 +294,7 @@ impl Verification<'_> {
                 break;
             }
             progress.say(&format!("verifying {}", row.label));
-            // What an interrupt cut off says nothing about the service.
+            // A proof that was interrupted says nothing about the service.
             let whole = |_: &Verified| !self.interrupt.load(Ordering::Relaxed);
             for verified in self.verify(row).take_while(whole) {
                 if !self.args.json {
@@ -328,8 +328,8 @@ impl Verification<'_> {
         self.contracts(row).into_iter().map(verified)
     }
 
-    /// Those that were asked for, and may be asked in the protocol of the row. Endurance takes the one that asks the most: the
-    /// others say nothing more about it.
+    /// The requested contracts that suit the protocol of the row. Endurance uses only the most demanding one:
+    /// the others add nothing.
     fn contracts(&self, row: &Row) -> Vec<&Contract> {
         let asked = |name: &&String| self.args.contract.is_empty() || self.args.contract.contains(name);
         let names = row.service.contracts.iter().filter(asked);
@@ -357,7 +357,7 @@ impl Verification<'_> {
         }
     }
 
-    /// Only that the answers are right is verified: a whole proof would take longer and say nothing about headers.
+    /// Verifies only that the answers are correct: a whole proof takes longer and adds nothing on headers.
     fn answers(&self, row: &Row, contract: &Contract) -> Found {
         match prove::weigh_answers(&row.service, contract, &self.proof(&self.folder(row))) {
             Ok(answers) => Found::Answered { answers },
@@ -371,7 +371,6 @@ impl Verification<'_> {
         Proof { service_settings, seed: self.seed, port, serve_on, supervisor: self.supervisor, folder }
     }
 
-    /// Where the output of a row goes.
     fn folder(&self, row: &Row) -> PathBuf {
         self.folder.join(file_name(&row.label))
     }

@@ -1,4 +1,4 @@
-//! Which protocols services are asked in.
+//! The protocols in which services are verified.
 
 use tare_load::Protocol;
 use tare_service::{
@@ -6,15 +6,14 @@ use tare_service::{
     protocol::{of_word, word},
 };
 
-/// A word of `--protocols`.
+/// A value of `--protocols`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AskedProtocol {
-    /// Each that a service offers.
+    /// All protocols that a service offers.
     All,
     One(Protocol),
 }
 
-/// The protocol of a word.
 pub(super) fn asked(text: &str) -> Result<AskedProtocol, String> {
     match (text, of_word(text)) {
         ("all", _) => Ok(AskedProtocol::All),
@@ -23,7 +22,7 @@ pub(super) fn asked(text: &str) -> Result<AskedProtocol, String> {
     }
 }
 
-/// A row for each protocol in place of each row; without a word all stay what they are.
+/// Replaces each row by one row per protocol; without `--protocols` the rows stay unchanged.
 pub(super) fn in_each(rows: Vec<Row>, asked: &[AskedProtocol]) -> Vec<Row> {
     if asked.is_empty() {
         return rows;
@@ -38,7 +37,7 @@ pub(super) fn in_each(rows: Vec<Row>, asked: &[AskedProtocol]) -> Vec<Row> {
     if !asked.contains(&AskedProtocol::All) {
         return catalogue::in_each(rows, &named);
     }
-    // What is asked for by its word is missed if it is not offered.
+    // A protocol that the user names is kept even if it is not offered, and then reported.
     let is_asked = |row: &Row| named.contains(&row.service.protocol) || row.service.why_not_asked().is_none();
     catalogue::in_each(rows, &Protocol::ALL).into_iter().filter(is_asked).collect()
 }

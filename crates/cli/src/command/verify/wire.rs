@@ -1,4 +1,4 @@
-//! What each service sends, to the byte, side by side.
+//! The bytes that each service sends, side by side.
 
 use std::collections::BTreeSet;
 
@@ -11,21 +11,21 @@ use tare_service::verify::{Field, Sent};
 use super::{Found, Verified};
 use crate::output::table;
 
-/// Headers that have a column of their own: servers differ most in these.
+/// Headers with a column of their own: servers differ most in these.
 const COLUMNS: [&str; 4] = ["Date", "Server", "Connection", "Keep-Alive"];
-/// The column `framing` says this already.
+/// Headers that the column `framing` already covers.
 const FRAMES: [&str; 2] = ["Content-Length", "Transfer-Encoding"];
-/// A header's value is cut after this many characters; JSON has all.
+/// The width of a header's value; JSON has the full value.
 const VALUE_MAX: usize = 24;
 
-/// An answer, and which service gave it to which request.
+/// An answer, with its service and its request.
 struct Answer<'v> {
     service: &'v str,
     contract: &'v str,
     sent: &'v Sent,
 }
 
-/// A table of all answers, and what is common to them.
+/// A table of all answers, and their common parts.
 pub(super) fn text(all: &[Verified], look: Look) -> String {
     let answers = answers(all);
     let Some(first) = answers.first() else { return String::new() };
@@ -62,12 +62,12 @@ fn answers(all: &[Verified]) -> Vec<Answer<'_>> {
     found
 }
 
-/// Header names are one whatever their case.
+/// Header names are case-insensitive.
 fn key(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
-/// The names that all answers have, but for those that have a column.
+/// The header names in all answers, except those with a column.
 fn shared(answers: &[Answer]) -> BTreeSet<String> {
     let of = |answer: &Answer| -> BTreeSet<String> {
         answer.sent.headers.iter().filter(|field| !has_column(field)).map(|field| key(&field.name)).collect()
@@ -100,7 +100,7 @@ fn cells(answer: &Answer, shared: &BTreeSet<String>) -> [Value; 10] {
     ]
 }
 
-/// A `Date` that moves is printed as such: its value does not matter.
+/// A cell; a `Date` that changes is marked as such, because its value does not matter.
 fn cell(field: &Field) -> String {
     if field.name.eq_ignore_ascii_case("date") {
         return if field.varies { "moves" } else { "stands still" }.to_owned();
@@ -114,7 +114,7 @@ fn mark(field: &Field) -> &'static str {
     if field.varies { " (varies)" } else { "" }
 }
 
-/// A service that leaves out a header sends fewer bytes, and does less work.
+/// A note on services without a header: they send fewer bytes, and do less work.
 fn without(answers: &[Answer], name: &str) -> String {
     let without = answers.iter().filter(|answer| answer.sent.field(name).is_none());
     let mut services: Vec<&str> = without.map(|answer| answer.service).collect();

@@ -1,7 +1,6 @@
-//! From the records of a run to a view of it. Pure: the time is an argument.
+//! Turns the records of a run into a view. Pure: the time is an argument.
 //!
-//! What is being done comes from each record; what is known is the main table of the report, and is computed only when it is
-//! asked for.
+//! Each record shows the current step. The results are the report's main table, computed on request.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,28 +23,27 @@ use tare_report::{
 
 use super::view::{Interest, View};
 
-/// A run, as far as it has come. Rows are named by their places in the plan.
+/// A run in progress. Rows are identified by their positions in the plan.
 #[derive(Debug)]
 pub(crate) struct Model<'a> {
     stored: StoredRun,
     searches: Option<Searches<'a>>,
     phase: Phase,
     block: usize,
-    /// Blocks that there will be, as far as can be said.
+    /// The expected number of blocks.
     blocks: usize,
     first_block_ns: u64,
-    /// Rows of this block that have not failed.
+    /// The rows of this block that have not failed.
     order: Vec<usize>,
-    /// Those that have a process.
+    /// The rows that have a process.
     live: BTreeSet<usize>,
-    /// In which block, and why.
+    /// For each failed row, the block and the reason.
     failed: BTreeMap<usize, (usize, String)>,
-    /// What the pilots have found.
     piloted: BTreeMap<usize, String>,
     elapsed_before: Duration,
     left: Duration,
     known: Interim,
-    /// Rows whose ranks are others than a block ago.
+    /// Rows whose ranks changed with the last block.
     moved: BTreeSet<usize>,
 }
 
@@ -58,12 +56,12 @@ enum Phase {
         text: String,
     },
     Stopping,
-    /// A sequential experiment: this sample, and the number of samples before it.
+    /// A sequential experiment: the current sample, and the number of samples before it.
     Sample(Slot, usize),
 }
 
 impl<'a> Model<'a> {
-    /// With this head, after `past`.
+    /// A model of the run with this head, after the records `past`.
     pub(crate) fn new(header: &'a Header, past: &[Record]) -> Model<'a> {
         let plan = &header.plan;
         let left = Duration::from_nanos(plan.expected_ns());
@@ -90,12 +88,12 @@ impl<'a> Model<'a> {
         model
     }
 
-    /// A sample of a sequential experiment begins, after `done` others; `left` is the time that may still be to come.
+    /// Begins a sample of a sequential experiment, after `done` others; `left` is the estimated rest.
     pub(crate) fn begin(&mut self, slot: Slot, done: usize, left: Duration) {
         (self.phase, self.left) = (Phase::Sample(slot, done), left);
     }
 
-    /// A record was stored; so much may still be to come.
+    /// Handles a stored record; `left` is the estimated remaining time.
     pub(crate) fn on_record(&mut self, record: &Record, left: Duration) {
         self.left = left;
         if let Some(searches) = &mut self.searches {
@@ -143,7 +141,7 @@ impl<'a> Model<'a> {
         self.phase = Phase::Starting;
     }
 
-    /// Whether there is more to know after this record: of blocks, once one is over.
+    /// Whether this record adds results: in a run of blocks, once one is finished.
     pub(crate) fn has_more_to_compute(&self, record: &Record) -> bool {
         match record {
             Record::Block(Block { block, .. }) => *block > 0,
@@ -152,7 +150,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Brings what is known up to date: not for nothing, and not while anything is measured.
+    /// Computes the results. It takes CPU time: call it only for new ones, and never while measuring.
     pub(crate) fn compute(&mut self) {
         let point = if let Phase::Sample(slot, _) = self.phase { slot.point } else { 0 };
         let mut known = interim(&self.stored, point);
@@ -164,12 +162,12 @@ impl<'a> Model<'a> {
         let before = ranks(&self.known.table);
         let moved = ranks(&known.table).into_iter().filter(|(row, ranks)| before.get(row) != Some(ranks));
         self.moved = moved.map(|(row, _)| row).collect();
-        // What is new stands first.
+        // New findings come first.
         known.remarks.sort_by_key(|remark| self.known.remarks.contains(remark));
         self.known = known;
     }
 
-    /// How it looks, so long after this part of it began.
+    /// The view, this long after the current part began.
     pub(crate) fn view(&self, elapsed: Duration) -> View {
         let mut table = self.known.table.clone();
         let interest = self.enter_states(&mut table);
@@ -194,13 +192,14 @@ impl<'a> Model<'a> {
         &self.plan().rows[row].label
     }
 
-    /// The row of the plan that a row of the table is about.
+    /// The row of the plan that a row of the table belongs to.
     fn row_of(&self, cells: &[Value]) -> Option<usize> {
         let label = cells.first()?.text()?;
         self.plan().rows.iter().position(|row| row.label == label)
     }
 
-    /// What each row does, in place of how it stands; and how interesting it is. A table of metrics has no states.
+    /// Replaces the state of each row by its current action; returns how interesting each row is. A table of
+    /// metrics has no states.
     fn enter_states(&self, table: &mut Table) -> Vec<Interest> {
         let Some(state) = table.place("state") else { return Vec::new() };
         let column = &mut table.columns[state];
@@ -274,7 +273,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The row that is at work.
+    /// The row that is being measured.
     fn now(&self) -> Option<usize> {
         match &self.phase {
             Phase::Pilots => {
@@ -328,7 +327,7 @@ fn has_pilot(plan: &Plan, row: &PlannedRow) -> bool {
     row.excluded.is_none() && !plan.is_twin(&row.label)
 }
 
-/// What a pilot has found.
+/// The result of a pilot.
 pub(crate) fn steady(pilot: &Pilot) -> String {
     match pilot.steady_after_ns {
         Some(ns) => format!("steady after {:.1} s", ns as f64 / 1e9),
@@ -363,7 +362,7 @@ fn state_of_search(searches: &Searches, row: usize) -> Option<String> {
     })
 }
 
-/// Time that the records report.
+/// The elapsed time according to the records.
 fn elapsed(records: &[Record]) -> Duration {
     let elapsed = records.iter().filter_map(|record| match record {
         Record::Block(block) => Some(block.elapsed_ns),

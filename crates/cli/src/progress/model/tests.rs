@@ -37,7 +37,7 @@ fn started(block: usize, row: usize) -> Record {
     Record::Started(Started { block, row, start_up_ns: Some(3_000_000) })
 }
 
-/// A slice of a service that answers `level` times as fast as the reference, a little faster in each block than before.
+/// A slice of a service that is `level` times as fast as the reference, and slightly faster in each block.
 fn slice(block: usize, round: usize, row: usize, level: f64) -> Sample {
     let wobble = 1.0 + 0.02 * ((block * 7 + ROWS[row].0.len() * 3 + round) % 5) as f64;
     let answered = (10_000.0 * level * wobble) as u64;
@@ -128,7 +128,7 @@ fn blocks_to_come_are_told_by_those_that_were() {
     let head = header(&["raw", "fast", "slow"]);
     let mut model = Model::new(&head, &[]);
     (0..3).for_each(|number| record(&mut model, block(number, &ROWS)));
-    // A block has taken 4 s, and there are 60 s.
+    // A block took 4 s, and 60 s are left.
     model.on_record(&begins(3, &ROWS), LEFT);
     assert_eq!(model.blocks, 3 + 15);
     model.on_record(&begins(4, &ROWS), Duration::ZERO);

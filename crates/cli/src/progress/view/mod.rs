@@ -1,5 +1,5 @@
-//! What a run in progress looks like on a terminal of any size: the main table of its report, and around it what is being done.
-//! Knows no clock and no record.
+//! The view of a run in progress on a terminal of any size: the main table of its report, with the current
+//! step. It knows no clock and no record.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tare_report::{
 use super::duration;
 use crate::output;
 
-/// What marks the row that is at work, and its room before the others.
+/// Marks the active row; the other rows have spaces.
 const MARK: [&str; 2] = ["▶ ", "  "];
 const TITLE_MIN: usize = 8;
 const REMARKS_MAX: usize = 3;
@@ -23,29 +23,29 @@ pub(crate) struct Size {
     pub(crate) lines: u16,
 }
 
-/// All that is shown at one instant.
+/// Everything that is shown at one instant.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct View {
     pub(crate) title: String,
     pub(crate) place: String,
-    /// What has been found out, if that is a sentence.
+    /// The answer so far, if it is a sentence.
     pub(crate) answer: String,
     pub(crate) elapsed: Duration,
-    /// What is still to come, as far as is known.
+    /// The estimated remaining time.
     pub(crate) left: Duration,
     pub(crate) table: Table,
-    /// Of each row of the table.
+    /// The interest of each row of the table.
     pub(crate) interest: Vec<Interest>,
     /// Findings and failures, the newest first.
     pub(crate) remarks: Vec<String>,
 }
 
-/// Why a row is shown if not all of them fit; the strongest reason last.
+/// Why a row is shown if not all of them fit, in ascending priority.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Interest {
     #[default]
     None,
-    /// Its ranks are others than a block ago.
+    /// Its rank changed with the last block.
     Moved,
     Reference,
     InBlock,
@@ -54,13 +54,13 @@ pub(crate) enum Interest {
 }
 
 impl View {
-    /// As many lines as there is room for, none of them longer than the terminal is wide.
+    /// The view as lines, which fit into the size of the terminal.
     pub(crate) fn lines(&self, size: Size, colours: bool) -> Vec<String> {
         let (width, height) = (usize::from(size.columns), usize::from(size.lines));
         let look =
             Look { width: Some(width.saturating_sub(MARK[1].len())), colours, ascii: output::is_ascii() };
         let mut lines = self.head(width, look);
-        // The table has the most of a low terminal.
+        // On a low terminal the table gets most of the lines.
         let remarks = self.remarks.len().min(REMARKS_MAX).min(height / 6);
         lines.extend(self.rows(height.saturating_sub(lines.len() + remarks), look));
         let warning = |remark: &String| format!("{} {}", look.paint("33", "warning:"), one_line(remark));
@@ -103,7 +103,8 @@ impl View {
         lines
     }
 
-    /// The places of the most interesting rows, in the order of the table. If that is not all, a line is left to say so.
+    /// The positions of the most interesting rows, in the order of the table. If some are left out, a line is
+    /// kept to say so.
     fn shown(&self, room: usize) -> Vec<usize> {
         let mut places: Vec<usize> = (0..self.table.rows.len()).collect();
         if places.len() > room {
@@ -119,7 +120,7 @@ impl View {
     }
 }
 
-/// What services say may hold anything.
+/// Removes control characters: text from services may contain anything.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -3,7 +3,7 @@ use tare_report::document::{ALWAYS, Tone, Unit, Value};
 
 use super::*;
 
-/// What a terminal of this size shows of it.
+/// The view on a terminal of this size.
 pub(crate) fn drawn(view: &View, columns: u16, lines: u16) -> String {
     let lines = view.lines(Size { columns, lines }, false);
     lines.iter().map(|line| format!("|{line}\n")).collect()
@@ -83,7 +83,7 @@ fn the_row_at_work_and_the_failed_one_have_a_colour() {
     assert!(lines.iter().any(|line| line.contains("\u{1b}[31mfailed\u{1b}[0m")), "{lines:?}");
 }
 
-/// No size and no text makes it panic, or a line longer than the terminal is wide.
+/// No size and no text causes a panic, or a line longer than the terminal.
 #[test]
 fn it_fits_everywhere() {
     let mut hostile = view();

@@ -1,4 +1,5 @@
-//! One batch on a Slurm whose node, controller and jobs are killed: each job counts exactly once, or is named as missing.
+//! One batch on a Slurm cluster whose node, controller and jobs are killed: each job counts exactly once, or
+//! is reported as missing.
 
 use std::{fs, path::Path};
 
@@ -12,7 +13,7 @@ use crate::support::{carrying, send, within};
 fn whatever_is_killed_each_job_counts_once_or_is_named() {
     let Some(site) = Site::new("a batch on Slurm") else { return };
     let batch = site.submit("tiny", "--seeds 2 --seed 5", "--selftest honest,cache");
-    // On a busy machine they reach a step one after the other, and the first has ended when the last begins to measure.
+    // On a busy machine the first job may have ended before the last one measures.
     site.wait(&batch, "all nodes have a job, and a large one measures", |jobs| {
         jobs.iter().filter(|job| is(job, "running")).count() >= 3 && of_class(jobs, "large").any(measures)
     });
@@ -21,7 +22,7 @@ fn whatever_is_killed_each_job_counts_once_or_is_named() {
     restart_the_controller(&site, &batch);
     let killed = kill_a_small_job(&site, &batch);
 
-    // The node is found lost, and its job measured on the other one.
+    // Slurm notices the lost node, and runs its job on the other one.
     site.wait(&batch, "the job of the lost node is done", |jobs| {
         of_class(jobs, "large").all(|job| is(job, "arrived"))
     });
@@ -34,7 +35,7 @@ fn whatever_is_killed_each_job_counts_once_or_is_named() {
     let reason = collected["missing"][0]["reason"].as_str().unwrap();
     assert!(reason.contains("was cut off while") && reason.contains(" on n1"), "{reason}");
 
-    // What is missing is submitted again, and nothing else.
+    // Only missing jobs are submitted again.
     let again =
         site.expect("submit jobs.ndjson --engine slurm --store store --selftest honest,cache --json", 0);
     let again: Value = serde_json::from_str(&again).unwrap();
@@ -57,7 +58,8 @@ fn measures(job: &Value) -> bool {
     is(job, "running") && job["detail"] == "measuring"
 }
 
-/// Its daemon is gone, and what it runs stands still: nothing of it is seen from elsewhere. Gives back the node and its processes.
+/// Kills the node's daemon and stops its processes, as if it were cut off. Returns the node and its
+/// processes.
 fn cut_off_a_large_node(site: &Site, batch: &Path) -> (String, Vec<u32>) {
     let mut stopped = None;
     assert!(within(PATIENCE, || {
@@ -72,11 +74,11 @@ fn cut_off_a_large_node(site: &Site, batch: &Path) -> (String, Vec<u32>) {
     (node, processes)
 }
 
-/// Nothing if one of them holds the lock of a build: the nodes share a checkout, so all other jobs would wait for that one.
+/// `None` if one of them holds the lock of a build: the nodes share a checkout, so all other jobs would wait.
 fn stop_all_on(node: &str) -> Option<Vec<u32>> {
     let processes = on_node(node);
     processes.iter().for_each(|pid| send(*pid, Signal::STOP));
-    // A process that began in the meantime stands still too, or the node is not cut off.
+    // A process that began in the meantime must be stopped too, or the node is not cut off.
     let is_all = on_node(node) == processes;
     if !processes.is_empty() && is_all && !processes.iter().any(|pid| has_a_lock(*pid)) {
         return Some(processes);
@@ -91,7 +93,7 @@ fn has_a_lock(pid: u32) -> bool {
     files.any(|file| file.extension().is_some_and(|extension| extension == "lock"))
 }
 
-/// In the meantime nothing is known of jobs without a bundle, which is no error.
+/// While it is down, the states of jobs without a bundle are unknown, which is no error.
 fn restart_the_controller(site: &Site, batch: &Path) {
     site.slurm.cluster.signal("slurmctld", Signal::KILL).unwrap();
     let output = site.tare(&format!("status {} --json", batch.display()));
@@ -104,7 +106,7 @@ fn restart_the_controller(site: &Site, batch: &Path) {
     site.wait(batch, "the controller answers", |jobs| jobs.iter().all(|job| !is(job, "unknown")));
 }
 
-/// Two of them may run beside each other, as their partition shares its nodes. Gives back the name of the job.
+/// Two jobs may run side by side, because their partition shares its nodes. Returns the name of the job.
 fn kill_a_small_job(site: &Site, batch: &Path) -> String {
     let mut found = None;
     assert!(within(PATIENCE, || {
@@ -121,7 +123,7 @@ fn kill_a_small_job(site: &Site, batch: &Path) -> String {
     site.jobs(batch)[position.parse::<usize>().unwrap()]["name"].as_str().unwrap().to_owned()
 }
 
-/// Of the environment of a process.
+/// A variable in the environment of a process.
 fn variable(pid: u32, name: &str) -> String {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap();
     let entries =
@@ -131,7 +133,7 @@ fn variable(pid: u32, name: &str) -> String {
     found.unwrap_or_else(|| panic!("process {pid} has no {name}"))
 }
 
-/// The node was only cut off: its attempt goes on, and finds that another one was first.
+/// Continues the cut-off node: its attempt proceeds, and finds that another one was first.
 fn come_back(site: &Site, batch: &Path, (node, processes): (String, Vec<u32>)) {
     processes.iter().for_each(|pid| send(*pid, Signal::CONT));
     let later = || fs::read_dir(batch.join("later")).unwrap().count();
@@ -167,7 +169,7 @@ fn check_bundles(site: &Site, batch: &Path, collected: &Value) {
         assert_eq!(shared, usize::from(!is_exclusive), "{job:#}");
         site.expect(&format!("report {} --format json --out shown.json", run.display()), 0);
     }
-    // A certificate for each node, and none for each job.
+    // One certificate per node, not per job.
     let certificates = fs::read_dir(batch.join("../certificates")).unwrap().count();
     assert!((2..=3).contains(&certificates), "{certificates}");
     let runs = site.expect(&format!("collect {}", batch.display()), 0);

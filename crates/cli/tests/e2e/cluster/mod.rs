@@ -1,5 +1,5 @@
-//! Runs that are spread over machines: the commands without an engine, and with a real Slurm and a real Kubernetes whose daemons are
-//! killed.
+//! Runs on many machines: the commands without an engine, and with a real Slurm and a real Kubernetes whose
+//! daemons are killed.
 
 mod kubernetes;
 mod lost;
@@ -14,7 +14,7 @@ use insta::assert_snapshot;
 use crate::support::Workspace;
 use site::{EXPERIMENT, MACHINES};
 
-/// A checkout with an experiment of the built-in server alone, and classes of machines.
+/// A checkout with an experiment of the built-in server only, and classes of machines.
 fn workspace() -> Workspace {
     let workspace = Workspace::new(&[]);
     workspace.write("experiments/tiny.toml", EXPERIMENT);
@@ -95,7 +95,7 @@ fn mistakes_are_found_before_anything_is_submitted() {
     assert!(refused.stderr.contains("[possible values: kubernetes, slurm]"), "{}", refused.stderr);
 }
 
-/// Where the programs of the engine are not installed.
+/// Runs without the programs of the engine in PATH.
 #[test]
 fn a_missing_program_is_named_with_its_package() {
     let workspace = workspace();

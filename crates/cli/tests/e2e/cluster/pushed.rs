@@ -1,5 +1,5 @@
-//! Jobs that share no folder with their collector and push their bundles: collectors and jobs are killed in the middle of it, and the
-//! network breaks. Each job counts exactly once, or is named as missing.
+//! Jobs that push their bundles to a collector without a shared folder. Collectors and jobs are killed during
+//! a push, and the network breaks. Each job counts exactly once, or is reported as missing.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::support::{Running, Workspace, carrying, free_port, send, start_under,
 
 const TOKEN: &str = "TARE_PUSH_TOKEN";
 
-/// A batch of four jobs, its collector, and what is between them.
+/// A batch of four jobs, its collector, and the relay between them.
 struct Pushed {
     workspace: Workspace,
     batch: Batch,
@@ -24,7 +24,7 @@ struct Pushed {
 }
 
 impl Pushed {
-    /// As `tare submit` makes it.
+    /// Makes the batch as `tare submit` does.
     fn new() -> Pushed {
         let workspace = workspace();
         let plan = "plan experiments/tiny.toml --on machines.toml --seeds 2 --seed 5 --output jobs.ndjson";
@@ -52,7 +52,7 @@ impl Pushed {
         self.batch.folder.to_str().unwrap()
     }
 
-    /// Listens on a port of its own; jobs find it by way of the relay.
+    /// Starts a collector on a port of its own, which jobs reach through the relay.
     fn collector(&self) -> Running {
         let collector =
             self.workspace.start(&["collect", self.folder(), "--listen", "127.0.0.1:0", "--json"]);
@@ -104,7 +104,7 @@ fn count(value: &Value, key: &str) -> usize {
     value[key].as_array().unwrap().len()
 }
 
-/// With signal 9: nothing of it can tidy up.
+/// Kills it with SIGKILL, so that it cannot clean up.
 fn kill(running: Running) {
     send(running.pid(), Signal::KILL);
     assert_eq!(running.end().code(), None);
@@ -159,7 +159,7 @@ fn a_collector_is_killed_in_the_middle_of_a_bundle(pushed: &Pushed) -> Running {
     kill(collector);
     pushed.relay.cut();
     assert!(!pushed.has_bundle(0));
-    // It is away for a while.
+    // The collector stays away for a while.
     std::thread::sleep(Duration::from_secs(2));
 
     let collector = pushed.collector();
@@ -169,11 +169,12 @@ fn a_collector_is_killed_in_the_middle_of_a_bundle(pushed: &Pushed) -> Running {
     collector
 }
 
-/// Of the processes of a job, those alone have it that are Tare's own and measure nothing. Gives back how many others there are.
+/// Checks that only Tare's non-measuring processes of a job have the token. Returns the other processes'
+/// number.
 fn what_is_measured_has_no_token(job: &Running) -> usize {
     let mut others = 0;
     for pid in job.carrying("TARE_TEST_COMMAND=") {
-        // In this order: what is between fork and exec has the words and the environment of the job.
+        // Read in this order: between fork and exec a process has the arguments and environment of the job.
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         let has = |part: &[u8], of: &[u8]| of.windows(part.len()).any(|found| found == part);
@@ -213,7 +214,7 @@ fn what_is_damaged_on_the_way_is_sent_again(pushed: &Pushed) {
     assert!(pushed.relay.is_done());
     assert!(ended.stderr.contains("is not as it was written"), "{}", ended.stderr);
     assert!(pushed.has_bundle(1) && pushed.count("incoming") == 0);
-    // There is nothing to do for another attempt.
+    // Another attempt has nothing to do.
     let needless = pushed.job(1, 4).end().expect(0);
     assert!(!needless.stderr.contains("the bundle is there"), "{}", needless.stderr);
 }
@@ -223,7 +224,7 @@ fn of_two_attempts_the_first_bundle_counts(pushed: &Pushed) {
     let first = pushed.job(2, 5);
     assert!(within(PATIENCE, || pushed.relay.is_done()));
     let bundles = pushed.count("bundles");
-    // It began before there was a bundle, and so measures too.
+    // It began before there was a bundle, and therefore measures too.
     let second = pushed.job(2, 6);
     let ended = second.end().expect(0);
     assert!(ended.stderr.contains("the bundle is there"), "{}", ended.stderr);
@@ -234,7 +235,7 @@ fn of_two_attempts_the_first_bundle_counts(pushed: &Pushed) {
     assert_eq!((pushed.count("bundles"), pushed.count("later")), (bundles + 1, 1));
 }
 
-/// Of an attempt whose bundle lies aside, because the batch has jobs enough: the next one is its last.
+/// The attempt's bundle is kept aside, because the batch has enough: the next attempt is its last.
 fn an_answer_that_is_lost_is_no_error(pushed: &Pushed) {
     // Without its bundle the job measures again.
     let own = pushed.batch.bundle_folder(&pushed.batch.list.jobs[0]);
@@ -246,7 +247,7 @@ fn an_answer_that_is_lost_is_no_error(pushed: &Pushed) {
     assert_eq!(pushed.count("later"), 1, "the same bundle again is none of another attempt");
 }
 
-/// But in the file that has it.
+/// Checks that no file except its own contains the token.
 fn no_token_is_written(pushed: &Pushed, printed: &str) {
     let token = pushed.batch.token().unwrap().reveal().to_owned();
     assert!(!printed.contains(&token));
@@ -275,7 +276,7 @@ fn on_slurm_jobs_push_and_need_no_folder() {
     let batch = site.submit("tiny", "--seeds 1 --seed 5", &submit);
     let listen = format!("127.0.0.1:{port}");
     let collector = site.workspace.start(&["collect", batch.to_str().unwrap(), "--listen", &listen]);
-    // No user of the machine can read it in the list of processes.
+    // No user of the machine can read the token in the list of processes.
     let token = fs::read_to_string(batch.join("token")).unwrap();
     let jobs = std::cell::Cell::new(0);
     site.wait(&batch, "both have arrived", |all| {
@@ -289,7 +290,7 @@ fn on_slurm_jobs_push_and_need_no_folder() {
     assert!(jobs.get() > 0, "Slurm gave it to jobs by their environment");
     let script = fs::read_to_string(batch.join("job.sh")).unwrap();
     assert!(!script.contains(token.trim()) && !script.contains(batch.to_str().unwrap()), "{script}");
-    // The jobs were submitted by a user of this machine who has not set the variables of the collector.
+    // The jobs belong to a user of this machine who has not set the variables of the collector.
     let ended = collector.end().expect(0);
     assert_eq!(ended.stdout.lines().count(), 2, "{ended}");
     let name = batch.file_name().unwrap().to_str().unwrap().to_owned();

@@ -1,5 +1,5 @@
-//! A relay between jobs and their collector, which does to a connection what networks do: it stands still, breaks, changes a byte, or
-//! loses an answer. Only the upload of a bundle is long enough to meet it.
+//! A relay between jobs and their collector that simulates network faults: it stalls, breaks, changes a byte,
+//! or loses an answer. Only uploads of bundles are long enough to be affected.
 
 use std::{
     io::{Read, Write},
@@ -12,17 +12,16 @@ use std::{
     time::Duration,
 };
 
-/// Messages are shorter, and bundles are longer.
+/// Messages are shorter than this, and bundles are longer.
 const SHORT_BYTES: usize = 8_000;
 
-/// What happens to the next upload, once.
+/// The fault of the next upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It stands still in the middle, until [`Relay::cut`].
+    /// The upload stalls in the middle, until [`Relay::cut`].
     Stall,
-    /// A byte of it is changed.
     Change,
-    /// It arrives, and the answer to it does not.
+    /// The upload arrives, but its answer is lost.
     LoseAnswer,
 }
 
@@ -32,11 +31,11 @@ struct Shared {
     target: AtomicU16,
     next: Mutex<Option<Fault>>,
     stalled: AtomicBool,
-    /// Connections that stand still.
+    /// The stalled connections.
     still: Mutex<Vec<TcpStream>>,
 }
 
-/// It listens for as long as the test runs.
+/// A relay that listens as long as the test runs.
 pub struct Relay {
     shared: Arc<Shared>,
     pub url: String,
@@ -66,7 +65,7 @@ impl Relay {
         *self.shared.next.lock().unwrap() = Some(fault);
     }
 
-    /// Whether an upload stands still.
+    /// Whether an upload is stalled.
     pub fn is_stalled(&self) -> bool {
         self.shared.stalled.load(Ordering::SeqCst)
     }
@@ -76,7 +75,7 @@ impl Relay {
         self.shared.next.lock().unwrap().is_none()
     }
 
-    /// Breaks the connections that stand still.
+    /// Breaks the stalled connections.
     pub fn cut(&self) {
         for stream in self.shared.still.lock().unwrap().drain(..) {
             let _it_may_be_gone = stream.shutdown(Shutdown::Both);
@@ -86,7 +85,7 @@ impl Relay {
 
 fn relay(shared: &Shared, mut client: TcpStream) {
     let port = shared.target.load(Ordering::SeqCst);
-    // A collector that is away: the connection is closed.
+    // Without a collector, the connection is closed.
     let Ok(mut server) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) else { return };
     let lost = Arc::new(AtomicBool::new(false));
     let answers = {

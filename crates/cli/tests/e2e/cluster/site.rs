@@ -1,4 +1,4 @@
-//! A checkout, a Slurm of this machine, and the command in both.
+//! A checkout, a Slurm cluster on this machine, and the command in both.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use tare_engines::{Guarded, SlurmCluster};
 
 use crate::support::{Workspace, home, within};
 
-/// A second or two of measuring: the reference and itself again.
+/// One or two seconds of measuring: the reference and its twin.
 pub const EXPERIMENT: &str = r#"format   = "1.0"
 title    = "Tiny"
 question = "Does it run?"
@@ -40,7 +40,7 @@ pub fn long() -> String {
     slices.replace("slice            = \"30ms\"", "slice            = \"2s\"")
 }
 
-/// One node is small, and its partition shares it whatever a job asks for; the others are large.
+/// One node is small, in a partition that always shares it; the others are large.
 pub const MACHINES: &str = r#"format = "1.0"
 
 [[class]]
@@ -56,7 +56,7 @@ time-limit = "5m"
 slurm      = { partition = "bench", constraint = "large" }
 "#;
 
-/// No state of a job is waited for any longer.
+/// The longest wait for a state of a job.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Site {
@@ -65,7 +65,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// With three nodes; nothing if Slurm is not installed, which is then said.
+    /// A site with three nodes; `None`, with a message, if Slurm is not installed.
     pub fn new(test: &str) -> Option<Site> {
         let missing = SlurmCluster::missing();
         if !missing.is_empty() {
@@ -80,7 +80,7 @@ impl Site {
         Some(Site { workspace, slurm })
     }
 
-    /// Runs `tare WORDS`. Not as other tests do: what it submits outlives it, and inherits its environment.
+    /// Runs `tare WORDS`. Unlike in other tests, submitted jobs outlive it and inherit its environment.
     pub fn tare(&self, words: &str) -> Output {
         let root = self.workspace.root();
         let mut command = Command::new(env!("CARGO_BIN_EXE_tare"));
@@ -93,7 +93,7 @@ impl Site {
         command.env("SLURM_CONF", self.slurm.cluster.config()).output().unwrap()
     }
 
-    /// What it prints, if it ends with this status.
+    /// The output, if the command ends with this status.
     #[track_caller]
     pub fn expect(&self, words: &str, status: i32) -> String {
         let output = self.tare(words);
@@ -108,7 +108,7 @@ impl Site {
         text(&output.stdout)
     }
 
-    /// Plans and submits with these words; the folder of the batch.
+    /// Plans and submits with these arguments; returns the folder of the batch.
     pub fn submit(&self, experiment: &str, plan: &str, submit: &str) -> PathBuf {
         self.expect(
             &format!("plan experiments/{experiment}.toml --on machines.toml --output jobs.ndjson {plan}"),
@@ -117,7 +117,7 @@ impl Site {
         self.expect(&format!("submit jobs.ndjson --engine slurm --store store {submit}"), 0).trim_end().into()
     }
 
-    /// Of each job of a batch, as `tare status --json` prints it.
+    /// The jobs of a batch, as `tare status --json` prints them.
     pub fn jobs(&self, batch: &Path) -> Vec<Value> {
         let output = self.tare(&format!("status {} --json", batch.display()));
         let status: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
@@ -126,7 +126,7 @@ impl Site {
         status["jobs"].as_array().unwrap().clone()
     }
 
-    /// Waits until the jobs are as they must be.
+    /// Waits until the jobs satisfy `yes`.
     #[track_caller]
     pub fn wait(&self, batch: &Path, what: &str, yes: impl Fn(&[Value]) -> bool) {
         let mut last = Vec::new();
@@ -144,7 +144,7 @@ pub fn on_node(node: &str) -> Vec<u32> {
     crate::support::carrying(&format!("SLURMD_NODENAME={node}"))
 }
 
-/// Those of them that are `tare job`.
+/// The `tare job` processes on a node.
 pub fn attempts_on(node: &str) -> Vec<u32> {
     let is_one = |pid: &u32| {
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

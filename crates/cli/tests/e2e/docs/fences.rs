@@ -1,12 +1,12 @@
-//! The commands that documents show: their fences, and what `tare examples` prints.
+//! The commands in documents: the code fences, and the output of `tare examples`.
 
 use std::{fs, path::Path, process::Command};
 
 use crate::support::real_root;
 
-/// Above a fence whose commands are not run.
+/// Marks a fence whose commands are not run.
 const MARK: &str = "<!-- not run: ";
-/// Languages of fences that a shell runs.
+/// Languages of fences for a shell.
 const SHELLS: [&str; 4] = ["sh", "bash", "shell", "console"];
 
 #[derive(Debug, PartialEq, Eq)]
@@ -14,11 +14,10 @@ pub struct Fence {
     pub file: String,
     pub line: usize,
     pub text: String,
-    /// Why not.
     pub not_run: Option<String>,
 }
 
-/// Of all documents that git tracks. Stored runs are written by Tare.
+/// The fences of all documents in git. Stored runs are excluded: Tare wrote them.
 pub fn of_repository() -> Vec<Fence> {
     let root = real_root();
     let listed = Command::new("git").arg("-C").arg(&root).args(["ls-files", "*.md"]).output().unwrap();
@@ -28,7 +27,7 @@ pub fn of_repository() -> Vec<Fence> {
 }
 
 fn of_file(root: &Path, name: &str) -> Vec<Fence> {
-    // One that was removed and is not committed is still listed.
+    // A file that was removed without a commit is still listed.
     of_text(name, &fs::read_to_string(root.join(name)).unwrap_or_default())
 }
 
@@ -58,7 +57,7 @@ fn of_text(file: &str, text: &str) -> Vec<Fence> {
     fences
 }
 
-/// A fence for each question.
+/// One fence per question of `tare examples`.
 pub fn of_examples() -> Vec<Fence> {
     let printed = Command::new(env!("CARGO_BIN_EXE_tare")).arg("examples").output().unwrap();
     let text = String::from_utf8(printed.stdout).unwrap();

@@ -1,5 +1,5 @@
-//! Every command that a document shows is run. A fence that is not has a line above it that says why; these are listed in a golden
-//! file, so that their number cannot grow unseen.
+//! Runs every command in the documents. A fence that is not run has a line above it with the reason. A golden
+//! file lists these fences, so that their number cannot grow unnoticed.
 
 mod fences;
 mod place;
@@ -11,7 +11,7 @@ use place::Place;
 
 #[test]
 fn the_commands_of_documents_run() {
-    // Services of documents are for node, and one of them shows benchstat.
+    // Services in documents use node, and one document uses benchstat.
     if !["node", "benchstat"].iter().all(|program| tare_host::fixture::has_program("documents", program)) {
         return;
     }

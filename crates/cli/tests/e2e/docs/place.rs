@@ -1,4 +1,4 @@
-//! Where the commands of documents are run: a repository that has everything which they name, in a folder of its own.
+//! The folder in which commands of documents run: a repository with everything that they name.
 
 use std::{
     env, fs,
@@ -12,10 +12,10 @@ use tempfile::TempDir;
 use super::fences::Fence;
 use crate::support::{USUAL, free_port, git, manifest, real_root, within};
 
-/// Parts of this repository that commands name.
+/// Parts of this repository that commands use.
 const PARTS: [&str; 8] =
     ["services", "contracts", "experiments", "figures", "scripts", "docs", "Cargo.toml", "crates"];
-/// Stored runs, by the names that documents give them.
+/// Stored runs, by their names in documents.
 const RUNS: [&str; 10] = [
     "RUN",
     "runs/A",
@@ -28,7 +28,7 @@ const RUNS: [&str; 10] = [
     "record/restinio-2017",
     "record/quick",
 ];
-/// Machines whose runs were collected.
+/// Machines with collected runs.
 const COLLECTED: [&str; 2] = ["node-1", "node-2"];
 const PROJECT: &str = "format = \"1.0\"\ncatalogue = \"services\"\ncontracts = [\"contracts\", \"items.toml\"]\nexperiments = [\"experiments\"]\n\
     [service.shop]\ncommand = \"node server.js\"\ncontracts = []\n\
@@ -41,7 +41,7 @@ const MACHINES: &str = "format = \"1.0\"\n[[class]]\nname = \"x86\"\ncpus = 2\n\
 
 pub struct Place {
     folder: TempDir,
-    /// For builds and revisions, which do not lie in the repository.
+    /// Builds and revisions, which are outside of the repository.
     cache: TempDir,
     server: Child,
     port: u16,
@@ -71,7 +71,7 @@ impl Place {
             ("my-service/service.toml", &manifest("my-service", "correct")),
             ("bin/tare", include_str!("tare.sh")),
             ("bin/make", include_str!("make.sh")),
-            // A plan only asks whether there is one.
+            // A plan only checks that the program exists.
             ("bin/uvicorn", "#!/bin/sh\nexit 1\n"),
         ] {
             write(&root.join(name), text);
@@ -105,7 +105,7 @@ impl Place {
         Place { folder, cache: tempfile::tempdir().unwrap(), server, port }
     }
 
-    /// Runs all of a fence; the error names its first line that fails, and what it printed.
+    /// Runs a whole fence; the error contains its first failing line, and the output of that line.
     pub fn run(&self, fence: &Fence) -> Result<(), String> {
         let root = self.folder.path();
         let there = format!("127.0.0.1:{}", self.port);
@@ -143,7 +143,7 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// A run folder may be written into by what is run.
+/// Copies the folder, because commands may write into a run folder.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().flatten() {
@@ -155,14 +155,14 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// So that they are different runs.
+/// Changes the start time, so that the runs differ.
 fn began_at_another_time(header: &Path, place: usize) {
     let mut run: serde_json::Value = serde_json::from_str(&fs::read_to_string(header).unwrap()).unwrap();
     run["began"] = format!("2026-01-02T03:04:0{place}Z").into();
     fs::write(header, run.to_string()).unwrap();
 }
 
-/// Two commits: `main` with its remote, and one more on HEAD.
+/// Makes two commits: `main` with its remote, and one more at HEAD.
 fn repository(root: &Path) {
     let git = |words: &[&str]| git(root, words);
     git(&["init", "--quiet", "--initial-branch=main"]);
@@ -174,7 +174,7 @@ fn repository(root: &Path) {
     git(&["commit", "--quiet", "--allow-empty", "-m", "a change"]);
 }
 
-/// The commands of documents first.
+/// `PATH`, with the commands of documents first.
 fn path(root: &Path) -> std::ffi::OsString {
     let rest = env::var_os("PATH").unwrap_or_default();
     env::join_paths([root.join("bin")].into_iter().chain(env::split_paths(&rest))).unwrap()

@@ -1,4 +1,4 @@
-//! Results that others published, and our own, are held to the same arithmetic.
+//! Audits published results of others, and our own, by the same arithmetic.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Services of this repository, built where its user builds them, and short experiments over them.
+//! Services of this repository, built in the user's own cache, and short experiments over them.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::{Ended, real_root, start};
 
-/// Time limit for the first build, with an empty cache of the compiler.
+/// Time limit for the first build, with an empty compiler cache.
 const BUILT: Duration = Duration::from_secs(300);
 
 /// Runs `tare WORDS` in this repository.
@@ -20,8 +20,8 @@ pub fn tare(words: &[&str]) -> Ended {
     start(&real_root(), words).end()
 }
 
-/// Whether the set-up of `make test` installs what this service needs. All that it names are quick to build, and net-http has every
-/// protocol and every contract.
+/// Whether the set-up of `make test` installs what this service needs. All of these are quick to build, and
+/// net-http has every protocol and every contract.
 fn is_set_up(name: &str) -> bool {
     let script = fs::read_to_string(real_root().join("scripts/setup.sh")).unwrap();
     let line = script.lines().find_map(|line| line.strip_prefix("readonly test_services=("));
@@ -29,7 +29,7 @@ fn is_set_up(name: &str) -> bool {
     names.split(' ').any(|known| known == name)
 }
 
-/// Whether this machine has what these services are built with; if not, says that `test` is skipped.
+/// Whether this machine can build these services; if not, prints that `test` is skipped.
 pub fn is_built(test: &str, services: &[&str]) -> bool {
     services.iter().for_each(|name| assert!(is_set_up(name), "scripts/setup.sh test does not know {name}"));
     let ended = start(&real_root(), &[&["build", "--json"], services].concat()).end_within(BUILT);
@@ -43,19 +43,20 @@ pub fn is_built(test: &str, services: &[&str]) -> bool {
     true
 }
 
-/// Two short blocks of an experiment of this repository, and a place for its run.
+/// Two short blocks of an experiment of this repository, and a folder for its run.
 pub struct Short {
     folder: TempDir,
     experiment: PathBuf,
 }
 
 impl Short {
-    /// The file with another schedule.
+    /// The experiment with a shorter schedule.
     pub fn of(name: &str) -> Short {
         Short::changed(name, |_| ())
     }
 
-    /// The same with another change. Nothing in it depends on how quick the machine is: the budget leaves the fewest blocks.
+    /// The same with another change. It does not depend on the speed of the machine: the budget leaves only
+    /// the fewest blocks.
     pub fn changed(name: &str, change: impl FnOnce(&mut toml::Table)) -> Short {
         let text = fs::read_to_string(real_root().join(format!("experiments/{name}.toml"))).unwrap();
         let mut experiment: toml::Table = text.parse().unwrap();
@@ -81,7 +82,7 @@ impl Short {
         Short { folder, experiment: path }
     }
 
-    /// `tare run` of it, with these words.
+    /// Runs `tare run` of the experiment, with these arguments.
     pub fn run(&self, words: &[&str]) -> Ended {
         let experiment = self.experiment.to_str().unwrap();
         let out = self.out();

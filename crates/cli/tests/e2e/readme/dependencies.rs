@@ -1,4 +1,4 @@
-//! Each revision has its own packages: the first command of README.md, in a repository whose branch upgrades one.
+//! Each revision has its own packages: the first command of README.md, in a repository that upgrades one.
 
 use crate::{dependencies::Repository, support::start_under};
 
@@ -12,7 +12,7 @@ fn a_branch_that_upgrades_a_package_is_compared_with_the_version_before() {
     let Some(repository) = Repository::upgraded("a branch that upgrades a package", SERVER) else { return };
     let dry = repository.compare("node server.js", &["--dry-run"]).expect(0);
     assert!(dry.stdout.contains("build       node server.js@HEAD: npm ci\n"), "{dry}");
-    // Packages bring scripts: what installs them is a command of the repository.
+    // Packages contain scripts, so the command that installs them needs permission.
     let words = ["compare", "node server.js", "--revisions", "HEAD~1..HEAD", "--get", "/"];
     let asked = start_under(
         &["env", "-u", "TARE_TRUST"],
@@ -22,7 +22,7 @@ fn a_branch_that_upgrades_a_package_is_compared_with_the_version_before() {
     let asked = asked.end().expect(1);
     assert!(asked.stderr.contains("have not been allowed on this machine"), "{asked}");
     repository.each_has_its_own("node server.js", &[], ["2.0.0", "2.1.3"], "ms 2.0.0 -> 2.1.3");
-    // The folder of the user stays as it is.
+    // The user's folder is not changed.
     let installed = repository.path().join("node_modules/ms/package.json");
     assert!(std::fs::read_to_string(installed).unwrap().contains("2.1.3"));
 }
@@ -38,11 +38,11 @@ fn packages_that_would_be_the_same_for_each_revision_are_refused_with_the_remedy
     assert!(refused.stderr.contains("package.json names packages, and no lock file"), "{refused}");
     assert!(refused.stderr.contains("--build 'npm install'"), "{refused}");
     repository.compare("node server.js", &["--build", "npm install", "--dry-run"]).expect(0);
-    // Nor below the repository, where a lookup upwards would meet them.
+    // Nor are they below the repository, where a lookup in parent folders would find them.
     let words = ["compare", "node server.js", "--revisions", "HEAD~3..HEAD~2", "--get", "/"];
     let met = repository.tare_plain(&words).expect(1);
     assert!(met.stderr.contains("name another folder by --home or TARE_HOME"), "{met}");
-    // What a package is taken from by a path outside of the repository.
+    // A package with a path outside of the repository.
     repository.write("package.json", r#"{"dependencies": {"lib": "file:../lib"}}"#);
     repository.commit("a path");
     let outside = repository.compare("node server.js", &["--build", "npm install"]).expect(1);

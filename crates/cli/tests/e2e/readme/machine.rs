@@ -1,4 +1,4 @@
-//! What this machine has, what there is to measure, and what may run on it.
+//! The tools of this machine, the list of services, and the permission to run them.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ fn services_are_listed_with_their_licences() {
     let names: BTreeSet<&str> = rows.iter().filter_map(|row| row.split(':').next()).collect();
     let languages: BTreeSet<String> = services.iter().map(|service| text(service, "language")).collect();
     assert!(names.len() > 50, "README.md: more than fifty services: {names:?}");
-    // The services in C are references, as the raw socket is.
+    // The services in C are references, like the raw socket.
     let frameworks = languages.iter().filter(|language| *language != "c").count();
     assert_eq!(frameworks, 11, "README.md: in eleven languages: {languages:?}");
     let printed = tare(&["list", "net-http"]).expect(0);
@@ -25,7 +25,7 @@ fn services_are_listed_with_their_licences() {
 fn doctor_says_what_this_machine_has() {
     let Some(shop) = Shop::new("a look at the machine") else { return };
     shop.write("tare.toml", "format = \"1.0\"\n[service.shop]\ncommand = \"node server.js\"\n");
-    // What it lacks is no fault of the command.
+    // Missing tools are no failure of the command.
     let looked = shop.tare(&["doctor"]);
     assert!(matches!(looked.code(), Some(0 | 1)), "{looked}");
     for part in ["\nkernel\n", "freezing", "CPU accounting", "pinning", "\nservices\n"] {
@@ -37,7 +37,7 @@ fn doctor_says_what_this_machine_has() {
 fn nothing_of_a_repository_runs_before_it_is_allowed() {
     let Some(shop) = Shop::new("trust") else { return };
     shop.write("tare.toml", "format = \"1.0\"\n[service.shop]\ncommand = \"node server.js\"\n");
-    // Without what allows everything in the other tests.
+    // Runs without `TARE_TRUST`, which the other tests set.
     let tare =
         |words: &[&str]| -> Ended { start_under(&["env", "-u", "TARE_TRUST"], shop.path(), words).end() };
     let verify = ["verify", "shop", "--get", "/items/1"];

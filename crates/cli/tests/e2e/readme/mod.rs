@@ -1,5 +1,5 @@
-//! What people come for: each thing that README.md names or shows as a command, with a real service. What a service does wrong is
-//! shown by the modules beside this one.
+//! The features in README.md: each one that it names or shows as a command, with a real service. The sibling
+//! modules test services that misbehave.
 //!
 //! | README.md | test |
 //! |---|---|
@@ -26,7 +26,7 @@
 //! | `tare trust`, `tare doctor`, `tare list` | `machine` |
 //! | `tare selftest` | `measures::instrument` |
 //!
-//! Tests that measure are in `measures`, so that their names say that they need the machine to themselves.
+//! Tests that measure are in `measures`, so that their names show that they need the machine to themselves.
 
 mod audit;
 mod catalogue;

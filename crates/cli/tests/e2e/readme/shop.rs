@@ -1,4 +1,4 @@
-//! A service of a user in a repository of the user's own: for Node, with what Node brings.
+//! A user's service in the user's own repository, for Node without packages.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::{Ended, Running, USUAL, checkout, free_port, git, start, within};
 
-/// One item, after some work.
+/// A server that returns one item after some work.
 const SERVER: &str = r#"
 const work = () => { let sum = 0; for (let i = 0; i < WORK; i++) sum += Math.sqrt(i); return sum; };
 const item = { id: 1, name: "tea", price: 3 };
@@ -24,13 +24,12 @@ require("node:http").createServer((request, response) => {
 }).listen(process.env.PORT, "127.0.0.1");
 "#;
 
-/// What a version of it does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Version {
     Cheap,
-    /// A millisecond or more for each request, so that a few blocks of a busy machine show it too.
+    /// Works for a millisecond or more per request, so that a few blocks on a busy machine show it.
     Dear,
-    /// It does not start.
+    /// Does not start.
     Broken,
 }
 
@@ -50,7 +49,7 @@ pub struct Shop {
 }
 
 impl Shop {
-    /// A folder that holds `server.js` alone; nothing if this machine has no Node, which is then said.
+    /// A folder with only `server.js`; `None`, with a message, if this machine has no Node.
     pub fn new(test: &str) -> Option<Shop> {
         if !has_program(test, "node") {
             return None;
@@ -61,7 +60,7 @@ impl Shop {
         Some(shop)
     }
 
-    /// A repository with a commit for each version. The first one has the tag `old`, and the last one is checked out.
+    /// A repository with one commit per version. The first has the tag `old`, and the last is checked out.
     pub fn with_commits(test: &str, versions: &[Version]) -> Option<Shop> {
         let shop = Shop::new(test)?;
         shop.git(&["init", "--quiet", "--initial-branch=main"]);
@@ -72,7 +71,7 @@ impl Shop {
         Some(shop)
     }
 
-    /// Beside `main` a branch `topic` with another version, which is checked out.
+    /// Adds a branch `topic` beside `main` with another version, and checks it out.
     pub fn with_branch(test: &str, version: Version) -> Option<Shop> {
         let shop = Shop::with_commits(test, &[Version::Cheap])?;
         shop.branch(version);
@@ -114,7 +113,7 @@ impl Shop {
         self.start(words).end()
     }
 
-    /// A version of it that runs, as its user would start it.
+    /// Starts a version of it as its user would.
     pub fn serve(&self, version: Version) -> Server {
         let script = format!("{version:?}.js");
         self.write(&script, &version.source());

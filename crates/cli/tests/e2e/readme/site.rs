@@ -1,4 +1,4 @@
-//! All of my runs: a site to link to.
+//! A site of all runs, for links.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn a_site_has_a_page_of_each_run_and_no_dead_link() {
     assert_eq!((&done["runs"], &done["runs_read"]), (&runs.len().into(), &runs.len().into()));
     let files = files(&out);
     let mut pages: Vec<String> = runs.iter().map(|run| format!("run/{run}/index.html")).collect();
-    // Services, claims, two against each other, badges and a feed.
+    // Services, claims, pairs of services, badges and a feed.
     pages.extend(
         ["service/axum/index.html", "claims/index.html", "badge/quick/axum.svg", "feed.xml"]
             .map(str::to_owned),

@@ -1,4 +1,4 @@
-//! Every response is checked: a service of this repository honours its contracts.
+//! All responses are checked: a service of this repository honours its contracts.
 
 use tare_service::backing::PostgresPrograms;
 

@@ -1,4 +1,4 @@
-//! One run of `tare`: started, bounded in time, and seen to have left nothing running.
+//! One run of `tare`, with a time limit and a check that it leaves no process.
 
 use std::{
     fmt, fs,
@@ -13,18 +13,18 @@ use tempfile::TempDir;
 
 use super::{carrying, real_root, send, within};
 
-/// No command takes longer, on a busy machine either.
+/// The longest time for any command, even on a busy machine.
 pub const USUAL: Duration = Duration::from_secs(120);
-/// How long what tare has started may outlive it.
+/// How long processes that tare started may outlive it.
 const GONE: Duration = Duration::from_secs(5);
 
-/// The variable that names whose measurements are waited for.
+/// The variable for the group of measurements that wait for each other.
 const REALM: &str = "TARE_CPU_REALM";
 
-/// The variable that every process of one command inherits, the watchdog and whatever services leave behind as well.
+/// A variable that every process of one command inherits, also the watchdog and leftovers of services.
 const MARK: &str = "TARE_TEST_COMMAND";
 
-/// A `tare` that runs. Dropping it kills it, and its watchdog the rest.
+/// A running `tare`. Dropping it kills it, and its watchdog kills the rest.
 pub struct Running {
     child: Child,
     words: String,
@@ -33,7 +33,7 @@ pub struct Running {
     ended: bool,
 }
 
-/// A `tare` that has ended. What it printed becomes part of the output of a test that fails.
+/// A `tare` that has ended. Its output becomes part of the output of a failing test.
 pub struct Ended {
     words: String,
     status: ExitStatus,
@@ -51,20 +51,20 @@ pub fn checkout(name: &str) -> (TempDir, PathBuf) {
     (folder, root)
 }
 
-/// Where builds and revisions of a folder lie: beside it if there is such a place, since revisions are not taken out into the
-/// repository that they are of.
+/// The folder for builds and revisions: beside `folder` if there is one, because revisions must not be
+/// checked out into their own repository.
 pub fn home(folder: &Path) -> PathBuf {
     let beside = folder.with_file_name("home");
     if beside.is_dir() { beside } else { folder.join(".tare/home") }
 }
 
-/// Starts `tare WORDS` in a folder, told nothing by the environment that a user would not be. Checkouts that are made for
-/// a test cache their builds in themselves, the real one where its user does.
+/// Starts `tare WORDS` in a folder, with a user's environment. Checkouts made for a test have a cache of
+/// their own, and the real one uses that of the user.
 pub fn start(folder: &Path, words: &[&str]) -> Running {
     start_under(&[], folder, words)
 }
 
-/// The same by a program that starts others, such as `env` or `unshare`.
+/// The same, started by a wrapper such as `env` or `unshare`.
 pub fn start_under(wrapper: &[&str], folder: &Path, words: &[&str]) -> Running {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -80,11 +80,11 @@ pub fn start_under(wrapper: &[&str], folder: &Path, words: &[&str]) -> Running {
     if folder != real_root() {
         command.env("TARE_HOME", home(folder));
     }
-    // Those of others, and of other tests, are not waited for; a test that is about waiting has a realm of its own.
+    // Measurements of others, and of other tests, are not waited for, unless a test sets its own group.
     if std::env::var_os(REALM).is_none() {
         command.env(REALM, &value);
     }
-    // A test of trust has it taken away again.
+    // A test of trust removes it again.
     command.args(words).current_dir(folder).env(MARK, &value).env("TARE_TRUST", "1");
     command.stdin(Stdio::null()).stdout(file("stdout")).stderr(file("stderr"));
     let child = command.spawn().unwrap();
@@ -100,13 +100,13 @@ impl Running {
         self.child.try_wait().unwrap().is_some()
     }
 
-    /// Live processes of this command with such an entry in their environment.
+    /// Live processes of this command with this entry in their environment.
     pub fn carrying(&self, entry: &str) -> Vec<u32> {
         let mine = carrying(&self.mark);
         carrying(entry).into_iter().filter(|pid| mine.contains(pid)).collect()
     }
 
-    /// The process beside it that outlives it.
+    /// The watchdog process, which outlives it.
     pub fn watchdog(&self) -> Option<u32> {
         let is_one = |pid: &u32| {
             fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| words.ends_with(b"\0watchdog\0"))
@@ -118,7 +118,7 @@ impl Running {
         self.end_within(USUAL)
     }
 
-    /// Waits for the end, and for the end of everything that was started.
+    /// Waits for the end of the command and of everything that it started.
     pub fn end_within(mut self, time: Duration) -> Ended {
         assert!(within(time, || self.has_ended()), "did not end within {time:?}");
         self.ended = true;
@@ -133,7 +133,7 @@ impl Running {
         ended
     }
 
-    /// What it has printed so far: `stdout` or `stderr`.
+    /// The output so far: `stdout` or `stderr`.
     pub fn printed(&self, name: &str) -> String {
         String::from_utf8_lossy(&fs::read(self.output.path().join(name)).unwrap()).into_owned()
     }
@@ -147,7 +147,7 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
         eprintln!("$ tare {}\n{}{}", self.words, self.printed("stdout"), self.printed("stderr"));
-        // There may be no watchdog that would do it.
+        // There may be no watchdog to do it.
         if !within(GONE, || carrying(&self.mark).is_empty()) {
             carrying(&self.mark).into_iter().for_each(|pid| send(pid, Signal::KILL));
         }
@@ -155,45 +155,45 @@ impl Drop for Running {
 }
 
 impl Ended {
-    /// The exit status; `None` where a signal ended it.
+    /// The exit status; `None` if a signal ended it.
     pub fn code(&self) -> Option<i32> {
         self.status.code()
     }
 
-    /// Fails unless it ended with this status.
+    /// Fails unless the command ended with this status.
     #[track_caller]
     pub fn expect(self, code: i32) -> Ended {
         assert_eq!(self.code(), Some(code), "the exit status: {self}");
         self
     }
 
-    /// Fails unless it measured. Whether throughput is valid is up to whoever else is at work on this machine.
+    /// Fails unless it measured. Other programs on this machine may make the throughput invalid.
     #[track_caller]
     pub fn expect_measured(self) -> Ended {
         assert!(matches!(self.code(), Some(0 | 4)), "the exit status is {:?}", self.code());
         self
     }
 
-    /// Fails unless it read a run that has no end: that is inconclusive, and graver where throughput is not valid.
+    /// Fails unless it read an incomplete run: that is inconclusive, or worse if the throughput is invalid.
     #[track_caller]
     pub fn expect_unfinished(self) -> Ended {
         assert!(matches!(self.code(), Some(4 | 5)), "the exit status is {:?}", self.code());
         self
     }
 
-    /// What it printed with `--json`.
+    /// Its output with `--json`, parsed.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap()
     }
 
-    /// The first line of stdout that begins so: of a service, its row of the table. Sentences follow.
+    /// The first line of stdout with this beginning, such as a service's row of the table.
     #[track_caller]
     pub fn line(&self, start: &str) -> &str {
         self.line_with(start, "")
     }
 
-    /// The first line of stderr that begins so.
+    /// The first line of stderr with this beginning.
     #[track_caller]
     #[allow(dead_code, reason = "only the end-to-end tests use it")]
     pub fn line_of_stderr(&self, start: &str) -> &str {
@@ -201,7 +201,7 @@ impl Ended {
         found.unwrap_or_else(|| panic!("no line begins with {start:?}: {self}"))
     }
 
-    /// The first line of stdout that begins so and says that.
+    /// The first line of stdout with this beginning and this part.
     #[track_caller]
     pub fn line_with(&self, start: &str, part: &str) -> &str {
         let mut lines = self.stdout.lines();

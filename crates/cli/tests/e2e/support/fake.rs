@@ -1,4 +1,4 @@
-//! The programs that the services of these tests run: `fake-service` and `cheating-service`, of the package tare-service.
+//! The programs of the test services: `fake-service` and `cheating-service`, of the package tare-service.
 
 use std::{
     net::TcpStream,
@@ -10,10 +10,10 @@ use std::{
 use super::{USUAL, free_port, within};
 
 pub static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| beside_tare("fake-service"));
-/// Of contracts with real work.
+/// The program for contracts of real work.
 pub static CHEATING: LazyLock<PathBuf> = LazyLock::new(|| beside_tare("cheating-service"));
 
-/// Beside tare where the whole workspace is tested, for cargo builds it then; built here where only this package is.
+/// The program beside tare. If the whole workspace is tested, cargo has built it; otherwise it is built here.
 fn beside_tare(name: &str) -> PathBuf {
     let beside = Path::new(env!("CARGO_BIN_EXE_tare")).parent().unwrap();
     let program = beside.join(name);
@@ -24,7 +24,7 @@ fn beside_tare(name: &str) -> PathBuf {
     program
 }
 
-/// A service that is not supervised, as that of `tare load` is.
+/// A service without supervision, as for `tare load`.
 pub struct Fake {
     process: Child,
     pub url: String,
@@ -35,7 +35,7 @@ impl Fake {
         Fake::start_with(mode, &[])
     }
 
-    /// With more variables in its environment.
+    /// Starts it with more environment variables.
     pub fn start_with(mode: &str, variables: &[(&str, &str)]) -> Fake {
         let port = free_port();
         let mut command = Command::new(PROGRAM.as_path());
@@ -54,7 +54,7 @@ impl Drop for Fake {
     }
 }
 
-/// `TARGET[/TRIPLE]/PROFILE` is the folder to build into; the profile that lies in `debug` is called `dev`.
+/// `TARGET[/TRIPLE]/PROFILE` is the folder to build into; the folder `debug` belongs to the profile `dev`.
 fn build(program: &str, folder: &Path) {
     let profile = match folder.file_name().and_then(|name| name.to_str()).unwrap() {
         "debug" => "dev",

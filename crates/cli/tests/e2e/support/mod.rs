@@ -1,4 +1,4 @@
-//! What the tests share: checkouts to run in, the command itself, and looks at what is alive.
+//! Shared parts of the tests: checkouts, the command itself, and queries of live processes.
 
 mod command;
 mod fake;

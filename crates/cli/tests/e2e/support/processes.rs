@@ -1,4 +1,4 @@
-//! Looks at `/proc`, and signals by number.
+//! Queries `/proc`, and sends signals by PID.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Live processes with an entry in their environment that begins so. (A zombie has none.)
+/// Live processes with an environment entry of this beginning. (A zombie has none.)
 pub fn carrying(entry: &str) -> Vec<u32> {
     let carries = |pid: &u32| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -19,12 +19,12 @@ pub fn carrying(entry: &str) -> Vec<u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(carries).collect()
 }
 
-/// Sends a signal to one process; one that has gone is no error.
+/// Sends a signal to one process; a process that has gone is no error.
 pub fn send(pid: u32, signal: Signal) {
     let _ = kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), signal);
 }
 
-/// Asks until the answer is yes or the time is over.
+/// Polls until `yes` is true or the time is over.
 pub fn within(time: Duration, mut yes: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + time;
     loop {
@@ -47,7 +47,7 @@ pub fn free_port() -> u16 {
     std::iter::repeat_with(ports).take(1000).find(is_free).expect("a free port")
 }
 
-/// What `check` finds wrong with each of `items`, a number of them side by side.
+/// The errors that `check` finds in `items`, a number of which are checked in parallel.
 pub fn wrong_of<T: Sync>(
     items: &[T],
     at_once: usize,

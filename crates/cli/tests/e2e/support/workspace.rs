@@ -1,4 +1,4 @@
-//! Checkouts: small ones of fake services, made for one test, and the real one.
+//! Checkouts: small ones of fake services for one test, and the real one.
 
 use std::{
     fs,
@@ -27,8 +27,8 @@ env           = { FAKE = "MODE", ROW = "NAME" }
 arguments     = { bare = ["--bare"] }
 "#;
 
-/// One connection: the generator and the service wait for each other in turn, so that neither can be busy all the time
-/// and no row is refused as generator-bound, in builds without optimisation either.
+/// One connection: the generator and the service alternate, so neither is busy all the time. No row is
+/// rejected as generator-bound, even in builds without optimisation.
 const EXPERIMENT: &str = r#"format   = "1.0"
 title    = "Tiny"
 question = "Does it run?"
@@ -52,7 +52,7 @@ blocks-max       = BLOCKS
 
 const PROJECT: &str = "format = \"1.0\"\ncatalogue = \"services\"\ncontracts = [\"contracts\"]\n";
 
-/// Where this repository is.
+/// The root of this repository.
 pub fn real_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
@@ -63,7 +63,7 @@ pub fn manifest(name: &str, mode: &str) -> String {
     MANIFEST.replace("NAME", name).replace("MODE", mode).replace("PROGRAM", program)
 }
 
-/// The manifest of a service of real work, which cheats in this way.
+/// The manifest of a service of real work with this cheat.
 pub fn cheating(cheat: &str, contracts: &[&str]) -> String {
     let program = fake::CHEATING.to_str().unwrap();
     let manifest = MANIFEST.replace("NAME", cheat).replace("FAKE = \"MODE\"", &format!("CHEAT = {cheat:?}"));
@@ -73,7 +73,6 @@ pub fn cheating(cheat: &str, contracts: &[&str]) -> String {
     without_bare.replace(of_fake, &declared).replace("PROGRAM", program)
 }
 
-/// An experiment over services, with this number of blocks.
 pub fn experiment(services: &[&str], blocks: usize) -> String {
     let quoted: Vec<String> = services.iter().map(|name| format!("{name:?}")).collect();
     EXPERIMENT.replace("SERVICES", &quoted.join(", ")).replace("BLOCKS", &blocks.to_string())
@@ -119,12 +118,10 @@ impl Workspace {
         self.write(&format!("services/fake/{name}/service.toml"), manifest);
     }
 
-    /// Starts `tare WORDS` in it.
     pub fn start(&self, words: &[&str]) -> Running {
         start(self.root(), words)
     }
 
-    /// Runs `tare WORDS` in it to the end.
     pub fn tare(&self, words: &[&str]) -> Ended {
         self.start(words).end()
     }
@@ -142,20 +139,19 @@ impl Workspace {
         runs[0].as_ref().unwrap().path()
     }
 
-    /// The text with its place called ROOT.
+    /// Replaces the checkout's path by ROOT.
     pub fn redact(&self, text: &str) -> String {
         text.replace(self.root().to_str().unwrap(), "ROOT")
     }
 }
 
-/// A document of a run folder without its checksum, for a test that changes it on purpose.
+/// A document of a run folder without its checksum, for a test that changes it.
 pub fn unsealed(path: &Path) -> String {
     let sealed = fs::read(path).unwrap();
     String::from_utf8(tare_host::seal::DOCUMENT.unseal(&sealed).unwrap().into_owned()).unwrap()
 }
 
-/// The whole records that a run has kept so far, each with its "kind" and the "label" of its row; empty if there is no run
-/// yet.
+/// The complete records of a run so far, each with its "kind" and row "label"; empty without a run.
 pub fn journal(run: &Path) -> Vec<Value> {
     let text = fs::read_to_string(run.join("journal.ndjson")).unwrap_or_default();
     let head = fs::read_to_string(run.join("run.json")).unwrap_or_default();
@@ -175,7 +171,7 @@ fn record(rows: &Value, line: &str) -> Value {
     record
 }
 
-/// Sent is answered, failed, and in flight at the end.
+/// Checks that sent = answered + failed + in flight.
 #[track_caller]
 pub fn every_request_is_accounted_for(records: &[Value], count: usize) {
     let slices: Vec<&Value> = records.iter().filter(|record| record["kind"] == "sample").collect();
@@ -189,7 +185,7 @@ pub fn every_request_is_accounted_for(records: &[Value], count: usize) {
     }
 }
 
-/// The rows of a table of a document, each by the keys of its columns.
+/// The rows of a table of a document, by column keys.
 #[track_caller]
 pub fn rows(document: &Value, section: &str) -> Vec<Value> {
     let sections = document["sections"].as_array().unwrap_or_else(|| panic!("no document: {document}"));
@@ -213,13 +209,13 @@ pub fn row(document: &Value, label: &str) -> Value {
     found.unwrap_or_else(|| panic!("no row {label:?}: {rows:?}"))
 }
 
-/// Whether a row of a document has figures: `measured`, `failed`, ...
+/// The state of a row of a document: `measured`, `failed`, ...
 #[track_caller]
 pub fn state(document: &Value, label: &str) -> String {
     state_of(&row(document, label))
 }
 
-/// On a busy machine the throughput of a row may not be valid: one that has its cost was measured all the same.
+/// The state of a row. On a busy machine its throughput may be invalid: a row with a cost counts as measured.
 pub fn state_of(row: &Value) -> String {
     match row["state"].as_str().unwrap() {
         "invalid" if row["cpu_ns_per_request"].is_number() => "measured".to_owned(),
@@ -227,7 +223,7 @@ pub fn state_of(row: &Value) -> String {
     }
 }
 
-/// What a document says of the run as a whole, such as `Took`.
+/// A fact about the run as a whole, such as `Took`.
 #[track_caller]
 pub fn fact(document: &Value, label: &str) -> String {
     let facts = document["facts"].as_array().unwrap();

@@ -1,5 +1,5 @@
-//! Calls of the API. Each has a deadline, a verb and a resource, so that an error names what is missing. Tare watches nothing: its
-//! callers ask again.
+//! Calls of the API. Each has a deadline, a verb and a resource, so that an error names the missing
+//! permission. Tare uses no watches: its callers query again.
 
 use std::{error::Error, fmt, time::Duration};
 
@@ -13,14 +13,14 @@ use tare_host::foreign;
 
 use crate::engine::{EngineError, EngineName};
 
-/// The API answers sooner, or not at all.
+/// The time limit for an answer of the API.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-/// Objects of one answer: a thousand pods in one are megabytes.
+/// Objects per answer: a thousand pods in one answer are megabytes.
 const PAGE: u32 = 250;
-/// No batch has more pages of objects.
+/// The most pages of objects that a batch can have.
 const PAGES_MAX: usize = 10_000;
 
-/// A call, for messages.
+/// A call, for error messages.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub verb: &'static str,
@@ -34,7 +34,7 @@ impl fmt::Display for Call {
     }
 }
 
-/// A cluster, as the kubeconfig or the service account of a pod names it.
+/// A cluster, from the kubeconfig or the service account of a pod.
 #[derive(Clone)]
 pub(super) struct Cluster {
     client: Client,
@@ -42,7 +42,7 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Connects at the first call only.
+    /// Finds the cluster; the connection is made at the first call.
     pub(super) async fn find() -> Result<Cluster, EngineError> {
         let config = Config::infer().await.map_err(|error| no_cluster(&error))?;
         let client = Client::try_from(config).map_err(|error| no_cluster(&error))?;
@@ -58,7 +58,7 @@ impl Cluster {
         namespace.unwrap_or(self.client.default_namespace()).to_owned()
     }
 
-    /// Creates a Job; `false` if one of this name is there.
+    /// Creates a Job; returns `false` if one of this name exists.
     pub(super) async fn create(&self, namespace: Option<&str>, job: &Job) -> Result<bool, EngineError> {
         let call = Call { verb: "create", resource: "jobs", namespace: self.namespace(namespace) };
         let jobs: Api<Job> = Api::namespaced(self.client.clone(), &call.namespace);
@@ -104,7 +104,7 @@ impl Cluster {
         Err(refused(call, "its list does not end"))
     }
 
-    /// Its pods are ended and removed by the control plane. A Job that is gone is no error.
+    /// Deletes a Job; the control plane ends and removes its pods. A missing Job is no error.
     pub(super) async fn delete(&self, namespace: Option<&str>, name: &str) -> Result<(), EngineError> {
         let call = Call { verb: "delete", resource: "jobs", namespace: self.namespace(namespace) };
         let jobs: Api<Job> = Api::namespaced(self.client.clone(), &call.namespace);
@@ -152,12 +152,12 @@ impl Failed {
     }
 }
 
-/// What the API answered in place of what it was asked for.
+/// The error for a failed answer of the API.
 fn refusal(status: &kube::core::Status, call: &Call) -> EngineError {
     let engine = EngineName::Kubernetes;
     let said = one_line(&status.message);
     match status.code {
-        // With a quota, for example, it is forbidden too: only this is about the user.
+        // A quota also causes 403, but only this message concerns the user's permissions.
         403 if said.contains(" cannot ") => {
             let (verb, resource) = (call.verb.to_owned(), call.resource.to_owned());
             EngineError::Forbidden { engine, verb, resource, namespace: call.namespace.clone(), said }
@@ -177,13 +177,13 @@ fn no_cluster(error: &(dyn Error + 'static)) -> EngineError {
     EngineError::NoCluster { engine: EngineName::Kubernetes, reason: chain(error) }
 }
 
-/// An error and its causes in one line: the outermost of them says the least.
+/// An error with its causes in one line: the outermost is the least specific.
 fn chain(error: &(dyn Error + 'static)) -> String {
     let mut texts: Vec<String> = Vec::new();
     let mut next = Some(error);
     while let Some(error) = next {
         let text = error.to_string();
-        // Some have their cause in their own text.
+        // Some errors include their cause in their own text.
         if texts.last().is_none_or(|before| !before.contains(&text)) {
             texts.push(text);
         }

@@ -1,5 +1,6 @@
-//! What a pod may not do. No pod of Tare gains privileges that it was not started with; the rest of what Kubernetes calls a
-//! *restricted* pod is there for every pod that can work so. What a kind of pod cannot do without is a value of its own. Pure.
+//! The restrictions of pods. No pod of Tare gains privileges after its start. The other rules of Kubernetes'
+//! *restricted* profile apply to every pod that can work under them; the exceptions of each kind of pod are a
+//! value. Pure.
 
 use k8s_openapi::api::core::v1::{
     Capabilities, EmptyDirVolumeSource, PodSpec, SeccompProfile, SecurityContext, Volume, VolumeMount,
@@ -7,34 +8,35 @@ use k8s_openapi::api::core::v1::{
 
 use super::pod;
 
-/// A user that owns nothing, by the number that images without a shell have agreed on.
+/// An unprivileged user, by the number that distroless images commonly use.
 const NO_OWNER: i64 = 65_532;
-/// The folder that can be written to where nothing else can.
+/// The only writable folder of a read-only container.
 const SCRATCH: &str = "/tmp";
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Confinement {
-    /// It runs as [`NO_OWNER`], whatever user its image has; else as that user.
+    /// Whether it runs as [`NO_OWNER`] instead of the user of its image.
     owns_nothing: bool,
-    /// It writes to an empty folder at [`SCRATCH`] alone; else to its whole file system.
+    /// Whether it can write only to an empty folder at [`SCRATCH`], instead of its whole file system.
     is_read_only: bool,
-    /// It has no capability; else those that the runtime gives to its user.
+    /// Whether it has no capabilities, instead of those that the runtime gives to its user.
     is_powerless: bool,
-    /// System calls pass the filter of the runtime; else that of the cluster, if it has one.
+    /// Whether the runtime's filter of system calls applies, instead of that of the cluster, if there is one.
     is_filtered: bool,
 }
 
-/// A generator connects and sends.
+/// A generator only connects and sends.
 pub(super) const GENERATOR: Confinement =
     Confinement { owns_nothing: true, is_read_only: true, is_powerless: true, is_filtered: true };
 
-/// The command of the service is the user's, and its image is made for it: it may keep data beside its program, belong to a user of
-/// that image, and begin as root to give that up (`nginx` and `postgres` do).
+/// The command and the image of the service are the user's. The service may store data beside its program,
+/// belong to a user of the image, and begin as root to give that up (`nginx` and `postgres` do).
 pub(super) const SERVICE: Confinement =
     Confinement { owns_nothing: false, is_read_only: false, is_powerless: false, is_filtered: true };
 
-/// A job builds services into the repository of its image and writes to a store of a user that Tare does not know. It hides folders from
-/// services in namespaces of their own, and makes control groups where it may: the filter of the runtime refuses `unshare`.
+/// A job builds services in the repository of its image, and writes to a store of an unknown user. It hides
+/// folders from services in namespaces of their own, and makes control groups if it may. The runtime's filter
+/// would refuse `unshare`.
 pub(super) const JOB: Confinement = Confinement { is_filtered: false, ..SERVICE };
 
 impl Confinement {

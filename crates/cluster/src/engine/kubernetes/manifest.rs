@@ -1,8 +1,8 @@
-//! The Jobs of a batch, as the API takes them. Pure: places of the list in, objects out.
+//! The Jobs of a batch, as objects of the API. Pure: positions of the list in, objects out.
 //!
-//! A Job has completion indexes 0, 1, 2 ... without gaps, and what is submitted again has gaps. So each Job carries the places of its
-//! jobs in the list, as a variable of its container: `JOB_COMPLETION_INDEX` is the position in that. It is the only place where the
-//! mapping is, so a Job and its pods are understood without each other.
+//! The completion indexes of a Job are 0, 1, 2 ... without gaps, but resubmitted positions have gaps. So each
+//! Job carries the positions of its jobs as a variable of its container, which `JOB_COMPLETION_INDEX`
+//! indexes. The mapping is stored only there, so a Job and its pods can be interpreted independently.
 
 use std::collections::BTreeMap;
 
@@ -29,22 +29,22 @@ use crate::{
     push::TOKEN_VARIABLE,
 };
 
-/// Completions of a Job: the list of their places stays a small part of an object.
+/// The most completions of a Job: the list of their positions stays a small part of the object.
 pub(super) const INDEXES_MAX: usize = 1000;
-/// Time to stop services after SIGTERM. `tare job` needs half of it.
+/// The time to stop services after SIGTERM. `tare job` needs half of it.
 const GRACE_S: i64 = 60;
 
-/// Its value is the name of the batch.
+/// A label with the name of the batch.
 pub(super) const BATCH_LABEL: &str = "tare/batch";
 
-/// Variables of the container.
+/// The variables of the container.
 pub(super) const POSITIONS: &str = "TARE_JOB_POSITIONS";
 pub(super) const INDEX: &str = "JOB_COMPLETION_INDEX";
 pub(super) const POD: &str = "TARE_JOB_POD";
 pub(super) const NODE: &str = "TARE_JOB_NODE";
 pub(super) const CPUS: &str = "TARE_JOB_CPUS";
 
-/// A Job, and where it belongs.
+/// A Job with its namespace.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Planned {
     pub namespace: Option<String>,
@@ -54,8 +54,8 @@ pub(super) struct Planned {
     pub object: Job,
 }
 
-/// The Jobs of these places of the list. `newest` is the number of the newest Job that a class has, by the stem of its name: a number
-/// is never used again as long as its Job is there, so a name stands for the same jobs whoever asks.
+/// The Jobs for these positions. `newest` has the highest number of an existing Job of each class, by the
+/// stem of its name. A number is not reused while its Job exists, so a name always means the same jobs.
 pub(super) fn manifests(
     batch: &Batch,
     positions: &[usize],
@@ -84,7 +84,7 @@ pub(super) fn manifests(
     Ok(planned)
 }
 
-/// The name of the batch, as a label has it.
+/// The name of the batch, as the value of a label.
 pub(super) fn label(batch: &Batch) -> Result<String, EngineError> {
     let name = batch.name();
     match is_label_value(&name) && !name.is_empty() {
@@ -93,8 +93,8 @@ pub(super) fn label(batch: &Batch) -> Result<String, EngineError> {
     }
 }
 
-/// What the names of all Jobs of a class begin with. A pod is named after its Job and its index, and its host name has 63 bytes at most:
-/// long names are cut, and the hash keeps them apart.
+/// The common prefix of the Job names of a class. A pod is named after its Job and its index, and a host name
+/// has at most 63 bytes: long names are cut, and a hash keeps them distinct.
 pub(super) fn stem(batch: &str, class: &str) -> String {
     let cut = |text: &str| {
         let plain: String = text
@@ -107,7 +107,6 @@ pub(super) fn stem(batch: &str, class: &str) -> String {
     format!("tare-{}-{}-{}", cut(batch), cut(class), &short_hash(&[batch, class])[..10])
 }
 
-/// The number of a Job in its name.
 pub(super) fn number(stem: &str, name: &str) -> Option<usize> {
     name.strip_prefix(stem)?.strip_prefix('-')?.parse().ok()
 }
@@ -133,9 +132,10 @@ fn job(
             completions: Some(count),
             parallelism: Some(parallel.min(count)),
             backoff_limit_per_index: Some(0),
-            // The loss of a node is no failure of its job: that is started again. Everything else is for people to look at.
+            // A lost node is no failure of its job, which is then restarted. All other failures are for
+            // people to examine.
             pod_failure_policy: Some(pod::if_lost("Ignore")),
-            // A pod that is only cut off may be measuring: the next one waits until it has ended.
+            // A pod that is only cut off may be measuring: its replacement waits until it has ended.
             pod_replacement_policy: Some("Failed".to_owned()),
             template: PodTemplateSpec {
                 metadata: Some(ObjectMeta {
@@ -159,7 +159,7 @@ fn job_pod(
 ) -> Result<PodSpec, EngineError> {
     let store = store(batch)?;
     Ok(confinement::JOB.of(PodSpec {
-        // That of the Job would count for all of its indexes together, and for the time that they wait.
+        // A limit of the Job would count for all of its indexes together, including their waiting time.
         active_deadline_seconds: class.time_limit.and_then(|limit| i64::try_from(limit.as_secs()).ok()),
         termination_grace_period_seconds: Some(GRACE_S),
         affinity: Some(alone()),
@@ -175,11 +175,12 @@ fn job_pod(
     }))
 }
 
-/// Where a pod leaves its bundle.
+/// The destination of a pod's bundle.
 enum Store {
     /// The folder that all pods mount.
     Mounted(String),
-    /// A collector. The Secret with this name has the token of the batch; the user makes it, so that Tare needs no permission to.
+    /// A collector. The Secret with this name has the token of the batch. The user makes it, so that Tare
+    /// needs no permission for Secrets.
     Pushed { secret: String },
 }
 
@@ -206,7 +207,7 @@ pub(super) fn secret(batch: &Batch) -> Result<String, EngineError> {
     }
 }
 
-/// One job of Tare on a node at a time: CPUs are the job's own, caches and memory are not.
+/// One job of Tare on a node at a time: its CPUs are exclusive, but caches and memory are not.
 fn alone() -> Affinity {
     let label = (NAME_LABEL.0.to_owned(), NAME_LABEL.1.to_owned());
     let others = LabelSelector { match_labels: Some(BTreeMap::from([label])), ..LabelSelector::default() };
@@ -275,14 +276,14 @@ fn spell(positions: &[usize]) -> String {
     positions.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// The places of a Job, as its container has them; nothing if that is no list of Tare's.
+/// Parses the positions in the variable of a container; `None` if the text is no list of Tare.
 pub(super) fn positions(text: &str) -> Option<Vec<usize>> {
     let places: Option<Vec<usize>> =
         text.split(',').take(INDEXES_MAX + 1).map(|place| place.parse().ok()).collect();
     places.filter(|places| places.len() <= INDEXES_MAX)
 }
 
-/// Those of the container of a pod.
+/// The positions of a pod, from its container.
 pub(super) fn positions_of(pod: &PodSpec) -> Option<Vec<usize>> {
     let variables = pod.containers.first()?.env.as_ref()?;
     let variable = variables.iter().find(|variable| variable.name == POSITIONS)?;

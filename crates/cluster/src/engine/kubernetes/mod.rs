@@ -1,10 +1,11 @@
 //! Kubernetes by its API: Indexed Jobs of batch/v1, and their pods.
 //!
-//! The jobs of a class are one Job, whose pods run one job each. Nothing of a result is read from the API: it only says what waits, runs
-//! and has ended. Whatever is Tare's carries the name of the batch as a label.
+//! The jobs of a class are one Job, whose pods run one job each. Results are never read from the API: it only
+//! shows which jobs wait, run and have ended. Every object of Tare has the name of the batch as a label.
 //!
-//! [`manifest`] makes the Jobs, [`states`] reads Jobs and pods, both without a cluster; [`api`] calls it. [`group`] is apart from batches:
-//! the pods of one load, which last as long as the command that started them.
+//! [`manifest`] makes the Jobs, and [`states`] interprets Jobs and pods, both without a cluster; [`api`]
+//! calls the cluster. [`group`] is independent of batches: the pods of one load, which last as long as the
+//! command that started them.
 
 mod api;
 mod confinement;
@@ -22,7 +23,7 @@ use crate::{batch::Batch, received::Received};
 use api::Cluster;
 use manifest::Planned;
 
-/// The adapter: it knows nothing but how to find the cluster.
+/// The adapter. It has no state: it finds the cluster at each use.
 #[derive(Debug, Clone, Copy)]
 pub struct Kubernetes;
 
@@ -51,7 +52,7 @@ impl Engine for Kubernetes {
         with(async |cluster| delete(cluster, batch).await)
     }
 
-    /// The pods go with their Jobs.
+    /// The pods are deleted with their Jobs.
     fn clean_up(&self, batch: &Batch) -> Result<(), EngineError> {
         self.cancel(batch)
     }
@@ -70,21 +71,20 @@ impl Engine for Kubernetes {
     }
 }
 
-/// As `kubectl` takes them.
+/// The list of Jobs as `kubectl` accepts it.
 fn list_of(jobs: &[Job]) -> Result<String, EngineError> {
     let list = serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": jobs });
     let text = serde_json::to_string_pretty(&list);
     text.map(|text| text + "\n").map_err(|error| pod::refusal(error.to_string()))
 }
 
-/// Nothing outside of the adapter is asynchronous.
+/// Runs `work` in a runtime of its own, because only the adapter is asynchronous.
 fn with<T, E: From<EngineError>>(work: impl AsyncFnOnce(&Cluster) -> Result<T, E>) -> Result<T, E> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let unmade = |source| EngineError::Run { program: "the client of Kubernetes".to_owned(), source };
     runtime.map_err(unmade)?.block_on(async { work(&Cluster::find().await?).await })
 }
 
-/// Each namespace that a class of the batch is in.
 fn namespaces(batch: &Batch) -> BTreeSet<Option<&str>> {
     batch.list.head.classes.iter().map(|class| class.kubernetes.namespace.as_deref()).collect()
 }
@@ -93,7 +93,7 @@ fn selector(batch: &Batch) -> Result<String, EngineError> {
     Ok(format!("{}={}", manifest::BATCH_LABEL, manifest::label(batch)?))
 }
 
-/// The Jobs that these places become, after those that are there.
+/// The Jobs for these positions, numbered after existing ones.
 async fn plan(
     cluster: &Cluster,
     batch: &Batch,
@@ -136,8 +136,8 @@ async fn submit(
     Ok(submitted)
 }
 
-/// A Job of this name is there. It was created by an earlier try of the same call, whose answer was lost; or by another tare at the same
-/// time, which has the same jobs, or must not.
+/// Checks that the existing Job of this name has the same jobs. Either an earlier attempt of this call
+/// created it, and the answer was lost, or another tare did at the same time.
 async fn ours(cluster: &Cluster, planned: &Planned) -> Result<(), EngineError> {
     let found = cluster.get(planned.namespace.as_deref(), &planned.name).await?;
     let positions = |job: &Job| job.spec.as_ref()?.template.spec.as_ref().and_then(manifest::positions_of);
@@ -199,8 +199,9 @@ fn allocation(variables: Variables, received: &Received) -> Result<Allocation, E
     })
 }
 
-/// What can be known within a container. The static CPU manager gives it as many CPUs as it asked for, out of more; since Kubernetes
-/// 1.33 without a quota. Without the manager it has all CPUs of the machine, which others have too.
+/// Whether the CPUs are exclusive, as far as a container can know. The static CPU manager gives it the
+/// requested number of CPUs, out of more; since Kubernetes 1.33 without a quota. Without the manager it has
+/// all CPUs of the machine, which it shares.
 fn is_exclusive(asked: usize, received: &Received) -> Option<bool> {
     match received.cpus.len() {
         cpus if cpus > asked => Some(false),

@@ -1,4 +1,4 @@
-//! What all pods of Tare have: labels, the image, whole CPUs of their own, and where they may run. Pure.
+//! The common properties of all pods of Tare: labels, the image, exclusive CPUs, and allowed nodes. Pure.
 
 use std::collections::BTreeMap;
 
@@ -18,27 +18,26 @@ use crate::{
     machines::MachineClass,
 };
 
-/// Memory of a pod, if its class does not say.
+/// The default memory of a pod.
 const MEMORY: &str = "2Gi";
-/// The key of the token in its Secret.
 const SECRET_KEY: &str = "token";
-/// All that is Tare's.
+/// A label of every object of Tare.
 pub(super) const NAME_LABEL: (&str, &str) = ("app.kubernetes.io/name", "tare");
-/// For people.
+/// A label for people.
 const CLASS_LABEL: &str = "tare/class";
 
 pub(super) fn refusal(reason: String) -> EngineError {
     EngineError::Batch { engine: EngineName::Kubernetes, reason }
 }
 
-/// Those that everything has, and these.
+/// The labels of every object, and these.
 pub(super) fn labels(class: &MachineClass, own: &[(&str, &str)]) -> BTreeMap<String, String> {
     let all = [NAME_LABEL, (CLASS_LABEL, class.name.trim_end_matches('-'))];
     let all = all.iter().chain(own);
     all.map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
 }
 
-/// What scales nodes down shall leave these alone: a run that is moved begins anew.
+/// Annotations that tell autoscalers not to move these pods: a moved run starts anew.
 pub(super) fn undisturbed() -> BTreeMap<String, String> {
     let asked = [
         ("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"),
@@ -47,7 +46,7 @@ pub(super) fn undisturbed() -> BTreeMap<String, String> {
     asked.map(|(key, value)| (key.to_owned(), value.to_owned())).into()
 }
 
-/// What its Job does if the cluster takes a pod away, or loses its node: an action of a rule, as Kubernetes names it.
+/// The rule for a pod that the cluster evicts, or whose node is lost: an action, as Kubernetes names it.
 pub(super) fn if_lost(action: &str) -> PodFailurePolicy {
     let is_disrupted = PodFailurePolicyOnPodConditionsPattern {
         type_: "DisruptionTarget".to_owned(),
@@ -61,7 +60,7 @@ pub(super) fn if_lost(action: &str) -> PodFailurePolicy {
     PodFailurePolicy { rules: vec![rule] }
 }
 
-/// A pod on the nodes of a class, which calls no API. It has no container yet.
+/// A pod on the nodes of a class, without access to the API and without a container yet.
 pub(super) fn on_nodes(class: &MachineClass) -> PodSpec {
     let nodes = &class.kubernetes;
     let tolerate = |key: &String| Toleration {
@@ -74,7 +73,7 @@ pub(super) fn on_nodes(class: &MachineClass) -> PodSpec {
         restart_policy: Some("Never".to_owned()),
         automount_service_account_token: Some(false),
         enable_service_links: Some(false),
-        // What services leave behind is reaped, as by the first process of a machine.
+        // Processes left by services are reaped, as by the init process of a machine.
         share_process_namespace: Some(true),
         node_selector: (!nodes.node_labels.is_empty()).then(|| nodes.node_labels.clone()),
         tolerations: some(nodes.tolerate.iter().map(tolerate).collect()),
@@ -116,7 +115,7 @@ pub(super) fn container(
     })
 }
 
-/// `$(NAME)` in a word of a command is a variable for Kubernetes, and two dollar signs are one.
+/// Escapes `$(NAME)`, which Kubernetes would expand in a command, by doubling the dollar sign.
 pub(super) fn verbatim(word: &str) -> String {
     word.replace('$', "$$")
 }
@@ -131,7 +130,7 @@ pub(super) fn field(name: &str, path: &str) -> EnvVar {
     from(name, EnvVarSource { field_ref: Some(field), ..EnvVarSource::default() })
 }
 
-/// A variable with the token in a Secret. The user makes that, so that Tare needs no permission to.
+/// A variable with the token in a Secret. The user makes the Secret, so that Tare needs no permission for it.
 pub(super) fn token(name: &str, secret: &str) -> EnvVar {
     let key = SecretKeySelector { name: secret.to_owned(), key: SECRET_KEY.to_owned(), optional: None };
     from(name, EnvVarSource { secret_key_ref: Some(key), ..EnvVarSource::default() })

@@ -1,5 +1,5 @@
-//! How far each job is, from the Jobs and pods that the API lists. Pure, and read leniently: what is not understood is active, since a
-//! job is better waited for in vain than run twice.
+//! The states of jobs, from the Jobs and pods that the API lists. Pure. Unknown states count as active:
+//! waiting for a job in vain is better than running it twice.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -12,15 +12,15 @@ use tare_host::foreign;
 use super::manifest::positions_of;
 use crate::engine::EngineState;
 
-/// Where the control plane says which index a pod has.
 const INDEX_ANNOTATION: &str = "batch.kubernetes.io/job-completion-index";
-/// More of what a container printed at its end is in its log.
+/// The longest final message of a container that is shown; its log has the rest.
 const SAID_CHARS_MAX: usize = 200;
 
-/// The indexes of a Job, by its name and the index.
+/// The pods by Job name and index.
 type Pods<'a> = BTreeMap<(&'a str, usize), Vec<&'a Pod>>;
 
-/// By the place in the list. An active job comes before one that has ended, and of two that have ended, that of the newer Job.
+/// The states by position in the list. Active jobs take precedence over ended ones; of two ended ones, the
+/// newer Job counts.
 pub(super) fn states(jobs: &[Job], pods: &[Pod]) -> BTreeMap<usize, EngineState> {
     let mut by_index: Pods = BTreeMap::new();
     for pod in pods {
@@ -38,7 +38,7 @@ pub(super) fn states(jobs: &[Job], pods: &[Pod]) -> BTreeMap<usize, EngineState>
             put(&mut found, position, of_index(job, index, newest(&pods)));
         }
     }
-    // Their Job is gone, as after it was cancelled, and they are not yet.
+    // Their Job is gone, for example cancelled, but the pods still exist.
     for ((_, index), pods) in by_index {
         let Some(pod) = newest(&pods).filter(|pod| ended(pod).is_none()) else { continue };
         let positions = pod.spec.as_ref().and_then(positions_of).unwrap_or_default();
@@ -71,7 +71,7 @@ fn index_of(pod: &Pod) -> Option<usize> {
     annotations.get(INDEX_ANNOTATION)?.parse().ok()
 }
 
-/// One that lives, or else the last that was made.
+/// A live pod, or else the newest one.
 fn newest<'a>(pods: &[&'a Pod]) -> Option<&'a Pod> {
     pods.iter()
         .copied()
@@ -106,7 +106,7 @@ fn of_index(job: &Job, index: usize, pod: Option<&Pod>) -> EngineState {
     }
 }
 
-/// The condition of a Job, if it has it.
+/// The message of a condition of a Job, if it has the condition.
 fn is(status: &JobStatus, name: &str) -> Option<String> {
     let conditions = status.conditions.as_deref().unwrap_or_default();
     let condition =
@@ -115,13 +115,13 @@ fn is(status: &JobStatus, name: &str) -> Option<String> {
     Some(said(&texts.into_iter().flatten().collect::<Vec<_>>().join(": ")))
 }
 
-/// Why a Job starts nothing any more.
+/// Why a Job starts no more pods.
 fn over(status: &JobStatus) -> Option<String> {
     let failed = || is(status, "Failed").map(|why| format!("its Job failed: {why}"));
     is(status, "Complete").map(|_| "its Job is complete".to_owned()).or_else(failed)
 }
 
-/// Of a pod that has not ended.
+/// The state of a pod that has not ended.
 fn live(pod: &Pod) -> EngineState {
     let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or_default();
     let nothing = PodStatus::default();
@@ -150,7 +150,7 @@ fn live(pod: &Pod) -> EngineState {
     EngineState::Waiting { why: said(&why) }
 }
 
-/// What a pod waits for that has not ended.
+/// Why a pod that has not ended is waiting.
 pub(super) fn waiting(pod: &Pod) -> String {
     match live(pod) {
         EngineState::Waiting { why } | EngineState::Ended { how: why } => why,
@@ -158,7 +158,7 @@ pub(super) fn waiting(pod: &Pod) -> String {
     }
 }
 
-/// How a pod ended, if it has and not well.
+/// How a pod ended, if it failed.
 pub(super) fn failure_of(pod: &Pod) -> Option<String> {
     let status = pod.status.as_ref()?;
     (status.phase.as_deref() == Some("Failed")).then(|| failure(status))
@@ -197,7 +197,7 @@ fn failure(status: &PodStatus) -> String {
     last.map_or(how.clone(), |last| format!("{how}: {}", said(last)))
 }
 
-/// What others wrote, in one line.
+/// A foreign text in one line.
 fn said(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = foreign::visible(line.trim_end_matches([':', ' '])).into_owned();
@@ -207,7 +207,7 @@ fn said(text: &str) -> String {
     }
 }
 
-/// Whether an index is in a list as the control plane writes it: `0,2-5,9`.
+/// Whether an index is in a list in the control plane's form: `0,2-5,9`.
 fn has(list: Option<&str>, index: usize) -> bool {
     list.unwrap_or_default().split(',').any(|part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -1,4 +1,4 @@
-//! The adapter over an API that is in memory, and once over a port on which nothing listens.
+//! The adapter with an API in memory, and once with a port on which nothing listens.
 
 pub(super) mod server;
 
@@ -20,14 +20,14 @@ fn start() -> Start {
     Start { command: ["tare", "--root", "/repository", "job", "BATCH"].map(str::to_owned).to_vec() }
 }
 
-/// A batch of two classes, which are in two namespaces.
+/// A batch with two classes in two namespaces.
 fn batch(seeds: usize) -> (TempDir, Batch) {
     let store = tempfile::tempdir().unwrap();
     let batch = kubernetes_batch(store.path(), seeds);
     (store, batch)
 }
 
-/// Does something with a server, and gives back what it says, or the error.
+/// Runs `work` with a server, and returns the result or the error.
 fn on<T>(
     server: &Server,
     work: impl AsyncFnOnce(&Cluster) -> Result<T, EngineError>,
@@ -82,7 +82,8 @@ fn what_is_submitted_again_is_another_job() {
 fn a_job_whose_creation_was_not_confirmed_is_not_created_twice() {
     let (_store, batch) = batch(1);
     let server = Server::default();
-    // The Job of the first call is stored, and its answer is lost. The second call has the same number, since its list was older.
+    // The Job of the first call is stored, but its answer is lost. The second call uses the same number,
+    // because its list was older.
     let planned = on(&server, async |cluster| plan(cluster, &batch, &[0], &start()).await).unwrap();
     server.put(&planned[0].object);
     server.hide_jobs_once();
@@ -129,7 +130,7 @@ fn what_is_cancelled_goes_with_its_pods_and_nothing_else_does() {
     assert_eq!(server.jobs(), 1);
     on(&server, async |cluster| delete(cluster, &batch).await).unwrap();
     assert!(on(&server, async |cluster| look(cluster, &batch).await).unwrap().is_empty());
-    // One that has gone between the list and the call.
+    // A Job that disappeared between the list and the call.
     on(&server, async |cluster| cluster.delete(Some("bench"), "gone").await).unwrap();
 }
 
@@ -140,7 +141,7 @@ fn status(code: u16, reason: &str, message: &str) -> (u16, Value) {
     )
 }
 
-/// The error of a list of Jobs if the API answers so, and whether it is passing.
+/// The error of listing Jobs for this answer, and whether it is temporary.
 fn refused(answer: (u16, Value)) -> String {
     let server = Server::default();
     server.answer_next(answer);
@@ -180,7 +181,7 @@ fn an_api_that_does_not_answer_is_passing() {
     insta::assert_snapshot!(refused, @r#"Kubernetes does not answer: client error (Connect): tcp connect error: Connection refused (os error 111): list jobs in the namespace "default""#);
 }
 
-/// What a user must be permitted is in a file that is handed out: no verb is missing in it, and none is too much.
+/// The documented Role, which users install, has all verbs that are needed and no others.
 #[test]
 fn the_role_of_the_documentation_has_the_verbs_of_a_batch_and_no_others() {
     let (_store, batch) = batch(1);

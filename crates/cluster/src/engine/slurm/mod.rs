@@ -1,8 +1,9 @@
-//! Slurm by its programs: `sbatch`, `squeue`, `scancel` and `scontrol`. No database of jobs is needed: what has ended lies in the
-//! store, and what has not is in the queue.
+//! Slurm by its programs: `sbatch`, `squeue`, `scancel` and `scontrol`. It needs no database of jobs: the
+//! store has the ended jobs, and the queue the others.
 //!
-//! The jobs of a class are an array, and an element of it is the place of a job in the list. Slurm bounds the index of an element
-//! (MaxArraySize), so there is an array for each thousand places, whose name has the offset.
+//! The jobs of a class are an array, in which an element is the position of a job in the list. Slurm bounds
+//! the index of an element (MaxArraySize), so each thousand positions have an array of their own, whose name
+//! contains the offset.
 
 pub mod queue;
 
@@ -23,7 +24,7 @@ use crate::{
 };
 use queue::ARRAY_MAX;
 
-/// Debian's package of all these programs.
+/// The Debian package of all these programs.
 const PACKAGE: &str = "slurm-client";
 
 #[derive(Debug, Clone, Copy)]
@@ -74,7 +75,7 @@ impl Engine for Slurm {
         Ok(())
     }
 
-    /// Slurm forgets what has ended by itself.
+    /// Slurm forgets ended jobs by itself.
     fn clean_up(&self, batch: &Batch) -> Result<(), EngineError> {
         self.cancel(batch)
     }
@@ -94,7 +95,7 @@ impl Engine for Slurm {
         };
         let (array, element) = (number("SLURM_ARRAY_JOB_ID")?, number("SLURM_ARRAY_TASK_ID")?);
         let offset = variables(OFFSET).and_then(|offset| offset.parse::<usize>().ok()).unwrap_or(0);
-        // Absent in the first attempt.
+        // The variable is absent in the first attempt.
         let restarts =
             variables("SLURM_RESTART_COUNT").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
         let node = get("SLURMD_NODENAME")?;
@@ -105,7 +106,7 @@ impl Engine for Slurm {
             position: offset + element,
             attempt: format!("{array}-{element}.{restarts}"),
             node,
-            // A node without this program, or a controller that does not answer, promises nothing.
+            // Without this program on the node, or an answer of the controller, nothing is guaranteed.
             is_exclusive: shown.ok().and_then(Result::ok).and_then(|text| queue::is_exclusive(&text)),
         })
     }
@@ -123,14 +124,14 @@ impl Engine for Slurm {
     }
 }
 
-/// The variable by which a script hands down the offset of its array.
+/// The variable with the offset of the array.
 const OFFSET: &str = "TARE_JOB_OFFSET";
 
 fn several(jobs: usize) -> String {
     if jobs == 1 { "1 job".to_owned() } else { format!("{jobs} jobs") }
 }
 
-/// The jobs of each array that is to be submitted: of one class, and of one thousand places.
+/// The jobs of each array to submit: of one class, and of one thousand positions.
 fn arrays<'b>(batch: &'b Batch, positions: &[usize]) -> Vec<(&'b MachineClass, Vec<usize>)> {
     let of_class = |class: &'b MachineClass| {
         let is_of_class =
@@ -142,7 +143,7 @@ fn arrays<'b>(batch: &'b Batch, positions: &[usize]) -> Vec<(&'b MachineClass, V
     batch.list.head.classes.iter().flat_map(of_class).collect()
 }
 
-/// What the name of the folder with the output of a job begins with where nodes have no folder of the batch.
+/// The prefix of the folder for a job's output, if nodes do not share the folder of the batch.
 fn node_logs(batch: &Batch, element: &str) -> String {
     format!("/tmp/{}-{element}", batch.name())
 }
@@ -155,20 +156,20 @@ fn unquotable(error: shlex::QuoteError) -> EngineError {
     EngineError::Batch { engine: EngineName::Slurm, reason: error.to_string() }
 }
 
-/// The names of all arrays that there can be of a batch.
 fn array_names(batch: &Batch) -> Vec<String> {
     let arrays = batch.list.jobs.len().div_ceil(ARRAY_MAX);
     (0..arrays).map(|array| queue::array_name(&batch.name(), array)).collect()
 }
 
-/// The words of `sbatch` for the jobs at these places, which are all of one array.
+/// The options of `sbatch` for the jobs at these positions, which belong to one array.
 fn options(batch: &Batch, class: &MachineClass, positions: &[usize]) -> Vec<String> {
     let array = positions.first().map_or(0, |first| first / ARRAY_MAX);
     let elements: Vec<String> = positions.iter().map(|position| (position % ARRAY_MAX).to_string()).collect();
     let output = match batch.head.push.is_some() {
-        // Everybody can read this name in the queue, and lay a link there before the job begins: the script opens another one.
+        // Every user can read this path in the queue, and could create a link there before the job begins. So
+        // the script opens another file.
         true => "/dev/null".to_owned(),
-        // Slurm has names of its own in the names of outputs.
+        // Slurm expands `%` in the names of outputs.
         false => format!("{}/%A_%a.log", batch.logs().display().to_string().replace('%', "%%")),
     };
     let mut words = vec![
@@ -179,7 +180,7 @@ fn options(batch: &Batch, class: &MachineClass, positions: &[usize]) -> Vec<Stri
         "--ntasks=1".to_owned(),
         format!("--cpus-per-task={}", class.cpus),
         "--exclusive".to_owned(),
-        // All that the node has: the amount is no part of a class.
+        // All memory of the node, because a class has no amount.
         "--mem=0".to_owned(),
         "--requeue".to_owned(),
         "--open-mode=append".to_owned(),
@@ -191,7 +192,7 @@ fn options(batch: &Batch, class: &MachineClass, positions: &[usize]) -> Vec<Stri
     words
 }
 
-/// What a node runs. The command takes the place of the shell, so that it is the one that Slurm signals.
+/// The script for a node. `exec` replaces the shell by the command, so that Slurm signals the command.
 fn script(batch: &Batch, array: usize, start: &Start) -> Result<String, EngineError> {
     let command = shlex::try_join(start.command.iter().map(String::as_str));
     let command = command.map_err(unquotable)?;
@@ -202,8 +203,8 @@ fn script(batch: &Batch, array: usize, start: &Start) -> Result<String, EngineEr
     Ok(format!("#!/bin/sh\nexport {OFFSET}={}\n{log}exec {command}\n", array * ARRAY_MAX))
 }
 
-/// Every user writes to `/tmp`: the log lies in a folder whose name no other user can guess, and which its owner alone may enter. A
-/// job without a log measures all the same.
+/// Every user can write to `/tmp`, so the log is in a folder with an unguessable name that only its owner can
+/// enter. A job without a log still measures.
 fn open_log(batch: &Batch) -> Result<String, EngineError> {
     let folder = node_logs(batch, "");
     let folder = shlex::try_quote(&folder).map_err(unquotable)?;
@@ -211,14 +212,16 @@ fn open_log(batch: &Batch) -> Result<String, EngineError> {
     Ok(format!("log=$(mktemp -d {folder}{element}.XXXXXXXXXX) && exec >\"$log/log\" 2>&1\n"))
 }
 
-/// The number of the array. The script lies in the folder of the batch, which only its owner writes to.
+/// Submits the script, and returns the number of the array. The script is in the folder of the batch, which
+/// only its owner can write to.
 fn sbatch(words: &[String], script: &str, batch: &Batch) -> Result<String, EngineError> {
     let path = script_path(batch);
     let unwritten = |source| EngineError::Run { program: path.display().to_string(), source };
     whole::write(&path, script).map_err(unwritten)?;
     let mut command = Command::new("sbatch");
     without_job(command.args(words).arg(&path));
-    // Slurm gives a job the environment of this command. It shows scripts and command lines, and no environment.
+    // Slurm copies this environment to the job. It shows users scripts and command lines, but no
+    // environments.
     command.env_remove(TOKEN_VARIABLE);
     if batch.head.push.is_some() {
         let none =
@@ -226,7 +229,7 @@ fn sbatch(words: &[String], script: &str, batch: &Batch) -> Result<String, Engin
         command.env(TOKEN_VARIABLE, batch.token().map_err(none)?.reveal());
     }
     let text = said(ask_with(&mut command, "sbatch", PACKAGE)?, "sbatch")?;
-    // With several clusters their name follows.
+    // With several clusters the cluster's name follows.
     let array = text.trim().split(';').next().unwrap_or_default();
     match !array.is_empty() && array.bytes().all(|byte| byte.is_ascii_digit()) {
         true => Ok(array.to_owned()),
@@ -238,7 +241,7 @@ fn sbatch(words: &[String], script: &str, batch: &Batch) -> Result<String, Engin
     }
 }
 
-/// Of a shell within a job of its own nothing is inherited.
+/// Removes variables of a surrounding job, so that nothing is inherited from it.
 fn without_job(command: &mut Command) -> &mut Command {
     let of_job =
         |name: &String| name.starts_with("SLURM_") && name != "SLURM_CONF" || name.starts_with("SBATCH_");
@@ -254,10 +257,10 @@ fn answer(program: &str, words: &[String]) -> Result<String, EngineError> {
     said(ask(program, PACKAGE, words)?, program)
 }
 
-/// What a program printed; its error is passing if the controller does not answer.
+/// The output of a program; an error is temporary if the controller does not answer.
 fn said(answer: Result<String, String>, program: &str) -> Result<String, EngineError> {
     answer.map_err(|said| {
-        // The first of its lines is often the most precise one, and the last one what it means.
+        // Often the first line is the most precise, and the last one explains it.
         let lines = said
             .lines()
             .map(|line| line.trim().trim_start_matches(&format!("{program}: error: ")).to_owned());
@@ -271,12 +274,12 @@ fn said(answer: Result<String, String>, program: &str) -> Result<String, EngineE
     })
 }
 
-/// The file of an attempt's output.
+/// The output file of an attempt.
 fn log_path(logs: &Path, attempt: &str) -> Option<PathBuf> {
     Some(logs.join(format!("{}.log", array_element(attempt)?)))
 }
 
-/// The number of the array and the index of an attempt, as Slurm joins them.
+/// The number of the array and the index of an attempt, joined as in Slurm.
 fn array_element(attempt: &str) -> Option<String> {
     let (job, _) = attempt.rsplit_once('.')?;
     Some(job.replacen('-', "_", 1))

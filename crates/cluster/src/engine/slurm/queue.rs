@@ -1,4 +1,5 @@
-//! What `squeue` and `scontrol` print. Pure, and read leniently: a line that is not understood is another program's.
+//! Parses the output of `squeue` and `scontrol`. Pure; an unknown line is ignored, because it belongs to
+//! another program.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +7,19 @@ use tare_host::foreign;
 
 use super::EngineState;
 
-/// Elements of an array: below the default of MaxArraySize, 1001.
+/// The most elements of an array: less than the default of MaxArraySize, 1001.
 pub const ARRAY_MAX: usize = 1000;
 
-/// For `squeue --format`: name, array, element, state, nodes and, since it may hold anything, the reason at the end.
+/// The format for `squeue --format`: name, array, element, state, nodes and, because it may contain anything,
+/// the reason last.
 pub const FORMAT: &str = "%j|%F|%K|%T|%N|%r";
 
-/// The name of an array of a batch.
 pub fn array_name(batch: &str, array: usize) -> String {
     format!("tare-{batch}+{array}")
 }
 
-/// What the queue has of a batch, by places in its list. An active element comes before one that has ended, and of two that have
-/// ended, that of the newer array.
+/// The queue's states of a batch, by position in the list. Active elements take precedence over ended ones;
+/// of two ended ones, the newer array counts.
 pub fn states(text: &str, batch: &str) -> BTreeMap<usize, EngineState> {
     let mut found: BTreeMap<usize, (bool, u64, EngineState)> = BTreeMap::new();
     for (position, array, state) in text.lines().filter_map(|line| element(line, batch)) {
@@ -42,7 +43,7 @@ fn element(line: &str, batch: &str) -> Option<(usize, u64, EngineState)> {
     Some((position, array.parse().ok()?, state(word, node, reason)))
 }
 
-/// A state that is not known is taken for an active one: a job is better waited for in vain than run twice.
+/// An unknown state counts as active: waiting for a job in vain is better than running it twice.
 fn state(word: &str, node: &str, reason: &str) -> EngineState {
     const WAITING: [&str; 7] = [
         "PENDING",
@@ -79,7 +80,8 @@ fn state(word: &str, node: &str, reason: &str) -> EngineState {
     }
 }
 
-/// Whether the job that `scontrol show job --oneliner` prints has its nodes to itself; absent if that is not said.
+/// Whether the job in the output of `scontrol show job --oneliner` has its nodes exclusively; `None` if the
+/// output does not say.
 pub fn is_exclusive(text: &str) -> Option<bool> {
     let value = text.split_ascii_whitespace().find_map(|word| word.strip_prefix("OverSubscribe="))?;
     match value {
@@ -89,7 +91,7 @@ pub fn is_exclusive(text: &str) -> Option<bool> {
     }
 }
 
-/// Whether an error of a program of Slurm is that its controller does not answer.
+/// Whether the error of a Slurm program means that the controller does not answer.
 pub(crate) fn is_unreachable(said: &str) -> bool {
     const SAID: [&str; 10] = [
         "Unable to contact slurm controller",
@@ -112,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// As Slurm 22.05 printed it.
+    /// Output of Slurm 22.05.
     const QUEUE: &str = "\
 tare-quick-0a1b2c3d4e5f+0|12|5|PENDING||Resources
 tare-quick-0a1b2c3d4e5f+0|12|4|PENDING||ReqNodeNotAvail, UnavailableNodes:n[1-3]

@@ -14,7 +14,7 @@ use super::{
     *,
 };
 
-/// A process that ends with the test.
+/// A process that is killed when the test ends.
 struct Sleeper(Child);
 
 impl Sleeper {
@@ -137,12 +137,12 @@ fn a_process_that_does_not_listen_is_refused_if_another_does() {
     let sleeper = Sleeper::start();
     let error = Server::find(address, true, &Whose::Pid(sleeper.0.id())).unwrap_err();
     assert!(matches!(error, ServerError::OtherListener { .. }), "{error}");
-    // A parent of the one that listens has its children counted.
+    // The parent of the listening process is accepted, as its children are counted.
     let parent = std::os::unix::process::parent_id();
     assert!(Server::find(address, true, &Whose::Pid(parent)).is_ok());
 }
 
-/// A folder with the files of a cgroup, in which this process is.
+/// A folder with the files of a cgroup that contains this process.
 fn cgroup_folder(file: &str, text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(file), text).unwrap();
@@ -189,7 +189,7 @@ fn why_cpu_time_is_unknown_is_read_from_older_runs_too() {
     }
 }
 
-/// A server in a cgroup that has nothing else in it is counted there, where nothing that ends is lost.
+/// A server alone in its cgroup is counted there, which includes processes that have ended.
 #[test]
 fn a_server_with_a_cgroup_of_its_own_is_counted_in_it() {
     let Isolation { accounting, .. } = Isolation::detect();

@@ -10,7 +10,7 @@ fn meter(server: &Forks) -> (Meter, [u32; 1]) {
     (Meter::of(&[server.pid()], &[server.pid()]), [server.pid()])
 }
 
-/// Whether this kernel has the counters and lets this user have them.
+/// Whether this kernel has the counters and this user may use them.
 fn has_counters() -> bool {
     let has = syscall::task_clock(std::process::id(), Heirs::All).is_ok();
     if !has {
@@ -45,7 +45,7 @@ fn a_server_that_loses_nothing_has_all_its_time_and_pays_for_no_counters() {
         let work_ns = server.ask(100);
         let took_ns = meter.read(&roots).since(&before).unwrap_or_else(|why| panic!("{mode}: {why:?}"));
         let share = took_ns as f64 / work_ns as f64;
-        // To start a program for each request takes about a millisecond more; work that is counted twice would take twice as much.
+        // Starting a program for each request adds about 1 ms; work counted twice would double the share.
         assert!((0.9..2.0).contains(&share), "{mode}: {took_ns} ns for {work_ns} ns");
         assert!(meter.followed.is_none() || mode != "alone", "the processes say as much");
     }

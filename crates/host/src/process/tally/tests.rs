@@ -13,8 +13,8 @@ use super::{
     *,
 };
 
-/// The work of the requests is 200 ms: two ticks are 10% of it, and to start a program for each takes about a millisecond more. Work that
-/// is counted twice would take twice as much.
+/// The requests work for 200 ms. Two ticks are 10% of it, and starting a program adds about 1 ms a request.
+/// Work that is counted twice would double the share.
 fn assert_all(took_ns: u64, work_ns: u64, mode: &str) {
     let share = took_ns as f64 / work_ns as f64;
     assert!((0.9..2.0).contains(&share), "{mode}: {took_ns} ns for {work_ns} ns");
@@ -48,7 +48,7 @@ fn a_worker_that_nobody_waited_for_is_missed() {
     assert_eq!(now.since(&now), Ok(0), "what ended before counts for nothing later");
 }
 
-/// A process, its parent, its own page faults and those of its children.
+/// Each entry: process, parent, its own page faults, and those of its children.
 fn seen(processes: &[(u32, u32, u64, u64)]) -> Processes {
     let of = |&(pid, parent, faults, children_faults): &(u32, u32, u64, u64)| {
         let process = Identity { pid, started_ticks: 1 };
@@ -75,7 +75,7 @@ fn a_wait_is_seen_by_the_faults_of_whoever_waited() {
     assert_eq!(missing(&before, &ended(9, 7)), [] as [u32; 0], "by the one above it, which adopts");
     assert_eq!(missing(&before, &ended(0, 7)), [3], "by none");
     assert_eq!(missing(&before, &ended(0, 15)), [3], "another was");
-    // It was waited for with all that was below it, and with children that were never seen.
+    // It was reaped with all its descendants, and with children that were never seen.
     assert_eq!(missing(&before, &[(1, 0, 50, 36 + 500), (4, 1, 30, 0)]), [] as [u32; 0]);
     assert_eq!(missing(&before, &[(1, 0, 50, 35), (4, 1, 30, 0)]).len(), 1);
     assert_eq!(

@@ -1,8 +1,8 @@
-//! Reads the bytes that come back for one request: framing by the decoder, status and body by the judgement.
+//! Reads the response to one request: the decoder finds its end, the judgement checks status and body.
 //!
-//! It knows nothing of connections or time. Most responses of a load are the same bytes as the one before: each
-//! worker remembers, per exchange, the last response it accepted and takes equal bytes for an equal response.
-//! Where a head changes, as with a Date, the first response of each second is read in full.
+//! The module knows nothing of connections or time. Most responses of a load are identical to the previous
+//! one. So each worker remembers, per exchange, the last response that it accepted, and accepts identical
+//! bytes at once. If a head changes, as with a Date, the first response of each second is parsed in full.
 
 use crate::client::cut_short;
 use crate::http1::{Decoder, Framing, Malformed, ParseError, Piece, Progress, Response, parse_response};
@@ -15,15 +15,15 @@ pub(super) struct Inspection {
     decoder: Decoder,
     judgement: Judgement,
     is_head: bool,
-    /// The beginning of a response that comes in pieces.
+    /// The beginning of a response that arrives in several pieces.
     prefix: Vec<u8>,
-    /// All of the response so far, if it is wanted.
+    /// The whole response so far, if the caller wants it.
     whole: Option<Whole>,
-    /// Why the last response that was none was none. It outlives its connection only until the next one is made.
+    /// Why the last bytes were not a valid response. It is cleared when the slot connects again.
     malformed: Option<Box<Malformed>>,
 }
 
-/// A response that is kept.
+/// A response that is kept for the caller.
 #[derive(Debug, Default)]
 struct Whole {
     bytes: Vec<u8>,
@@ -31,7 +31,7 @@ struct Whole {
 }
 
 impl Inspection {
-    /// Gets ready for the response to the next request, of which up to `keep_bytes_max` bytes are kept.
+    /// Prepares for the response to the next request; up to `keep_bytes_max` bytes of it are kept.
     #[inline]
     pub(super) fn start(&mut self, is_head: bool, keep_bytes_max: Option<usize>) {
         self.decoder.start(is_head);
@@ -45,12 +45,12 @@ impl Inspection {
         });
     }
 
-    /// Takes the next bytes, up to the end of the response; what is left in `bytes` is not part of it. With `check` off
-    /// only the framing is read.
+    /// Consumes the next bytes, up to the end of the response; what remains in `bytes` is not part of it. If
+    /// `check` is off, only the framing is read.
     #[inline]
     pub(super) fn feed(&mut self, expectation: &mut Expectation<'_>, bytes: &mut &[u8]) -> Outcome {
         let memo = &*expectation.memo;
-        // A response that begins like the remembered one has the same head, so the same end.
+        // A response that begins like the remembered one has the same head, and therefore the same end.
         if bytes.starts_with(&memo.response) && !memo.response.is_empty() && !self.decoder.has_begun() {
             let (response, rest) = bytes.split_at(memo.response.len());
             self.keep(response);
@@ -64,30 +64,30 @@ impl Inspection {
         outcome
     }
 
-    /// A connection is made: nothing is known of it.
+    /// Resets the state for a new connection.
     pub(super) fn begin(&mut self) {
         self.malformed = None;
         self.judgement.start();
     }
 
-    /// The mistake that `bytes` are which came behind a complete response. Before the first response there is none.
+    /// The error for `bytes` that follow a complete response; `None` before the first response.
     fn left_over(&self, bytes: &[u8]) -> Option<Malformed> {
         self.status().map(|status| Malformed::left_over(status, self.is_head, bytes))
     }
 
-    /// Takes `bytes` that came with the response, behind its end.
+    /// Records `bytes` that arrived after the end of the response.
     #[cold]
     pub(super) fn overrun(&mut self, bytes: &[u8]) {
         self.malformed = self.left_over(bytes).map(Box::new);
     }
 
-    /// Why it failed, in words, if more is known than the kind of failure.
+    /// Why the response failed, in words, if more is known than the kind of failure.
     pub(super) fn reason(&self, failure: Failure) -> Option<String> {
         let malformed = |malformed: &Malformed| malformed.error.to_string();
         match failure {
             Failure::Malformed => match &self.malformed {
                 Some(own) => Some(malformed(own)),
-                // The bytes came later than the response.
+                // The bytes arrived after the response.
                 None => self.left_over(&[]).as_ref().map(malformed),
             },
             Failure::ResponseTimeout | Failure::ClosedMidResponse => Some(self.decoder.progress())
@@ -97,12 +97,12 @@ impl Inspection {
         }
     }
 
-    /// Whether something of the response came.
+    /// Whether any byte of the response arrived.
     pub(super) fn has_begun(&self) -> bool {
         self.decoder.has_begun()
     }
 
-    /// Takes the end of the connection.
+    /// Handles the end of the connection.
     pub(super) fn eof(&mut self, expectation: &mut Expectation<'_>) -> Outcome {
         if self.decoder.eof().is_ok() {
             return self.judgement.conclude(expectation, false);
@@ -111,13 +111,13 @@ impl Inspection {
         Outcome::Failed { failure, keep_alive: false }
     }
 
-    /// The status of the response, if its head came.
+    /// The status of the response, if its head arrived.
     #[inline]
     pub(super) fn status(&self) -> Option<u16> {
         self.judgement.status()
     }
 
-    /// The beginning of what came, for a sample; `bytes` are those fed last.
+    /// The beginning of the received bytes, for a sample; `bytes` are those passed last.
     pub(super) fn got(&self, failure: Failure, bytes: &[u8]) -> Vec<u8> {
         let (first, second) = match (failure, &self.malformed) {
             (Failure::Malformed, Some(malformed)) => (malformed.got.as_slice(), &[][..]),
@@ -128,11 +128,11 @@ impl Inspection {
         first.iter().chain(second).copied().take(SAMPLE_BYTES_MAX).collect()
     }
 
-    /// The response that was kept; none if it is longer than was wanted.
+    /// The response that was kept; `None` if it is longer than the limit.
     pub(super) fn response(&self) -> Option<Response> {
         let whole = self.whole.as_ref()?;
         let parsed: Result<_, ParseError> = parse_response(&whole.bytes, self.is_head, true);
-        // It was read to its end before, so that only its length is left as a reason.
+        // The response was read to its end before, so the only reason for `None` is its length.
         parsed.ok().flatten().map(|(response, _)| response)
     }
 
@@ -306,7 +306,7 @@ mod tests {
         let with_pattern = exchange(shape(3..=6, Some("id-[0-9]+")));
         let of_length = exchange(shape(3..=6, None));
         let mut memos = [Memo::default(), Memo::default()];
-        // Each twice in a row, so that the second time it is remembered.
+        // Each case runs twice in a row: the second time the response is remembered.
         for (body, matches, fits) in
             ["id-1", "id-1", "id-22", "id-x", "id-x", "id", "id-4444", "id-1"].map(|body| {
                 let fits = (3..=6).contains(&body.len());

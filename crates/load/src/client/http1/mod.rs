@@ -1,4 +1,4 @@
-//! HTTP/1.1: a slot is a connection, and answers come in the order of the requests.
+//! HTTP/1.1: a slot is a connection, and answers arrive in the order of the requests.
 
 mod inspection;
 
@@ -18,7 +18,7 @@ use inspection::Inspection;
 
 #[derive(Debug, Default)]
 struct Slot {
-    /// What was sent and is not accepted yet.
+    /// The part of the sent bytes that the driver has not accepted yet.
     unsent: Range<usize>,
     inspection: Inspection,
 }
@@ -29,11 +29,11 @@ pub(crate) struct Http1<D> {
     driver: D,
     requests: Arc<RequestBuffer>,
     slots: Vec<Slot>,
-    /// The slot of the last `Received`, while its bytes are there.
+    /// The slot of the last `Received`, as long as its bytes are available.
     receiver: Option<usize>,
-    /// How much of them is taken.
+    /// The number of those bytes that were consumed.
     taken: usize,
-    /// Whether the peer is known to have closed its side after it.
+    /// Whether the peer is known to have closed its side after those bytes.
     hangup: bool,
     traffic: Traffic,
 }
@@ -60,7 +60,7 @@ impl<D: Driver> Http1<D> {
         Ok(())
     }
 
-    /// More of what was sent is accepted.
+    /// The driver accepted more of the sent bytes.
     fn sendable(&mut self, slot: usize, sent: usize) -> Option<SlotEvent> {
         self.slots[slot].unsent.start += sent;
         self.traffic.sent_bytes += sent as u64;
@@ -116,7 +116,7 @@ impl<D: Driver> Client for Http1<D> {
         self.slots[slot].unsent = match outgoing {
             ToSend::Listed { first, count } => self.requests.range(first, count),
             ToSend::Filled(exchange) => {
-                // The rest of a request that was answered too early would precede this one.
+                // The rest of a request that was answered early would be sent before this one.
                 let own = self.driver.own(slot).ok_or(Failure::Malformed)?;
                 own.clear();
                 own.extend_from_slice(&exchange.request);
@@ -141,8 +141,8 @@ impl<D: Driver> Client for Http1<D> {
         if !expectation.is_last {
             return outcome;
         }
-        // Bytes after the last response belong to no response. After a response before the end of its request, the rest of
-        // that request would precede the next one.
+        // Bytes after the last response belong to no response. If the response came before the end of its
+        // request, the rest of that request would be sent before the next one.
         let is_good = bytes.is_empty() && Range::is_empty(unsent) && !self.hangup;
         match outcome {
             Outcome::Partial => Outcome::Partial,

@@ -1,4 +1,4 @@
-//! Connections of HTTP/2: how they are made, sent over, replaced and ended, with the slots on them.
+//! HTTP/2 connections: how they are made, written to, replaced and ended, and the slots on them.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ impl<D: Driver> Http2<D> {
         first..(first + self.streams).min(self.slots.len())
     }
 
-    /// Notes that the connection has something to send.
+    /// Marks the connection as having something to send.
     #[inline]
     pub(super) fn touch(&mut self, link: usize) {
         if !std::mem::replace(&mut self.links[link].is_dirty, true) {
@@ -26,7 +26,7 @@ impl<D: Driver> Http2<D> {
         }
     }
 
-    /// Hands over what connections have to send.
+    /// Passes to the driver what all connections have to send.
     #[inline]
     pub(super) fn flush_all(&mut self) {
         self.unflushed = 0;
@@ -40,14 +40,14 @@ impl<D: Driver> Http2<D> {
 
     fn flush(&mut self, link: usize) -> Result<(), Failure> {
         while self.flush_once(link)? {
-            // What was held back because so much waited to be sent.
+            // Continues bodies that were held back because too much waited to be sent.
             self.links[link].connection.pump(&self.requests);
             self.start_waiting(link);
         }
         Ok(())
     }
 
-    /// Hands over what the connection has to send by now. Says whether that was anything.
+    /// Passes to the driver what the connection has to send. Returns whether there was anything.
     pub(super) fn flush_once(&mut self, link: usize) -> Result<bool, Failure> {
         let Link { connection, unsent, can_send, .. } = &mut self.links[link];
         if !*can_send || !Range::is_empty(unsent) || connection.outgoing().is_empty() {
@@ -61,10 +61,11 @@ impl<D: Driver> Http2<D> {
         Ok(true)
     }
 
-    /// The peer takes nothing any more. What it sent before, answers and perhaps a GOAWAY, may still be read: the end of the
-    /// connection comes behind it, as an event of its own.
+    /// The peer accepts nothing any more. Answers and perhaps a GOAWAY that it sent before may still be read.
+    /// The end of the connection follows them as an event of its own.
     fn cannot_send(&mut self, link: usize, failure: Failure) {
-        // After a reset the kernel refuses the first send by ECONNRESET, unless a read had that error, and later ones by EPIPE.
+        // After a reset the kernel fails the first send with ECONNRESET, unless a read had that error, and
+        // later ones with EPIPE.
         let is_gone = matches!(failure, Failure::Reset | Failure::ClosedBeforeResponse);
         if self.links[link].phase != LinkPhase::Open || !is_gone {
             return self.ended(link, failure);
@@ -92,7 +93,7 @@ impl<D: Driver> Http2<D> {
         }
     }
 
-    /// Sends the request of a slot, for which there is room.
+    /// Sends the request of a slot. The connection must have room for it.
     #[inline]
     pub(super) fn start(&mut self, slot: usize) {
         let link = slot / self.streams;
@@ -115,7 +116,7 @@ impl<D: Driver> Http2<D> {
         }
     }
 
-    /// The peer's settings came.
+    /// The settings of the peer arrived.
     pub(super) fn ready(&mut self, link: usize) {
         let began = self.began(link);
         if self.links[link].phase == (LinkPhase::Connecting { began: None }) {
@@ -131,7 +132,7 @@ impl<D: Driver> Http2<D> {
         self.start_waiting(link);
     }
 
-    /// The slot for which a connection is being made.
+    /// The slot that started the connection attempt.
     fn began(&self, link: usize) -> Option<usize> {
         match self.links[link].phase {
             LinkPhase::Connecting { began } => began,
@@ -139,7 +140,8 @@ impl<D: Driver> Http2<D> {
         }
     }
 
-    /// What becomes of a connection, a slot of which was given up in this phase: one on which nothing comes any more is of no use.
+    /// The failure with which to end a connection after one of its slots was given up in this phase, if
+    /// nothing can be received on it any more.
     pub(super) fn given_up_with(&self, link: usize, phase: SlotPhase) -> Option<Failure> {
         let Link { phase: of_link, given_up, .. } = &self.links[link];
         match (of_link, phase) {
@@ -151,7 +153,7 @@ impl<D: Driver> Http2<D> {
         }
     }
 
-    /// The connection is over, and with it what is on its way.
+    /// The connection is over, and all requests in flight on it fail.
     pub(super) fn fail(&mut self, link: usize, failure: Failure, trouble: Option<Http2Error>) {
         let trouble = trouble.map(Trouble::Connection);
         let began = self.began(link);
@@ -161,7 +163,7 @@ impl<D: Driver> Http2<D> {
             let own = &mut self.slots[slot];
             match own.phase {
                 SlotPhase::Closed => continue,
-                // Nothing was said yet of its being open.
+                // `Connected` was not reported for this slot yet.
                 _ if !was_said => {
                     self.events.push_back(SlotEvent::ConnectFailed { slot, failure, is_own: false });
                 }
@@ -170,7 +172,7 @@ impl<D: Driver> Http2<D> {
                     self.events.push_back(SlotEvent::ConnectFailed { slot, failure, is_own });
                 }
                 SlotPhase::Idle | SlotPhase::Complete => self.events.push_back(SlotEvent::Closed { slot }),
-                // What was never sent has no wrong answer.
+                // A request that was never sent cannot have a wrong answer.
                 SlotPhase::Waiting if failure.is_wrong_answer() => {
                     let failure = Failure::ClosedBeforeResponse;
                     self.events.push_back(SlotEvent::Failed { slot, failure });
@@ -183,13 +185,13 @@ impl<D: Driver> Http2<D> {
                 }
             }
             own.trouble = trouble.or(own.trouble);
-            // Until its slot is closed it is not on any connection.
+            // Until its slot is closed, the slot is on no connection.
             own.phase = SlotPhase::Idle;
         }
         self.close_link(link);
     }
 
-    /// Takes the event back that a slot is open.
+    /// Removes the pending event that a slot is open.
     fn take_connected(&mut self, slot: usize) -> Option<SlotEvent> {
         let is_it = |event: &SlotEvent| matches!(event, SlotEvent::Connected { slot: of, .. } if *of == slot);
         let place = self.events.iter().position(is_it)?;
@@ -210,7 +212,7 @@ impl<D: Driver> Http2<D> {
         own.connection.keep_fields(self.keeps_fields);
     }
 
-    /// Makes another connection in the place of one that the peer ends, once nothing is on its way on it.
+    /// Replaces a connection that the peer ends, once nothing is in flight on it.
     pub(super) fn replace(&mut self, link: usize) {
         let connection = &self.links[link].connection;
         if !connection.is_going_away() || connection.busy() > 0 {
@@ -229,10 +231,10 @@ impl<D: Driver> Http2<D> {
         }
     }
 
-    /// The connection ended below.
+    /// The driver reported the end of the connection.
     pub(super) fn ended(&mut self, link: usize, failure: Failure) {
         if self.links[link].connection.is_going_away() {
-            // What it had taken will not be answered.
+            // The requests that this connection had sent will not be answered.
             for slot in self.slots_of(link) {
                 if self.slots[slot].phase == SlotPhase::Busy {
                     let (connection, place) = (&mut self.links[link].connection, slot % self.streams);

@@ -1,8 +1,10 @@
-//! HTTP/2: a slot is one of the streams that a connection may have at a time, and slots of a connection stand side by side.
+//! HTTP/2: a slot is one of the streams that a connection may have at a time; a connection's slots are
+//! consecutive.
 //!
-//! A request that the peer does not allow at once waits here for its turn. A connection that the peer ends in good order (GOAWAY)
-//! is replaced, and requests that it did not take are sent again: a server may recycle its connections, and no request fails by
-//! it. One that ends before it answered anything is not replaced but has failed, so that nothing goes in circles.
+//! A request that the peer does not allow at once waits here. A connection that the peer ends with GOAWAY is
+//! replaced, and requests that the peer did not process are sent again: a server may recycle its connections,
+//! and no request fails because of it. A connection that ends before it answered anything counts as failed
+//! and is not replaced, which prevents an endless loop.
 
 mod links;
 mod reading;
@@ -23,11 +25,11 @@ use crate::judgement::{Expectation, Judgement, Outcome, empty};
 use crate::negotiated::Handshakes;
 use crate::tally::{Failure, SAMPLE_BYTES_MAX};
 
-/// Requests are handed over after this number of events of the driver at the latest, so that the first does not wait for the last of
-/// many. Some servers answer each stream in a segment of its own: a send for each costs twice as much as all else.
+/// Requests are flushed after at most this number of driver events, so that the first does not wait for a
+/// long batch. Some servers answer each stream in a TCP segment of its own: a send for each doubles the cost.
 const UNFLUSHED_MAX: usize = 8;
 
-/// What a slot is doing.
+/// The state of a slot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum SlotPhase {
     #[default]
@@ -46,20 +48,20 @@ enum SlotPhase {
 #[derive(Debug, Default)]
 struct StreamSlot {
     phase: SlotPhase,
-    /// The request of the list; none if it is its own.
+    /// The index of the request in the pool; `None` if the request was made for this slot.
     listed: Option<usize>,
     own: Request,
     is_head: bool,
     judgement: Judgement,
     is_head_judged: bool,
-    /// How much of the body is kept, and what of it.
+    /// The limit of the part of the body that is kept, and that part.
     keep_bytes_max: Option<usize>,
     kept: Vec<u8>,
-    /// What the peer did to it.
+    /// What the peer did to the request, if it failed.
     trouble: Option<Trouble>,
 }
 
-/// Why a request has no proper answer.
+/// Why a request has no valid answer.
 #[derive(Debug, Clone, Copy)]
 enum Trouble {
     Connection(Http2Error),
@@ -81,9 +83,9 @@ impl Trouble {
 enum LinkPhase {
     #[default]
     Closed,
-    /// The connection, or the settings of the peer, are still to come.
+    /// The connection is not established, or the settings of the peer have not arrived.
     Connecting {
-        /// The slot for which it is made; none if it takes the place of another connection.
+        /// The slot that started the attempt; `None` if the connection replaces another one.
         began: Option<usize>,
     },
     Open,
@@ -96,25 +98,25 @@ struct Link {
     /// Whether it can send: the driver has connected it, and no send failed.
     can_send: bool,
     connection: Http2Connection,
-    /// What the driver has not accepted of the bytes of this connection.
+    /// The bytes of this connection that the driver has not accepted.
     unsent: Range<usize>,
     waiting: VecDeque<usize>,
-    /// Whether it is in the list of those with something to send.
+    /// Whether it is in the list of connections with something to send.
     is_dirty: bool,
-    /// How many of its slots are not closed.
+    /// The number of its slots that are not closed.
     open_slots: usize,
-    /// How many streams were given up since something was received.
+    /// The number of streams that were given up since something was received.
     given_up: usize,
 }
 
-/// What was received last, as far as it is read.
+/// The bytes that were received last, and how much of them is read.
 #[derive(Debug, Clone, Copy)]
 struct ChunkReading {
     link: usize,
     at: usize,
 }
 
-/// The part of an answer that was found last, in what was received.
+/// The part of an answer that was found last in the received bytes.
 #[derive(Debug, Clone)]
 struct Found {
     slot: usize,
@@ -126,7 +128,7 @@ struct Found {
 #[derive(Debug)]
 pub(crate) struct Http2<D> {
     driver: D,
-    /// How many slots a connection has.
+    /// The number of slots of a connection.
     streams: usize,
     scheme: Scheme,
     links: Vec<Link>,
@@ -138,16 +140,16 @@ pub(crate) struct Http2<D> {
     reading: Option<ChunkReading>,
     found: Option<Found>,
     dirty: Vec<usize>,
-    /// How much was received since connections handed over what they have to send.
+    /// The number of driver events since connections last passed on what they have to send.
     unflushed: usize,
-    /// Connections of which a slot was closed.
+    /// Connections that had a slot closed.
     left: Vec<usize>,
     keeps_fields: bool,
     traffic: Traffic,
 }
 
 impl<D: Driver> Http2<D> {
-    /// Connections for a number of slots, of which each has `streams`.
+    /// Connections for a number of slots; each connection has `streams` of them.
     pub(crate) fn new(driver: D, slots: usize, streams: usize, scheme: Scheme) -> Http2<D> {
         let requests = Arc::<RequestList>::default();
         let link = || Link {
@@ -184,7 +186,7 @@ impl<D: Driver> Http2<D> {
 impl<D: Driver> Client for Http2<D> {
     fn set_requests(&mut self, pool: &ExchangePool, requests: Prepared) {
         let Prepared::Http2(requests) = requests else { return };
-        // What was added to the tables of connections belongs to the requests before.
+        // Entries that were added to the tables of connections belong to the old requests.
         for link in 0..self.links.len() {
             if self.links[link].phase != LinkPhase::Closed {
                 self.links[link].connection.set_requests();
@@ -247,7 +249,7 @@ impl<D: Driver> Client for Http2<D> {
         Ok(())
     }
 
-    /// A stream has one request, whose rest the connection sends by itself.
+    /// A stream has one request, and the connection itself sends the rest of it.
     #[inline]
     fn is_sending(&self, _: usize) -> bool {
         false
@@ -289,7 +291,7 @@ impl<D: Driver> Client for Http2<D> {
     }
 
     fn judge_end(&mut self, _: usize, _: Expectation<'_>) -> Outcome {
-        // The end of a connection ends no answer of HTTP/2.
+        // The end of a connection never completes an HTTP/2 answer.
         Outcome::Failed { failure: Failure::ClosedBeforeResponse, keep_alive: false }
     }
 
@@ -345,7 +347,7 @@ impl<D: Driver> Client for Http2<D> {
             SlotPhase::Waiting => self.links[link].waiting.retain(|waiting| *waiting != slot),
             SlotPhase::Connecting | SlotPhase::Idle | SlotPhase::Complete => {}
         }
-        // No event of it follows.
+        // No event of the slot may follow its close.
         self.events.retain(|event| slot_of(event) != slot);
         self.links[link].open_slots -= 1;
         self.left.push(link);
@@ -391,7 +393,7 @@ impl<D: Driver> Client for Http2<D> {
                     self.unflushed += 1;
                     self.event(event);
                 }
-                // What it says of connections that take nothing is an event too.
+                // Flushing may create events too, for connections that accept nothing.
                 None => {
                     self.flush_all();
                     return self.events.pop_front();

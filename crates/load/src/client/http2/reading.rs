@@ -1,9 +1,9 @@
-//! What comes over a connection of HTTP/2, as events of its slots.
+//! Turns the bytes that arrive on an HTTP/2 connection into events of its slots.
 
 use super::*;
 
 impl<D: Driver> Http2<D> {
-    /// Reads what was received last, up to an event for whoever is above.
+    /// Reads the bytes that were received last, up to the next event for the caller.
     pub(super) fn read(&mut self, mut reading: ChunkReading) {
         let link = reading.link;
         let received = self.driver.received();
@@ -17,7 +17,7 @@ impl<D: Driver> Http2<D> {
                 return self.replace(link);
             }
             Err(error) => {
-                // The peer is informed, if that can be sent at once.
+                // Inform the peer, if that can be sent at once.
                 let _ = self.flush_once(link);
                 return self.fail(link, Failure::Malformed, Some(error));
             }
@@ -42,7 +42,7 @@ impl<D: Driver> Http2<D> {
                     Http2Event::NotTaken { place } => {
                         let own = &mut self.slots[first + place];
                         own.phase = SlotPhase::Waiting;
-                        // Its answer may have begun all the same, and another one follows.
+                        // Part of its answer may have arrived; the repeated request's answer starts anew.
                         own.judgement.start();
                         own.is_head_judged = false;
                         own.kept.clear();
@@ -61,11 +61,11 @@ impl<D: Driver> Http2<D> {
     pub(super) fn found(&mut self, found: Found) {
         let (slot, is_end) = (found.slot, found.is_end);
         self.found = Some(found);
-        // The next event: what was found is there for no longer.
+        // At the next event the bytes of this one are no longer available.
         self.events.push_back(SlotEvent::Received { slot });
         if is_end {
             self.slots[slot].phase = SlotPhase::Complete;
-            // Before the slot sends again: they have waited longer.
+            // Before the slot sends again: waiting requests are older.
             self.start_waiting(slot / self.streams);
         }
     }
@@ -85,7 +85,7 @@ impl<D: Driver> Http2<D> {
                 self.reading = Some(ChunkReading { link, at: 0 });
             }
             driver::Event::Sendable { slot: link, sent } => self.sendable(link, sent),
-            // The preface and the settings are the first to be sent.
+            // The preface and the settings are sent first.
             driver::Event::Connected { slot: link } => {
                 self.links[link].can_send = true;
                 self.touch(link);
@@ -96,15 +96,15 @@ impl<D: Driver> Http2<D> {
         }
     }
 
-    /// Goes on where slots were closed: a connection that no slot is on any more is closed too. On any other there may be room now for
-    /// a request that waits, or nothing may be on its way any more that kept it from being replaced.
+    /// Handles connections on which slots were closed. A connection without slots is closed too. Any other
+    /// connection may have room for a waiting request, or be idle at last and ready to be replaced.
     pub(super) fn settle_left(&mut self) {
         while let Some(link) = self.left.pop() {
             match (self.links[link].phase, self.links[link].open_slots) {
                 (LinkPhase::Closed, _) => {}
                 (_, 0) => {
                     self.links[link].connection.close();
-                    // Not of importance where it cannot be sent.
+                    // It does not matter if this cannot be sent.
                     let _ = self.flush_once(link);
                     self.close_link(link);
                 }

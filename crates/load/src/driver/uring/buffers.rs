@@ -25,15 +25,15 @@ const INCREMENTAL: Layout = Layout { count: 4, bytes: 256 * 1024, flags: IOU_PBU
 /// Before that every receive takes a whole buffer, and all connections may have an answer at a time.
 const WHOLE: Layout = Layout { count: 512, bytes: 8 * 1024, flags: 0 };
 
-/// A range of the memory that was received into.
+/// A range of the memory that a receive filled.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ReceivedRange {
     range: Range<usize>,
-    /// The buffer that returns to the kernel once this piece has been read.
+    /// The buffer that is returned to the kernel after this piece has been read.
     finished: Option<u16>,
 }
 
-/// The buffers, and the queue through which they are given to the kernel.
+/// The buffers, and the queue that gives them to the kernel.
 #[derive(Debug)]
 pub(super) struct Buffers {
     /// The queue, which begins a page, and the buffers behind it.
@@ -42,7 +42,7 @@ pub(super) struct Buffers {
     queue_bytes: usize,
     layout: Layout,
     tail: u16,
-    /// How much of each buffer has been received into.
+    /// The number of bytes received into each buffer.
     filled: Vec<usize>,
 }
 
@@ -62,7 +62,7 @@ impl Buffers {
         let mapping_bytes = queue_bytes + count * layout.bytes;
         let (protection, flags) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a new mapping, of nothing and at no fixed address, touches no other memory.
+        // SAFETY: a new anonymous mapping at no fixed address touches no other memory.
         let address = unsafe { libc::mmap(ptr::null_mut(), mapping_bytes, protection, flags, -1, 0) };
         if address == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
@@ -90,12 +90,11 @@ impl Buffers {
         }
     }
 
-    /// The bytes of a piece.
     #[inline]
     #[allow(unsafe_code)]
     pub(super) fn bytes(&self, piece: &ReceivedRange) -> &[u8] {
-        // SAFETY: the range is within the mapping: it is empty, or `take` put it where the kernel wrote, which writes
-        // nothing there again before `give_back`, to which the piece is moved.
+        // SAFETY: the range is within the mapping: it is empty, or `take` made it from what the kernel wrote.
+        // The kernel does not write there again before `give_back`, which takes the piece by value.
         unsafe { slice::from_raw_parts(self.mapping.as_ptr().add(piece.range.start), piece.range.len()) }
     }
 
@@ -107,7 +106,7 @@ impl Buffers {
         unsafe { slice::from_raw_parts_mut(self.mapping.as_ptr().add(piece.range.start), piece.range.len()) }
     }
 
-    /// Ends the use of a piece.
+    /// Returns a piece to the kernel.
     #[inline]
     pub(super) fn give_back(&mut self, piece: ReceivedRange) {
         if let Some(buffer) = piece.finished {
@@ -121,8 +120,9 @@ impl Buffers {
         self.filled[index] = 0;
         let offset = self.queue_bytes + index * self.layout.bytes;
         let queue = self.mapping.as_ptr().cast::<BufRingEntry>();
-        // SAFETY: the entry lies in the queue, since the count is a power of two, and is not the kernel's, which has
-        // at most `count` buffers; the first entry's spare field holds the tail that the kernel reads.
+        // SAFETY: the entry lies in the queue, because the count is a power of two. It is not in the kernel's
+        // part, because the kernel has at most `count` buffers. The spare field of the first entry holds the
+        // tail that the kernel reads.
         unsafe {
             let entry = &mut *queue.add(usize::from(self.tail & (self.layout.count - 1)));
             entry.set_addr(self.mapping.as_ptr().add(offset) as u64);

@@ -1,8 +1,8 @@
-//! The io_uring driver: requests are queued in shared memory and handed over many at a time; receives stay armed.
+//! The io_uring driver: requests are queued in shared memory and submitted in batches; receives stay armed.
 //!
-//! An answer costs no system call of its own and one queued send, whose success is not even reported. Descriptors are
-//! ordinary ones: older kernels keep a closed file of a registered table until every older request of the ring has
-//! ended (liburing issue 1192), which a receive on a connection that is kept does not; and no gain was measured.
+//! An answer costs no system call of its own and one queued send, whose success is not reported. Descriptors
+//! are ordinary ones: with a registered table, older kernels keep a closed file until every older request of
+//! the ring has ended (liburing issue 1192). A kept connection's receive does not end; no gain was measured.
 
 mod buffers;
 mod setup;
@@ -32,20 +32,21 @@ use crate::tally::Failure;
 
 /// The longest send that counts as taken as soon as it is queued.
 const SMALL_BYTES_MAX: usize = 16 * 1024;
-/// The longest send in one go: a length is 32 bits, and a result is signed.
+/// The longest single send: a length has 32 bits, and a result is signed.
 const SEND_BYTES_MAX: usize = 1 << 30;
 /// Queued sends are submitted after this number at the latest, so that the first does not wait for the last of a long batch.
 const FLUSH_EVERY: u32 = 8;
 /// `IO_LOCAL_TW_DEFAULT_MAX` of the kernel: completions that a call without a wait brings in at most.
 const COMPLETIONS_PER_CALL: usize = 20;
-/// `IORING_RECVSEND_POLL_FIRST`: to wait before the first try.
+/// `IORING_RECVSEND_POLL_FIRST`: wait before the first attempt.
 const RECV_POLL_FIRST: u16 = 1;
 /// `IORING_RECV_MULTISHOT`: one request for all receives of a connection.
 const RECV_MULTISHOT: u16 = 2;
-/// Nothing is gathered to this number of bytes, which is several small answers: a server that sends many in a segment gathers itself,
-/// and to wait for more of its segments cost up to a third more CPU time.
+/// Gathering ends once this number of bytes, which is several small answers, has arrived. A server that sends
+/// many answers in a segment gathers by itself, and waiting for more segments cost up to a third more CPU
+/// time.
 const GATHERED_BYTES: i64 = 1024;
-/// The token of the last operation of all.
+/// The token of the final operation, which cancels all others.
 const LAST: u64 = u64::MAX;
 
 /// State of a send that the kernel has not accepted whole.
@@ -58,7 +59,7 @@ enum Sending {
     Large,
     /// The rest of a send that was reported as sent when it was queued. The caller does not wait for it.
     Rest,
-    /// Such a rest, after which the caller wants to send more.
+    /// Such a rest, while the caller waits to send more.
     RestAwaited,
 }
 
@@ -91,12 +92,12 @@ pub(crate) struct Uring {
     large_sends: usize,
     /// Address of queued connects, which the kernel reads when they are submitted.
     target: Box<SocketAddrAny>,
-    /// Counts what was handed over.
+    /// The number of submissions.
     batch: u32,
     queued_sends: u32,
-    /// Completions that were taken off the ring and not looked at yet.
+    /// Completions that were taken off the ring and not processed yet.
     completions: VecDeque<cqueue::Entry>,
-    /// Small sends that were not taken whole.
+    /// Completions of small sends that were not accepted whole.
     short: Vec<cqueue::Entry>,
     piece: ReceivedRange,
 }
@@ -113,32 +114,32 @@ impl Uring {
     ///
     /// # Safety
     ///
-    /// Memory that it points to must stay until it is handed over, that of a large send until it is completed.
+    /// Memory of the entry must live until it is submitted; that of a large send until completed.
     #[inline]
     #[allow(unsafe_code)]
     unsafe fn push(&mut self, entry: &squeue::Entry) {
-        // SAFETY: that is what the caller warrants.
+        // SAFETY: the caller guarantees it.
         while unsafe { self.ring.submission().push(entry) }.is_err() {
             self.flush();
         }
     }
 
-    /// Hands over what is queued and, with a time limit, takes in what is completed, of which it waits for `want`.
+    /// Submits what is queued. With a time limit, also waits for `want` completions and collects them.
     #[allow(unsafe_code)]
     fn enter(&mut self, want: u32, timeout: Option<&Timespec>) -> io::Result<()> {
         let queued = self.ring.submission().len() as u32;
         let submitter = self.ring.submitter();
         let result = match timeout {
-            // SAFETY: there is no argument.
+            // SAFETY: the call has no argument.
             None => unsafe { submitter.enter::<SubmitArgs<'_, '_>>(queued, 0, 0, None) },
             Some(timeout) => {
                 let arguments = SubmitArgs::new().timespec(timeout);
                 let flags = EnterFlags::GETEVENTS | EnterFlags::EXT_ARG;
-                // SAFETY: the argument is of the kind that the flag announces, and outlives the call.
+                // SAFETY: the argument has the type that the flag announces, and outlives the call.
                 unsafe { submitter.enter(queued, want, flags.bits(), Some(&arguments)) }
             }
         };
-        // What a short memory has left in the queue goes with the next call.
+        // Entries that a memory shortage left in the queue are submitted with the next call.
         if self.ring.submission().is_empty() {
             self.batch = self.batch.wrapping_add(1);
             self.queued_sends = 0;
@@ -149,11 +150,11 @@ impl Uring {
         }
     }
 
-    /// Hands over what is queued without waiting, and learns which sends were not taken whole.
+    /// Submits what is queued without waiting, and learns which sends were not accepted whole.
     fn flush(&mut self) {
         let mut overflow = false;
         loop {
-            // Completions beyond the size of the ring are only brought in by a call that takes completions in.
+            // Completions beyond the size of the ring are delivered only by a call that collects completions.
             let timeout = overflow.then(Timespec::new);
             self.enter(0, timeout.as_ref()).expect("a ring serves the thread that made it");
             overflow = self.ring.submission().cq_overflow();
@@ -164,8 +165,8 @@ impl Uring {
         }
     }
 
-    /// Takes the completions off the ring, and sees to the rest of sends that are called taken: a second send on such
-    /// a connection must not overtake it. Returns whether there was any.
+    /// Takes the completions off the ring and resends the rest of short sends that were reported as accepted:
+    /// a second send on that connection must not overtake it. Returns the number of completions.
     fn collect(&mut self) -> usize {
         let mut count = 0;
         for completion in self.ring.completion() {
@@ -204,7 +205,7 @@ impl Uring {
     fn try_connect(&mut self, slot: usize, route: &Route) -> Result<(), Errno> {
         let (fd, target) = match socket::open(route, slot, SocketFlags::empty()) {
             Err(Errno::MFILE) => {
-                // Queued closes give descriptors back.
+                // Queued closes free descriptors.
                 self.flush();
                 socket::open(route, slot, SocketFlags::empty())?
             }
@@ -216,13 +217,13 @@ impl Uring {
         }
         let (address, bytes) = (self.target.as_ptr().cast(), self.target.addr_len());
         let entry = opcode::Connect::new(Fd(fd.as_raw_fd()), address, bytes).build();
-        // SAFETY: the address is boxed, and only replaced above, after it was read.
+        // SAFETY: the address is boxed, and is replaced only above, after the kernel has read it.
         unsafe { self.push(&entry.user_data(self.token(Operation::Connect, slot))) };
         let socket = &mut self.sockets[slot];
         *socket = RingSocket {
             fd: Some(fd),
             generation: socket.generation,
-            // The last send of the connection before may not be submitted yet.
+            // The last send of the slot's previous connection may not be submitted yet.
             batch: socket.batch,
             connecting: true,
             ..RingSocket::default()
@@ -241,7 +242,7 @@ impl Uring {
             .build()
             .flags(squeue::Flags::BUFFER_SELECT)
             .user_data(self.token(Operation::Receive, slot));
-        // SAFETY: it points to no memory but that of the registered buffers.
+        // SAFETY: it points to no memory except the registered buffers.
         unsafe { self.push(&entry) };
     }
 
@@ -261,7 +262,7 @@ impl Uring {
         unsafe { self.push(&entry) };
     }
 
-    /// Keeps requests that were replaced for as long as a large send may read them.
+    /// Keeps replaced requests for as long as a large send may read them.
     fn retire(&mut self, old: Arc<RequestBuffer>) {
         if self.large_sends > 0 {
             self.retired.push(old);
@@ -320,7 +321,7 @@ impl Uring {
                 }
                 Some(Event::Received { slot, hangup: self.ends_next(slot) })
             }
-            // The buffers of what was received before are given back by the time this is handed over.
+            // The buffers of earlier receives are returned by the time this is submitted.
             Err(Errno::NOBUFS | Errno::AGAIN | Errno::INTR | Errno::CANCELED) => {
                 if !armed {
                     self.receive(slot, 0);
@@ -331,8 +332,8 @@ impl Uring {
         }
     }
 
-    /// Whether the next completion is the end of the same connection: the kernel receives until nothing is left, so
-    /// that an end that came with the last bytes follows them.
+    /// Whether the next completion is the end of the same connection. The kernel receives until nothing is
+    /// left, so an end that arrived with the last bytes follows them.
     #[inline]
     fn ends_next(&self, slot: usize) -> bool {
         let Some(next) = self.completions.front() else { return false };
@@ -359,7 +360,7 @@ impl Uring {
         (sending == Sending::RestAwaited).then_some(Event::Sendable { slot, sent: 0 })
     }
 
-    /// Returns the memory of the last received bytes. There is no event for it.
+    /// Returns the memory of the last received bytes to the kernel. It produces no event.
     #[inline]
     fn release(&mut self) -> Option<Event> {
         self.buffers.give_back(mem::take(&mut self.piece));
@@ -391,7 +392,7 @@ impl Kernel for Uring {
             retired_own: Vec::new(),
             large_sends: 0,
             target: Box::new(SocketAddr::from(([0, 0, 0, 0], 0)).into()),
-            // No socket has sent in it.
+            // No socket has sent in this batch.
             batch: 1,
             queued_sends: 0,
             completions: VecDeque::new(),
@@ -403,7 +404,7 @@ impl Kernel for Uring {
 
 impl Driver for Uring {
     fn set_requests(&mut self, requests: Arc<RequestBuffer>) {
-        // Small sends end with their submission.
+        // Small sends end when they are submitted.
         self.flush();
         let old = self.outgoing.share(requests);
         self.retire(old);
@@ -471,7 +472,7 @@ impl Driver for Uring {
         let Some(fd) = socket.fd.take() else { return };
         let (connecting, receiving) = (mem::take(&mut socket.connecting), mem::take(&mut socket.receiving));
         let sending = mem::take(&mut socket.sending);
-        // Each of them holds the connection open.
+        // Each pending operation holds the connection open.
         if connecting {
             self.cancel(Operation::Connect, slot);
         }
@@ -482,7 +483,7 @@ impl Driver for Uring {
             self.cancel(Operation::LargeSend, slot);
             self.retired_own.push(mem::take(self.outgoing.own(slot)));
         }
-        // Behind the sends that are queued for this descriptor, whose number may be the next connection's.
+        // Queued after the sends for this descriptor, whose number the next connection may get.
         let entry = opcode::Close::new(Fd(fd.into_raw_fd())).build().flags(squeue::Flags::SKIP_SUCCESS);
         let entry = entry.user_data(self.token(Operation::End, slot));
         // SAFETY: it points to no memory, and the descriptor is ours.
@@ -504,7 +505,7 @@ impl Driver for Uring {
         loop {
             self.enter(u32::from(timeout_ns > 0), Some(&timeout))
                 .expect("a ring serves the thread that made it");
-            // A call without a wait brings in no more than that number, and all that happened is wanted.
+            // A call without a wait delivers at most that number, and all completions are wanted.
             if self.collect() < COMPLETIONS_PER_CALL || timeout_ns > 0 {
                 return;
             }
@@ -573,7 +574,7 @@ impl Drop for Uring {
         over |= unsafe { self.ring.submission().push(&all) }.is_err();
         let mut quiet = false;
         while !over {
-            // What is cancelled ends in later calls.
+            // Cancelled operations complete in later calls.
             quiet |= self.completions.iter().any(|completion| completion.user_data() == LAST);
             self.completions.clear();
             over = self.enter(u32::from(!quiet), Some(&moment)).is_err() || (self.collect() == 0 && quiet);

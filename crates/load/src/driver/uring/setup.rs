@@ -1,10 +1,10 @@
-//! A ring as the driver needs it, or in plain words why there is none.
+//! Creates a ring as the driver needs it, or explains in plain words why it cannot.
 
 use std::{fs, io};
 
 use io_uring::{IoUring, Probe, opcode};
 
-/// Requests that are queued at most before they are handed over.
+/// The most requests that are queued before they are submitted.
 const SUBMISSIONS: u32 = 256;
 /// Completions that the ring holds; the kernel keeps more in a list.
 const COMPLETIONS: u32 = 1024;
@@ -26,7 +26,7 @@ pub(super) fn ring() -> io::Result<IoUring> {
         .setup_cqsize(COMPLETIONS)
         .dontfork();
     let ring = match builder.clone().setup_no_sqarray().build(SUBMISSIONS) {
-        // Before Linux 6.6.
+        // The kernel is older than Linux 6.6.
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => builder.build(SUBMISSIONS),
         result => result,
     };
@@ -47,7 +47,7 @@ pub(super) fn ring() -> io::Result<IoUring> {
     }
 }
 
-/// What a refusal to make a ring means.
+/// The refusal of a ring, explained.
 fn refused(error: &io::Error) -> io::Error {
     let switch = fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
     reason(error.raw_os_error(), switch.trim())

@@ -1,9 +1,8 @@
-//! What comes back with a completion: of which operation on which connection it is.
+//! The user data of a completion: which operation on which connection it belongs to.
 
 /// The bits of a generation within a token.
 pub(super) const GENERATION_MAX: u32 = (1 << 29) - 1;
 
-/// What a completion is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
     Connect,
@@ -16,7 +15,7 @@ pub(super) enum Operation {
     End,
 }
 
-/// An operation on a connection: what comes back with its completion.
+/// An operation on a connection, as the user data of its completion.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
     pub(super) operation: Operation,

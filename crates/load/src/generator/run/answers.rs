@@ -1,4 +1,4 @@
-//! Evaluates what comes back: bytes are matched with requests, and a broken connection fails the requests in flight on it.
+//! Evaluates received bytes: it matches them with requests. A broken connection fails its requests in flight.
 
 use super::Run;
 use crate::client::Client;
@@ -14,7 +14,7 @@ enum Disposition {
     Busy,
     /// Nothing is in flight, and the connection can be used again.
     Idle,
-    /// It cannot carry another request, and requests in flight have failed.
+    /// The connection cannot carry another request, and its requests in flight have failed.
     Ended,
 }
 
@@ -32,7 +32,7 @@ impl<C: Client> Run<'_, C> {
         }
     }
 
-    /// Reads the answers in what came.
+    /// Reads the answers in the received bytes.
     #[inline]
     fn read_answers(&mut self, slot: usize, now_ns: u64) -> Disposition {
         let check = self.shared.load.check;
@@ -41,7 +41,7 @@ impl<C: Client> Run<'_, C> {
             let outcome =
                 self.worker.judge(slot, check, now_ns, |client, expectation| client.judge(slot, expectation));
             let keep_alive = match outcome {
-                // Its close follows as an event of its own, unless the response ended before.
+                // The close is an event of its own, unless the response had ended before.
                 Outcome::Partial if answered => return Disposition::Busy,
                 Outcome::Partial => return Disposition::Incomplete,
                 Outcome::Answered { keep_alive } => {
@@ -69,7 +69,7 @@ impl<C: Client> Run<'_, C> {
         }
     }
 
-    /// The oldest request of the slot was answered as it should be.
+    /// The oldest request of the slot was answered correctly.
     #[inline]
     fn answered(&mut self, slot: usize, now_ns: u64) {
         let Worker { client, connections, stamps, pool, .. } = &mut *self.worker;
@@ -109,10 +109,10 @@ impl<C: Client> Run<'_, C> {
         self.reopen(slot, now_ns);
     }
 
-    /// The peer closed in an orderly way, which may be the end of a response.
+    /// The peer closed in good order, which may be the end of a response.
     pub(super) fn closed(&mut self, slot: usize, now_ns: u64) {
         if self.worker.connections[slot].in_flight == 0 {
-            // A server may close an idle connection at any time; no request fails by it.
+            // A server may close an idle connection at any time; no request fails because of it.
             self.cut_sequence(slot, now_ns);
             self.abandon(slot);
             return self.reopen(slot, now_ns);
@@ -130,8 +130,8 @@ impl<C: Client> Run<'_, C> {
         }
     }
 
-    /// A connection has ended with nothing in flight. Where a sequence would go on, that is a failure: a service that closes
-    /// after each answer would otherwise never be asked for a second step, and look good.
+    /// Handles a connection that ended with nothing in flight. In the middle of a sequence that is a failure.
+    /// Otherwise a service that closes after each answer would never receive a second step, and look good.
     fn cut_sequence(&mut self, slot: usize, now_ns: u64) {
         let (pool, next) = (&self.worker.pool, self.worker.connections[slot].exchange);
         if now_ns >= self.deadline_ns || !pool.is_within_sequence(next) {
@@ -148,7 +148,7 @@ impl<C: Client> Run<'_, C> {
         });
     }
 
-    /// The connection is broken: the oldest request has failed, and so have those behind it.
+    /// The connection is broken: the oldest request and those after it have failed.
     pub(super) fn broken(&mut self, slot: usize, failure: Failure, now_ns: u64) {
         if self.worker.connections[slot].in_flight > 0 {
             self.sample(slot, failure, now_ns);
@@ -156,7 +156,7 @@ impl<C: Client> Run<'_, C> {
         self.end_connection(slot, failure, now_ns);
     }
 
-    /// Keeps what came for the oldest request of the slot, which has failed, if it is the first failure.
+    /// Keeps the bytes received for the slot's oldest request, which has failed, if it is the first failure.
     fn sample(&mut self, slot: usize, failure: Failure, now_ns: u64) {
         let Worker { client, connections, sessions, pool, .. } = &*self.worker;
         let exchange = &pool.exchanges()[connections[slot].exchange];

@@ -1,5 +1,6 @@
-//! The open loop: requests are due whatever the server does. A request that finds no free connection waits, and its wait
-//! counts. Waiting requests take no memory: their instants are generated again from the position of the oldest.
+//! The open loop: requests are due whatever the server does. A request that finds no free connection waits,
+//! and its wait counts. Waiting requests take no memory: their due instants are generated again from the
+//! position of the oldest.
 
 use std::collections::VecDeque;
 
@@ -12,9 +13,9 @@ use crate::schedule::{Arrivals, Schedule, Source};
 /// The next request, the waiting ones, and the connections that could send them.
 pub(super) struct Queue<'a> {
     arrivals: &'a Arrivals,
-    /// The next request, which is not due yet.
+    /// The generator of the next request, which is not due yet.
     next: Source,
-    /// The oldest waiting request, if there is one.
+    /// The generator of the oldest waiting request, if there is one.
     oldest: Source,
     waiting: u64,
     /// Idle open connections, in the order in which they became idle.
@@ -29,7 +30,7 @@ impl<'a> Queue<'a> {
         let Schedule::Open(arrivals) = schedule else { return None };
         let Share { split, worker: own, workers, slots, .. } = worker.place;
         let next = Source::new(arrivals, split, (own, workers), worker.seed);
-        // Another run is another sample, and of a load that is shared the same one for all.
+        // Another run is another sample. If generators share a load, all of them draw the same sample.
         worker.seed = match split.is_whole() {
             true => worker.random.draw(),
             false => worker.joint.draw(),
@@ -49,14 +50,14 @@ impl<'a> Queue<'a> {
         self.waiting > 0
     }
 
-    /// Calls back with the due instant of every waiting request, and drops them.
+    /// Calls `tell` with the due instant of every waiting request, and drops the requests.
     pub(super) fn give_up(&mut self, mut tell: impl FnMut(u64)) {
         while self.waiting > 0 {
             tell(self.pop());
         }
     }
 
-    /// The due instant of the oldest request that waits, counted from the start.
+    /// Removes the oldest waiting request and returns its due instant, counted from the start.
     fn pop(&mut self) -> u64 {
         let due_ns = self.oldest.due_ns();
         self.oldest.advance(self.arrivals);
@@ -98,7 +99,7 @@ impl<C: Client> Run<'_, C> {
         let Some(queue) = &mut self.queue else { return };
         if queue.waiting == 0 {
             while let Some(slot) = queue.idle.pop_front() {
-                // The end of its connection is an event that was not handled yet.
+                // The end of its connection is an event that is not handled yet.
                 if self.worker.client.is_open(slot) {
                     return self.send(slot, 1, Some(due_ns), now_ns);
                 }
@@ -121,7 +122,7 @@ impl<C: Client> Run<'_, C> {
         }
     }
 
-    /// An open connection of an open loop is idle.
+    /// Notes that an open connection of an open loop is idle.
     pub(super) fn offer_connection(&mut self, slot: usize, now_ns: u64) {
         let Some(queue) = &mut self.queue else { return };
         if queue.waiting == 0 || self.interrupted {
@@ -131,7 +132,7 @@ impl<C: Client> Run<'_, C> {
         self.send(slot, 1, Some(due_ns), now_ns);
     }
 
-    /// A slot of an open loop is closed; it will be opened when it is needed.
+    /// Notes that a slot of an open loop is closed; it is opened when it is needed.
     pub(super) fn offer_slot(&mut self, slot: usize, now_ns: u64) {
         let Some(queue) = &mut self.queue else { return };
         queue.forget_idle(slot);

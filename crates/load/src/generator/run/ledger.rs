@@ -1,4 +1,4 @@
-//! The counts and times of a run: every request that is sent ends in exactly one of the counters. It decides nothing.
+//! The counts and times of a run: every sent request ends in exactly one counter. It decides nothing.
 
 use super::super::connection::Stamp;
 use super::super::measures::Measures;
@@ -11,17 +11,17 @@ pub(super) struct Ledger {
     measures: Measures,
     busy: u64,
     has_sent: bool,
-    /// The instant up to which requests in flight are added up.
+    /// The instant up to which requests in flight are integrated.
     accounted_ns: u64,
-    /// When a request came to its end last, or was sent while none was in flight.
+    /// When a request last ended, or was sent while none was in flight.
     progress_ns: u64,
     start_ns: u64,
     /// With a quota every answer counts, otherwise only those within the window.
     by_number: bool,
     is_open: bool,
-    /// When the last right answer came.
+    /// When the last correct answer arrived.
     answered_ns: u64,
-    /// When a connection was refused first since the last one was established and the last answer came.
+    /// When a connection was first refused after the last established connection and the last answer.
     refused_ns: Option<u64>,
     pub(super) first_failure: Option<Sample>,
     pub(super) marks: Marks,
@@ -37,12 +37,12 @@ impl Ledger {
         self.busy
     }
 
-    /// Whether a request was sent since this was asked last.
+    /// Whether a request was sent since the last call.
     pub(super) fn has_sent(&mut self) -> bool {
         std::mem::take(&mut self.has_sent)
     }
 
-    /// Adds up requests in flight until now. To be called before their number changes.
+    /// Integrates the requests in flight until now. Call it before their number changes.
     #[inline]
     pub(super) fn account(&mut self, now_ns: u64) {
         let since_ns = now_ns.saturating_sub(self.accounted_ns);
@@ -50,7 +50,7 @@ impl Ledger {
         self.accounted_ns = self.accounted_ns.max(now_ns);
     }
 
-    /// What was measured since this was called last.
+    /// The measures since the last call.
     pub(super) fn take(&mut self, now_ns: u64) -> Measures {
         self.account(now_ns);
         std::mem::take(&mut self.measures)
@@ -67,7 +67,7 @@ impl Ledger {
         self.measures.tally.sent += count as u64;
     }
 
-    /// A response is complete, or wrong with its head.
+    /// A response is complete, or its head shows that it is wrong.
     #[inline]
     pub(super) fn came(&mut self, status: Option<u16>) {
         if let Some(status) = status {
@@ -99,7 +99,7 @@ impl Ledger {
 
     /// A request is still in flight at the end.
     pub(super) fn in_flight(&mut self, stamp: Stamp, now_ns: u64) {
-        // Until the end nothing came, as far as is known.
+        // As far as the generator knows, no answer arrived before the end.
         self.measures.in_flight_ns_unanswered += self.ended(stamp, now_ns);
         self.measures.tally.in_flight += 1;
         self.measures.unanswered.record(now_ns.saturating_sub(stamp.due_ns));
@@ -111,13 +111,13 @@ impl Ledger {
         self.measures.unanswered.record(now_ns.saturating_sub(due_ns));
     }
 
-    /// Requests that were meant for a connection that has ended.
+    /// Counts requests that a connection would have sent, but which ended before.
     pub(super) fn left_over(&mut self, count: u64) {
         self.measures.tally.unsent += count;
     }
 
-    /// A request is in flight no longer; returns how long it was. That is counted up to the instant up to which all requests are: the
-    /// clock of the caller may be a little older than what was accounted for last.
+    /// Ends a request in flight and returns how long it was in flight, up to the instant of the last
+    /// integration: the clock of the caller may be slightly older.
     #[inline]
     fn ended(&mut self, stamp: Stamp, now_ns: u64) -> u128 {
         self.account(now_ns);
@@ -128,7 +128,7 @@ impl Ledger {
         u128::from(self.accounted_ns.saturating_sub(stamp.handed_ns))
     }
 
-    /// The generator did not look for so long: no silence of the server.
+    /// The generator did not look for answers for `ns`: this is no silence of the server.
     pub(super) fn was_away(&mut self, ns: u64) {
         self.progress_ns += ns;
     }
@@ -148,7 +148,7 @@ impl Ledger {
         self.measures.stream_wait.record(now_ns.saturating_sub(since_ns));
     }
 
-    /// A connection took the place of one that the peer ended in good order.
+    /// A new connection replaced one that the peer ended in good order.
     pub(super) fn replaced(&mut self) {
         self.refused_ns = None;
         self.measures.tally.connects += 1;
@@ -160,8 +160,8 @@ impl Ledger {
         self.measures.connect_time.record(now_ns.saturating_sub(since_ns));
     }
 
-    /// Since when nothing listens, counted from the start of the run: connections were refused, and since then none was
-    /// established and no answer came.
+    /// The time after the start since which no server listens: connections were refused, and since then none
+    /// was established and no answer arrived.
     pub(super) fn gone_since_ns(&self) -> Option<u64> {
         let refused_ns = self.refused_ns.filter(|refused_ns| self.answered_ns <= *refused_ns)?;
         Some(refused_ns.saturating_sub(self.start_ns))
@@ -181,7 +181,7 @@ impl Ledger {
         self.measures.connection_time.record(now_ns.saturating_sub(since_ns));
     }
 
-    /// Keeps the first failure, and the first wrong answer in its place; `sample` is not made for the others.
+    /// Keeps the first failure, or the first wrong answer instead; `sample` is called only if it is kept.
     pub(super) fn sample(&mut self, failure: Failure, now_ns: u64, sample: impl FnOnce() -> Sample) {
         let is_less = |own: &Sample| own.failure.is_wrong_answer() || !failure.is_wrong_answer();
         if !self.first_failure.as_ref().is_some_and(is_less) {

@@ -1,12 +1,12 @@
-//! Counts of answers at instants that were named before the run: with them a window within the run can be chosen after it, when it
-//! is known how far the windows of other generators are apart. One comparison for each answer, and none of them without marks.
+//! Counts answers up to instants that are set before the run. With them a window within the run can be chosen
+//! afterwards, when the offsets between the generators are known. It costs one comparison per answer.
 
 /// The answers of one worker up to each instant.
 #[derive(Debug)]
 pub(super) struct Marks {
     /// In ascending order.
     at_ns: Vec<u64>,
-    /// The first that has not passed.
+    /// The first mark that has not passed.
     next_ns: u64,
     answered: u64,
     counts: Vec<u64>,
@@ -19,7 +19,7 @@ impl Default for Marks {
 }
 
 impl Marks {
-    /// Marks at these times after the start.
+    /// Makes marks at these times after the start.
     pub(super) fn new(start_ns: u64, after_ns: &[u64]) -> Marks {
         let mut at_ns: Vec<u64> =
             after_ns.iter().map(|after_ns| start_ns.saturating_add(*after_ns)).collect();
@@ -32,7 +32,6 @@ impl Marks {
         }
     }
 
-    /// An answer came.
     #[inline]
     pub(super) fn answered(&mut self, now_ns: u64) {
         if now_ns >= self.next_ns {

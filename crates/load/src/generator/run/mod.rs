@@ -1,8 +1,8 @@
-//! One thread's part of a run: a loop over the driver's events that sends requests when they are due, evaluates what comes
-//! back, and ends in time. It shares only the budget with other workers.
+//! One thread's part of a run: a loop over the driver's events that sends requests when they are due,
+//! evaluates answers, and ends in time. Workers share only the budget.
 //!
-//! The loop is here; [`sending`] decides what a free connection does next, [`answers`] what bytes and breaks mean,
-//! [`arrivals`] holds what waits in an open loop, and [`ledger`] counts.
+//! The loop is in this file. [`sending`] decides what a free connection does next, [`answers`] interprets
+//! bytes and broken connections, [`arrivals`] holds waiting requests of an open loop, and [`ledger`] counts.
 
 mod answers;
 mod arrivals;
@@ -33,7 +33,7 @@ use ledger::Ledger;
 use marks::Marks;
 
 impl<C: Client> Worker<C> {
-    /// Drives this worker's connections to the end of the run, and reports the results in parts.
+    /// Runs this worker's connections to the end of the run, and reports the results in parts.
     pub(super) fn run(&mut self, shared: &Shared, parts: &Sender<Part>) {
         let mut run = Run::new(self, shared, parts);
         run.settle();
@@ -47,14 +47,15 @@ impl<C: Client> Worker<C> {
     }
 }
 
-/// A poll that brings nothing takes less than a microsecond. In a longer one the thread was preempted, and had no CPU time.
+/// A poll without result takes less than a microsecond. In a longer one the thread was preempted.
 const POLL_NS_MAX: u64 = 5_000;
-/// How late a sleep may end on a machine with an idle CPU.
+/// The largest lateness of a wake-up on a machine with an idle CPU.
 const WAKE_NS_MAX: u64 = 200_000;
 
-/// The most answers that are gathered, where a client gathers them.
+/// The most answers that are gathered, if the client gathers.
 const GATHERED_MAX: usize = 8;
-/// And one in this many of those that are awaited: the server never waits for requests because of it.
+/// At most one in this many of the awaited answers is gathered, so that the server never waits for requests
+/// because of it.
 const GATHERED_SHARE: usize = 4;
 
 struct Run<'a, C> {
@@ -62,9 +63,9 @@ struct Run<'a, C> {
     shared: &'a Shared,
     parts: &'a Sender<Part>,
     start_ns: u64,
-    /// How long after its start it began, if that was given.
+    /// The time from the common start until the worker began, if there is a common start.
     late_ns: u64,
-    /// No request is due from here on; an interrupt or an empty budget brings it forward.
+    /// No request is due after this instant. An interrupt or an empty budget brings it forward.
     deadline_ns: u64,
     next_scan_ns: u64,
     scan_every_ns: u64,
@@ -72,15 +73,15 @@ struct Run<'a, C> {
     interval_index: usize,
     interrupted: bool,
     timers: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Instants and waiting requests of an open loop; absent in a closed one.
+    /// Due instants and waiting requests of an open loop; `None` in a closed loop.
     queue: Option<Queue<'a>>,
     /// When the next request of an open loop is due; checked after every event.
     next_due_ns: u64,
-    /// How long before a due instant it stops sleeping.
+    /// The time before a due instant at which the worker stops sleeping.
     poll_ns: u64,
-    /// Time in which it polled for nothing: CPU time that it could have used.
+    /// The time it polled without result; this CPU time was available for work.
     polled_ns: u64,
-    /// Slots that have done their share of a quota.
+    /// The number of slots that have sent their share of a quota.
     retired: usize,
     ledger: Ledger,
 }
@@ -142,7 +143,7 @@ impl<'a, C: Client> Run<'a, C> {
         self.next_due_ns = self.due_ns();
     }
 
-    /// Waits for an instant or an interrupt, and returns when that was.
+    /// Waits for an instant or an interrupt, and returns the time afterwards.
     fn wait_until(&self, start_ns: u64) -> u64 {
         loop {
             let now_ns = Monotonic.now_ns();
@@ -158,10 +159,11 @@ impl<'a, C: Client> Run<'a, C> {
 
     fn drive(&mut self) {
         let drain_ns = ns(self.shared.load.stop.drain);
-        // When a wait began that had nothing to submit and brought nothing.
+        // The start of a wait that had nothing to submit and brought nothing.
         let mut idle_since_ns: Option<u64> = None;
-        // All that had come until then has been handled. Time limits are compared with it and not with the clock: a process that was
-        // stopped (SIGSTOP) finds answers that came in time, and must read them first.
+        // Everything that arrived until this instant has been handled. Time limits are compared with it and
+        // not with the clock: a process that was stopped (SIGSTOP) finds answers that arrived in time, and
+        // must read them first.
         let mut handled_ns = 0;
         loop {
             let now_ns = Monotonic.now_ns();
@@ -219,8 +221,8 @@ impl<'a, C: Client> Run<'a, C> {
         until_ns.saturating_sub(now_ns).min(WAIT_NS_MAX)
     }
 
-    /// How many answers are gathered before they are looked at, where that delays no request: in a closed loop without think times, of
-    /// which only a part of the answers is waited for.
+    /// The number of answers to gather before they are processed, if that delays no request. That holds in a
+    /// closed loop without think times, where the worker waits for only a part of the answers.
     fn gathered(&self) -> Option<usize> {
         let is_closed = self.queue.is_none() && self.timers.is_empty();
         let count = (self.ledger.busy() as usize / GATHERED_SHARE).min(GATHERED_MAX);
@@ -228,7 +230,7 @@ impl<'a, C: Client> Run<'a, C> {
     }
 
     fn handle(&mut self, event: SlotEvent) {
-        // Taken when the driver has the bytes and before they are evaluated, not when the wait for the batch ended.
+        // Read after the driver has the bytes and before they are evaluated, not at the end of the wait.
         let now_ns = Monotonic.now_ns();
         match event {
             SlotEvent::Received { slot } => self.received(slot, now_ns),
@@ -271,8 +273,8 @@ impl<'a, C: Client> Run<'a, C> {
         self.timers.push(Reverse((due_ns, slot)));
     }
 
-    /// Ends connections whose request or attempt had taken too long when all that had come was handled. An occasional pass over
-    /// all connections is cheaper than a timer for each request.
+    /// Ends connections whose request or attempt exceeded its time limit at the last instant when everything
+    /// had been handled. An occasional scan of all connections is cheaper than a timer per request.
     fn scan(&mut self, now_ns: u64, handled_ns: u64) {
         self.next_scan_ns = now_ns + self.scan_every_ns;
         let load = &self.shared.load;
@@ -286,7 +288,7 @@ impl<'a, C: Client> Run<'a, C> {
                         self.broken(slot, Failure::ResponseTimeout, now_ns);
                     }
                 }
-                // Of slots that wait for one connection the first ends the attempt; that of the others is an event then.
+                // If several slots wait for one connection, the first ends the attempt; others get events.
                 Phase::Connecting
                     if handled_ns.saturating_sub(connection.since_ns) >= connect_timeout_ns
                         && self.worker.client.is_open(slot) =>
@@ -313,7 +315,7 @@ impl<'a, C: Client> Run<'a, C> {
         self.ledger.take(now_ns)
     }
 
-    /// Counts the requests in flight, and closes the connections that cannot be used in the next run.
+    /// Counts the requests in flight, and closes the connections that the next run cannot use.
     fn finish(&mut self) {
         let now_ns = Monotonic.now_ns();
         self.ledger.account(now_ns);
@@ -332,8 +334,8 @@ impl<'a, C: Client> Run<'a, C> {
         if let Some(queue) = &mut self.queue {
             queue.give_up(|due_ns| self.ledger.never_sent((self.start_ns + due_ns).min(now_ns), now_ns));
         }
-        // A driver may queue requests to the kernel until it waits: without this, closed connections would stay open until
-        // the next run.
+        // A driver may queue requests to the kernel until it waits. Without this call, closed connections
+        // would stay open until the next run.
         self.settle();
     }
 

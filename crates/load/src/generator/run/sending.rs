@@ -1,4 +1,4 @@
-//! Decides what a connection does next: think, send as much as it may, be replaced by another, or rest.
+//! Decides what a connection does next: think, send as much as it may, be replaced, or rest.
 
 use std::sync::atomic::Ordering;
 
@@ -10,11 +10,11 @@ use crate::schedule::{Schedule, Think};
 use crate::stop::Quota;
 use crate::tally::{Failure, Sample};
 
-/// Time until the next attempt after a failed one, so that it is not repeated in a busy loop.
+/// The time until the next attempt to connect after a failed one. It prevents a busy loop.
 const BACKOFF_NS: u64 = 10_000_000;
 
 impl<C: Client> Run<'_, C> {
-    /// Gives a slot its share and its first action.
+    /// Gives a slot its share of the quota and its first action.
     pub(super) fn begin_slot(&mut self, slot: usize) {
         let share = match self.shared.load.stop.quota() {
             Some(Quota::RequestsEach(each)) => each,
@@ -35,7 +35,7 @@ impl<C: Client> Run<'_, C> {
         }
     }
 
-    /// An open connection has nothing in flight any more.
+    /// The last request in flight on an open connection has ended.
     #[inline]
     pub(super) fn on_idle(&mut self, slot: usize, now_ns: u64) {
         let connection = &self.worker.connections[slot];
@@ -101,7 +101,7 @@ impl<C: Client> Run<'_, C> {
             worker.expect(slot, first);
         }
         worker.prepare(slot, first);
-        // Read anew: the time for checking the previous response is the generator's, not the server's.
+        // Read the clock again: checking the previous response took the generator's time, not the server's.
         let sent_ns = Monotonic.now_ns();
         let stamp = Stamp { due_ns: due_ns.unwrap_or(sent_ns), handed_ns: sent_ns, sent_ns };
         let connection = &mut worker.connections[slot];
@@ -117,7 +117,7 @@ impl<C: Client> Run<'_, C> {
         }
     }
 
-    /// All that was sent is accepted, and answers may have made room for more.
+    /// The last send is accepted in full, and answers may have made room for more.
     #[inline]
     pub(super) fn accepted(&mut self, slot: usize, now_ns: u64) {
         if self.queue.is_none() {
@@ -174,7 +174,7 @@ impl<C: Client> Run<'_, C> {
         allowed > 0
     }
 
-    /// A slot has done its share; the last one ends the sending.
+    /// A slot has sent its share; the last such slot ends the sending.
     fn retire(&mut self, slot: usize, now_ns: u64) {
         if !std::mem::replace(&mut self.worker.connections[slot].is_retired, true) {
             self.retired += 1;
@@ -184,7 +184,7 @@ impl<C: Client> Run<'_, C> {
         }
     }
 
-    /// Closes a connection and, while the load lasts, opens another in its place.
+    /// Closes a connection and, during the load, opens another in its place.
     pub(super) fn reopen(&mut self, slot: usize, now_ns: u64) {
         self.worker.shut(slot);
         if self.queue.is_some() {
@@ -223,7 +223,7 @@ impl<C: Client> Run<'_, C> {
         self.on_idle(slot, now_ns);
     }
 
-    /// One that several slots waited for is counted once.
+    /// Handles a failed attempt. An attempt that several slots waited for is counted once.
     pub(super) fn connect_failed(&mut self, slot: usize, failure: Failure, is_own: bool, now_ns: u64) {
         if is_own {
             self.ledger.connection_failed(failure, now_ns);
@@ -244,7 +244,7 @@ impl<C: Client> Run<'_, C> {
         self.at(slot, now_ns + BACKOFF_NS);
     }
 
-    /// The requests that only this connection would have sent are not sent by any other.
+    /// Counts the requests that only this connection would have sent as unsent.
     pub(super) fn abandon(&mut self, slot: usize) {
         if let Some(Quota::Connections(_)) = self.shared.load.stop.quota() {
             self.ledger.left_over(self.worker.connections[slot].allowed);

@@ -1,5 +1,5 @@
-//! What a run counts over simulated servers, in virtual time: a right engine is accused of nothing, whatever the server does, and one
-//! that loses a twentieth of its counts or times is.
+//! Checks the consistency tests of a run in virtual time, with simulated servers. A correct engine is never
+//! accused, whatever the server does. An engine that loses a twentieth of its counts or times is.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,21 +15,21 @@ use crate::tally::Failure;
 const MS: u64 = 1_000_000;
 /// The time from the end of a connection to the next one in its place.
 const RECONNECT_NS: u64 = MS / 10;
-/// What a wrong engine loses: one part of this many.
+/// A faulty engine loses one part in this many.
 const LOST_OF: u64 = 20;
 
-/// What the server does with the requests of one connection.
+/// The server's behaviour towards the requests of one connection.
 #[derive(Debug, Clone, Copy)]
 enum Manner {
     Silent,
     Slow {
         ns: u64,
     },
-    /// All connections of this manner wait for one worker.
+    /// One worker serves all connections of this behaviour.
     OneAtATime {
         ns: u64,
     },
-    /// It closes in place of each answer of this number.
+    /// Closes the connection instead of every n-th answer.
     Closing {
         ns: u64,
         every: u64,
@@ -47,7 +47,7 @@ enum Pace {
 
 #[derive(Debug, Clone)]
 struct Case {
-    /// One for each connection.
+    /// One entry per connection.
     manners: Vec<Manner>,
     pace: Pace,
     timeout_ns: u64,
@@ -55,19 +55,19 @@ struct Case {
     drain_ns: u64,
 }
 
-/// How the engine is wrong.
+/// The fault of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,
-    /// Some requests end, and are in no count.
+    /// The outcomes of some requests are not counted.
     Outcomes,
-    /// Some answers are in no count, though they were timed.
+    /// Some answers are timed but not counted.
     Answers,
-    /// Requests were in flight for less than it took.
+    /// The recorded times in flight are too short.
     Times,
-    /// Answers are shown as faster than they were.
+    /// The recorded latencies are too short.
     Latencies,
-    /// Requests in flight are added up for a part of the time.
+    /// Requests in flight are integrated over a part of the time only.
     InFlight,
 }
 
@@ -82,7 +82,7 @@ enum SimulatedEvent {
 
 #[derive(Debug, Default)]
 struct SimulatedSlot {
-    /// Its number in time: what came over an earlier one is lost.
+    /// The number of the connection in time order: bytes of an earlier connection are lost.
     connection: u64,
     flight: VecDeque<Stamp>,
     sent: u64,
@@ -98,7 +98,7 @@ struct Simulation<'a> {
     slots: Vec<SimulatedSlot>,
     /// When the one worker of [`Manner::OneAtATime`] is free again.
     works_until_ns: u64,
-    /// Instants of an open loop that wait for a connection.
+    /// Due instants of an open loop that wait for a connection.
     waiting: VecDeque<u64>,
     ended: u64,
 }
@@ -176,7 +176,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A connection can take more.
+    /// The connection can take another request.
     fn free(&mut self, slot: usize, now_ns: u64) {
         match self.case.pace {
             Pace::Closed { pipeline, .. } if now_ns < self.case.window_ns => {
@@ -239,7 +239,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Ends a connection, and fails what is in flight on it.
+    /// Ends a connection, and fails its requests in flight.
     fn end(&mut self, slot: usize, failure: Failure, now_ns: u64) {
         for stamp in std::mem::take(&mut self.slots[slot].flight) {
             self.failed(stamp, failure, now_ns);
@@ -303,7 +303,7 @@ impl Simulation<'_> {
     }
 }
 
-/// What contradicts itself in a report.
+/// The contradictions within a report.
 fn accusations(report: &RunReport) -> Vec<String> {
     let unreconciled = report.total.tally.reconcile().err().map(|error| error.to_string());
     let doubts = evaluate(report, &Limits::default()).into_iter();
@@ -375,7 +375,7 @@ proptest! {
     }
 }
 
-/// The case of the report: some connections never answer, and the others do at once.
+/// The case of a bug report: some connections never answer, and the others answer at once.
 #[test]
 fn time_outs_are_in_the_product_of_rate_and_time() {
     let mut manners = vec![Manner::Slow { ns: MS / 2 }; 6];

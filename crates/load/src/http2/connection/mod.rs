@@ -1,4 +1,4 @@
-//! A connection: what the peer sent and may be sent, over all of its streams.
+//! The state of a connection over all of its streams: received data, and the limits for sending.
 
 mod receiving;
 
@@ -16,46 +16,45 @@ use super::{BLOCK_BYTES_MAX, FRAME_BYTES_MAX, OUT_BYTES_MAX, WINDOW_BYTES};
 
 /// The highest number of a stream.
 const STREAM_MAX: u32 = (1 << 31) - 1;
-/// How many streams that this side gave up are remembered: what still comes for them is ignored, and what comes for a stream that
-/// is older than those.
+/// The number of remembered cancelled streams. Frames for a remembered or an older stream are ignored.
 const CANCELLED_MAX: usize = 1024;
 
-/// What came of bytes. A place is the number that the caller gave to a request.
+/// An event from received bytes. A place is the number that the caller gave to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Http2Event<'a> {
-    /// The settings of the peer came: requests can be sent.
+    /// The settings of the peer arrived: requests can be sent.
     Ready,
-    /// Some of an answer: its head can be asked for, and this is the next part of its body.
+    /// Part of an answer: its head can be queried, and this is the next part of its body.
     Answer {
-        /// Whose.
+        /// The place of the request.
         place: usize,
-        /// The part, empty where only the end came.
+        /// The part; empty if only the end arrived.
         bytes: &'a [u8],
-        /// Whether it is the last.
+        /// Whether it is the last part.
         is_end: bool,
     },
-    /// An answer that no response can be. Its stream is over.
+    /// An answer that is no valid response. Its stream is over.
     Malformed {
-        /// Whose.
+        /// The place of the request.
         place: usize,
-        /// Why.
+        /// The reason.
         error: HeadError,
     },
     /// The peer ended the stream.
     Reset {
-        /// Whose.
+        /// The place of the request.
         place: usize,
-        /// Why.
+        /// The reason.
         code: ErrorCode,
     },
-    /// The peer has not taken the request, and it can be sent again on another connection.
+    /// The peer has not processed the request, which can be sent again on another connection.
     NotTaken {
-        /// Whose.
+        /// The place of the request.
         place: usize,
     },
-    /// The peer takes no more requests on this connection.
+    /// The peer accepts no more requests on this connection.
     GoingAway,
-    /// More may be sent than before.
+    /// The connection may send more than before.
     Room,
 }
 
@@ -67,17 +66,17 @@ struct Stream {
     fields: Option<Fields>,
     is_head_request: bool,
     body_bytes: u64,
-    /// What the peer may still send before it is given more.
+    /// The bytes that the peer may still send before its window is extended.
     given_bytes: u32,
-    /// What may still be sent.
+    /// The bytes that may still be sent.
     window: i64,
     upload: Option<Upload>,
 }
 
-/// A body of which some is still to be sent.
+/// A body that is not fully sent.
 #[derive(Debug)]
 struct Upload {
-    /// Whose of the list, or of its own.
+    /// Whether the body is that of a listed request or of its own.
     source: BodySource,
     sent: usize,
 }
@@ -91,13 +90,13 @@ enum BodySource {
 /// What is sent.
 #[derive(Debug, Clone, Copy)]
 pub enum Sent<'a> {
-    /// The request of the list at this index.
+    /// The request at this index of the list.
     Listed(usize),
-    /// One that is in no list.
+    /// A request that is in no list.
     Single(&'a Request),
 }
 
-/// A header block whose end is still to come.
+/// A header block whose end has not arrived.
 #[derive(Debug)]
 struct Unfinished {
     stream: u32,
@@ -118,26 +117,26 @@ pub struct Http2Connection {
     live: Live,
     streams: Vec<Stream>,
     cancelled: VecDeque<u32>,
-    /// The highest number of those that are not remembered any more.
+    /// The highest number of the cancelled streams that are not remembered any more.
     forgotten: u32,
-    /// What may still be sent over all streams.
+    /// The bytes that may still be sent over all streams.
     window: i64,
-    /// What was received and not given back to the peer's window.
+    /// Received bytes that were not given back to the peer's window.
     unacknowledged_bytes: u32,
     unfinished: Option<Unfinished>,
     uploads: VecDeque<usize>,
     table: TableState,
-    /// Whether the peer has to be informed that its table is not used.
+    /// Whether to inform the peer that its table is not used.
     announces_table: bool,
     idle_frames: u32,
-    /// Whether any answer came to its end.
+    /// Whether any answer was completed.
     has_answered: bool,
     goaway: Option<ErrorCode>,
     out: Vec<u8>,
 }
 
 impl Http2Connection {
-    /// A connection for `places` requests at a time. What it sends first is in [`Http2Connection::outgoing`].
+    /// A connection for `places` concurrent requests. [`Http2Connection::outgoing`] has its first bytes.
     #[must_use]
     pub fn new(places: usize) -> Http2Connection {
         let mut out = frame::PREFACE.to_vec();
@@ -174,7 +173,7 @@ impl Http2Connection {
         }
     }
 
-    /// What is to be sent to the peer, in order.
+    /// The bytes to send to the peer, in order.
     pub fn outgoing(&mut self) -> &mut Vec<u8> {
         &mut self.out
     }
@@ -184,14 +183,15 @@ impl Http2Connection {
         self.heads.keep_fields(keeps_fields);
     }
 
-    /// Other requests are sent from now on, whose fields its table has not. None may be on its way.
+    /// Switches to other requests, whose fields are not in the table. No request may be in flight.
     pub(crate) fn set_requests(&mut self) {
         if self.table != TableState::UNUSED {
             self.table = TableState::EMPTY;
         }
     }
 
-    /// Whether a request can be sent now. Not while much waits to be sent, which a peer that does not read could make more and more.
+    /// Whether a request can be sent now. It cannot while much waits to be sent, because a peer that does not
+    /// read could make that grow.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.is_ready
@@ -200,31 +200,31 @@ impl Http2Connection {
             && self.out.len() < OUT_BYTES_MAX
     }
 
-    /// Whether it takes no more requests.
+    /// Whether the peer accepts no more requests.
     #[must_use]
     pub fn is_going_away(&self) -> bool {
         self.last_stream.is_some()
     }
 
-    /// How many requests are on their way.
+    /// The number of requests in flight.
     #[must_use]
     pub fn busy(&self) -> usize {
         self.live.len()
     }
 
-    /// Whether any answer came to its end.
+    /// Whether any answer was completed.
     #[must_use]
     pub fn has_answered(&self) -> bool {
         self.has_answered
     }
 
-    /// Why the peer ended it, if it has said so.
+    /// Why the peer ended the connection, if it gave a reason.
     #[must_use]
     pub fn goaway(&self) -> Option<ErrorCode> {
         self.goaway
     }
 
-    /// The head of the answer to the request of this place, once it came.
+    /// The head of the answer to the request of this place, once it arrived.
     #[must_use]
     pub fn head(&self, place: usize) -> Option<ResponseHead> {
         self.streams[place].head
@@ -236,7 +236,7 @@ impl Http2Connection {
         self.streams[place].fields.as_deref().map(Vec::as_slice)
     }
 
-    /// Sends a request, for which there is room. Its place is free.
+    /// Sends a request. There must be room for it, and its place must be free.
     #[inline]
     pub fn send(
         &mut self,
@@ -249,7 +249,7 @@ impl Http2Connection {
         let id = self.next_id;
         self.next_id += 2;
         if self.next_id > STREAM_MAX {
-            // The numbers are used up: another connection has to follow.
+            // The stream numbers are used up: another connection has to follow.
             self.last_stream = Some(id);
         }
         self.live.add(id, place);
@@ -288,7 +288,7 @@ impl Http2Connection {
             upload,
         };
         if has_upload {
-            // It may stand there since an earlier request of this place, whose body was not wanted to its end.
+            // The place may still be in the list for an earlier request whose body was not wanted to its end.
             if !self.uploads.contains(&place) {
                 self.uploads.push_back(place);
             }
@@ -296,8 +296,8 @@ impl Http2Connection {
         }
     }
 
-    /// Sends of bodies what windows allow, in frames that every peer takes, and not more than may wait here. To be called when there
-    /// is [`Http2Event::Room`], or what was to be sent is.
+    /// Sends as much of the bodies as the windows and the output limit allow, in frames that every peer
+    /// accepts. Call it on [`Http2Event::Room`], or when the output has been sent.
     pub fn pump(&mut self, requests: &RequestList) {
         for _ in 0..self.uploads.len() {
             let Some(place) = self.uploads.pop_front() else { return };
@@ -308,7 +308,7 @@ impl Http2Connection {
         }
     }
 
-    /// Says whether the body of this place is sent, or not wanted any more.
+    /// Returns whether the body of this place is finished: sent, or not wanted any more.
     fn pump_one(&mut self, place: usize, requests: &RequestList) -> bool {
         let Stream { id, window, upload, .. } = &mut self.streams[place];
         let Some(Upload { source, sent }) = upload else { return true };
@@ -332,7 +332,7 @@ impl Http2Connection {
         true
     }
 
-    /// Gives up a request: nothing more is to come of it.
+    /// Cancels a request: no more events of it follow.
     pub fn cancel(&mut self, place: usize) {
         let id = self.streams[place].id;
         if self.live.place(id) == Some(place) {
@@ -350,13 +350,13 @@ impl Http2Connection {
         self.cancelled.push_back(id);
     }
 
-    /// How many places stand in line to send more of a body.
+    /// The number of places that wait to send more of a body.
     #[cfg(test)]
     pub(super) fn uploads_waiting(&self) -> usize {
         self.uploads.len()
     }
 
-    /// Only one number is left for the next stream.
+    /// Leaves only one number for the next stream.
     #[cfg(test)]
     pub(super) fn use_up_numbers(&mut self) {
         self.next_id = STREAM_MAX;
@@ -378,7 +378,7 @@ fn write_headers(
     block: &[u8],
     frame_bytes_max: usize,
 ) {
-    // The new size of the table, which is nothing (RFC 7541, section 6.3).
+    // The new size of the table, which is 0 (RFC 7541, section 6.3).
     let update: &[u8] = if announces { &[0x20] } else { &[] };
     let length = update.len() + block.len();
     if length <= frame_bytes_max {

@@ -1,4 +1,4 @@
-//! What comes from the peer: frame by frame, each checked against what the protocol allows.
+//! Handles frames from the peer, each checked against the protocol.
 
 use super::super::error::{ErrorCode, HeadError, Http2Error};
 use super::super::frame::{self, FrameHead};
@@ -9,17 +9,18 @@ use super::super::{BLOCK_BYTES_MAX, BLOCK_FRAMES_MAX, IDLE_FRAMES_MAX, OUT_BYTES
 use super::{Http2Connection, Http2Event, STREAM_MAX, Stream, TableState, Unfinished};
 use crate::http1::BODY_BYTES_MAX;
 
-/// A peer whose table is smaller than the usual one is sent nothing for it.
+/// If the peer's table is smaller than the usual one, the table is not used.
 const TABLE_BYTES_WANTED: usize = 4096;
 
 impl Http2Connection {
-    /// Takes bytes from the front of `input` up to the next event; none when more are needed.
+    /// Consumes bytes from the front of `input` up to the next event; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// What the peer did ends the connection. It is informed by what is then in [`Http2Connection::outgoing`].
+    /// The peer's error ends the connection. [`Http2Connection::outgoing`] then holds the message that
+    /// informs it.
     pub fn receive<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Http2Event<'a>>, Http2Error> {
         self.next(input).map_err(|error| {
-            // What is no frame at all is most likely another protocol.
+            // Bytes that are no frame are most likely another protocol.
             let error = if self.is_ready { error } else { Http2Error::NoSettings };
             frame::goaway(&mut self.out, error.code());
             error
@@ -50,7 +51,7 @@ impl Http2Connection {
         }
     }
 
-    /// A request that the peer has said it will not take.
+    /// A request that the peer has refused to process.
     fn not_taken(&mut self) -> Option<usize> {
         let stream = self.live.pop_above(self.last_stream?)?;
         self.streams[stream.place].upload = None;
@@ -77,14 +78,14 @@ impl Http2Connection {
                     frame::GOAWAY => self.goaway_frame(head, payload),
                     frame::WINDOW_UPDATE => self.window_update(head, payload),
                     frame::PRIORITY if payload.len() != 5 => Err(wrong_length(head)),
-                    // Of no use to a client, or unknown, which is to be ignored.
+                    // A frame that a client does not need, or an unknown one, which must be ignored.
                     _ => Ok(None),
                 }
             }
         }
     }
 
-    /// A frame that belongs to no answer.
+    /// Counts a frame that belongs to no answer.
     fn counts_as_idle(&mut self) -> Result<(), Http2Error> {
         self.idle_frames += 1;
         if self.idle_frames > IDLE_FRAMES_MAX {
@@ -96,7 +97,7 @@ impl Http2Connection {
         }
     }
 
-    /// The place of a stream; none if this side gave it up.
+    /// The place of a stream; `None` if this side cancelled it.
     #[inline]
     pub(super) fn place(&self, head: FrameHead) -> Result<Option<usize>, Http2Error> {
         match self.live.place(head.stream) {
@@ -168,7 +169,7 @@ impl Http2Connection {
         ends_stream: bool,
         bytes: &[u8],
     ) -> Result<Option<Http2Event<'a>>, Http2Error> {
-        // Also one that is not wanted any more: the next ones refer to what it adds to the table.
+        // The block is decoded even for a cancelled stream: later blocks refer to what it adds to the table.
         let block = self.heads.read(bytes)?;
         let head = FrameHead { length: bytes.len(), kind: frame::HEADERS, flags: 0, stream };
         let Some(place) = self.place(head)? else {
@@ -185,7 +186,7 @@ impl Http2Connection {
         }
     }
 
-    /// Says whether the stream is over.
+    /// Handles a header block. Returns whether the stream is over.
     fn take_block(&mut self, place: usize, block: Block, ends_stream: bool) -> Result<bool, HeadError> {
         let Stream { head, fields, is_head_request, .. } = &mut self.streams[place];
         if head.is_some() {
@@ -197,7 +198,7 @@ impl Http2Connection {
         }
         let found = block.head?;
         match found.status {
-            // The final one follows.
+            // The final head follows.
             100..200 if ends_stream => return Err(HeadError::Order),
             100..200 => {}
             _ => {
@@ -211,7 +212,7 @@ impl Http2Connection {
         Ok(ends_stream)
     }
 
-    /// The stream of this place has come to its end.
+    /// Ends the stream of this place.
     #[inline]
     fn end<'a>(
         &mut self,
@@ -247,7 +248,7 @@ impl Http2Connection {
         is_over: bool,
     ) -> Http2Event<'a> {
         self.live.remove(stream);
-        // Or else the stream would stay open on this side: the rest of an upload is not sent.
+        // Without this the stream would stay open on this side, because the rest of an upload is not sent.
         let is_early = self.streams[place].upload.take().is_some();
         if !is_over || is_early {
             self.reset(stream, ErrorCode::PROTOCOL);
@@ -266,7 +267,7 @@ impl Http2Connection {
         }
         let bytes = head.length as u32;
         self.unacknowledged_bytes += bytes;
-        // No peer gets to the end of a window: it is given more long before.
+        // The window is extended long before the peer reaches its end.
         if self.unacknowledged_bytes > WINDOW_BYTES / 2 {
             frame::window_update(&mut self.out, 0, self.unacknowledged_bytes);
             self.unacknowledged_bytes = 0;
@@ -279,7 +280,7 @@ impl Http2Connection {
             let is_over = head.has(frame::END_STREAM);
             return Ok(Some(self.malformed(place, head.stream, HeadError::Order, is_over)));
         }
-        // Until there is data in it: it may be padding alone.
+        // The frame may be padding alone, so it counts until it has data.
         self.counts_as_idle()?;
         let Stream { id, given_bytes, .. } = &mut self.streams[place];
         *given_bytes = given_bytes.checked_sub(bytes).ok_or(Http2Error::BeyondWindow)?;
@@ -297,7 +298,7 @@ impl Http2Connection {
         bytes: &'a [u8],
         is_end: bool,
     ) -> Result<Option<Http2Event<'a>>, Http2Error> {
-        // Its head was accepted, and the stream may have been given up since.
+        // Its head was accepted, but the stream may have been cancelled since.
         let Some(place) = self.live.place(stream) else { return Ok(None) };
         let Stream { body_bytes, .. } = &mut self.streams[place];
         *body_bytes += bytes.len() as u64;
@@ -320,7 +321,7 @@ impl Http2Connection {
             return Err(Http2Error::FrameStream { kind: head.kind, stream: head.stream });
         }
         let Some(place) = self.live.place(head.stream) else {
-            // The stream had come to its end: a server may send it behind an answer that was early.
+            // The stream was over: a server may send this frame after an early answer.
             self.counts_as_idle()?;
             return Ok(None);
         };
@@ -350,7 +351,7 @@ impl Http2Connection {
         frame::settings_ack(&mut self.out);
         self.resize_windows(self.peer.window_bytes - before.window_bytes)?;
         if (self.peer.header_table_bytes as usize) < TABLE_BYTES_WANTED && self.table != TableState::UNUSED {
-            // Its table is smaller than what is added: nothing is.
+            // The peer's table is smaller than the added fields, so nothing is added.
             self.table = TableState::UNUSED;
             self.announces_table = true;
         }
@@ -411,7 +412,7 @@ impl Http2Connection {
             0 => &mut self.window,
             id => match self.live.place(id) {
                 Some(place) => &mut self.streams[place].window,
-                // It may have crossed the end of its stream.
+                // The frame may have been sent before the peer received the end of its stream.
                 None if id % 2 == 1 && id < self.next_id => return Ok(None),
                 None => return Err(Http2Error::FrameStream { kind: head.kind, stream: id }),
             },

@@ -1,4 +1,4 @@
-//! What ends a connection, one way after another, and that none of it takes much memory.
+//! Every error that ends a connection, and that none of them takes much memory.
 
 use proptest::prelude::*;
 
@@ -9,11 +9,11 @@ use crate::http2::frame::{
 };
 use crate::http2::{FRAME_BYTES_MAX, IDLE_FRAMES_MAX};
 
-/// What a peer sends, and what becomes of it.
+/// The bytes that a peer sends, and the expected error.
 type Case = (Vec<u8>, Http2Error);
 
-/// What a peer sends behind its settings to a client with requests on streams 1 and 3, of which 1 is answered: frames of a
-/// length, or on a stream, that none of their type has.
+/// Frames with an invalid length or stream, sent after the settings to a client with requests on streams 1
+/// and 3, of which 1 is answered.
 fn heads() -> Vec<Case> {
     let long = FrameHead { length: FRAME_BYTES_MAX + 1, kind: DATA, flags: 0, stream: 3 };
     let mut too_long = Vec::new();
@@ -53,7 +53,7 @@ fn heads() -> Vec<Case> {
     ]
 }
 
-/// The same of what a frame has in it, and of frames that follow one another.
+/// Frames with invalid contents or in an invalid order.
 fn contents() -> Vec<Case> {
     let endless = |size: usize, count: usize| {
         let mut bytes = frame(HEADERS, 0, 3, &vec![0; size]);
@@ -97,7 +97,7 @@ fn contents() -> Vec<Case> {
     ]
 }
 
-/// A client as the table wants it.
+/// A client in the state that the table assumes.
 fn client() -> Client {
     let mut client = Client::ready(2, vec![get()], &[]);
     client.take(&answer(1, "first")).unwrap();
@@ -183,7 +183,7 @@ fn a_peer_that_reads_nothing_cannot_pile_up_answers_to_pings() {
 
 #[test]
 fn resets_without_end_pile_up_nothing_while_nothing_is_sent() {
-    // The peer reads nothing: what is to be sent stays here. A request more is sent for each that it ends.
+    // The peer reads nothing, so the output stays here. For each ended request, one more is sent.
     let heavy = Request { fields: vec![field("cookie", &"c".repeat(2_000))], body: Vec::new() };
     let mut client = Client::new(1, vec![heavy], usize::MAX);
     let mut bytes = settings_frame(&[]);
@@ -200,7 +200,7 @@ fn resets_without_end_pile_up_nothing_while_nothing_is_sent() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// Bytes of no kind, and frames of no sense: nothing panics, and little is kept.
+    /// Random bytes and senseless frames: nothing panics, and little is kept.
     #[test]
     fn arbitrary_bytes_end_in_an_error_or_wait_for_more(
         frames in prop::collection::vec((0_u8..12, any::<u8>(), 0_u32..8, prop::collection::vec(any::<u8>(), 0..40)), 0..20),

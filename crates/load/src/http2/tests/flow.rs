@@ -1,4 +1,4 @@
-//! Bodies of requests, and what a peer allows of them.
+//! Bodies of requests, and the flow control of the peer.
 
 use super::*;
 use crate::http2::frame::{DATA, RST_STREAM};
@@ -8,7 +8,7 @@ const WINDOW: u16 = 4;
 
 #[test]
 fn a_body_goes_as_far_as_the_windows_allow() {
-    // The window of the stream, and what then goes.
+    // The window of the stream, and the bytes then sent.
     for (window, goes) in [(0, 0), (1, 1), (99, 99), (100, 100), (1_000, 100)] {
         let mut client = Client::ready(1, vec![post(100)], &[(WINDOW, window)]);
         let sums = client.uploaded();
@@ -36,7 +36,7 @@ fn the_window_of_the_connection_is_of_all_streams_together() {
 fn a_window_grows_and_shrinks_by_settings_even_below_nothing() {
     let mut client = Client::ready(1, vec![post(1_000)], &[(WINDOW, 600)]);
     assert_eq!(client.uploaded(), [(1, 600, false)]);
-    // 600 of 100 are used: 500 too many.
+    // 600 bytes of a window of 100 are used: 500 too many.
     client.take(&settings_frame(&[(WINDOW, 100)])).unwrap();
     client.take(&window_update(1, 500)).unwrap();
     assert_eq!(client.uploaded(), []);
@@ -85,7 +85,7 @@ fn uploads_that_are_ended_again_and_again_leave_nothing_behind() {
 
 #[test]
 fn a_long_body_does_not_pile_up_where_it_waits_to_be_sent() {
-    // As nginx does, the peer allows the longest frames and windows.
+    // Like nginx, the peer allows the longest frames and windows.
     let settings = [(WINDOW, (1 << 31) - 1), (5, (1 << 24) - 1)];
     let mut client = Client::new(1, vec![post(20_000_000)], 1);
     let bytes = [settings_frame(&settings), window_update(0, 1 << 30)].concat();

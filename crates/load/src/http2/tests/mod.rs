@@ -1,4 +1,4 @@
-//! The state machine against conversations that are made here, byte by byte: no sockets, no clock.
+//! Tests of the state machine with handmade conversations, byte by byte: no sockets, no clock.
 
 mod errors;
 mod flow;
@@ -9,7 +9,7 @@ use super::connection::Sent;
 use super::frame::{self, END_HEADERS, END_STREAM, FrameHead};
 use super::{Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Http2Event, Request, RequestList};
 
-/// What a client saw. Parts of a body that follow one another are one.
+/// The events of a client. Consecutive parts of a body are merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Seen {
     Ready,
@@ -21,7 +21,7 @@ enum Seen {
     Room,
 }
 
-/// A client that sends what it has to send as soon as it may, and sends the requests of a list in turn.
+/// A client that sends its output at once, and sends the requests of a list in turn.
 struct Client {
     connection: Http2Connection,
     encoder: Encoder,
@@ -29,7 +29,7 @@ struct Client {
     next: usize,
     /// Places without a request.
     idle: Vec<usize>,
-    /// How many more requests it sends.
+    /// The number of requests it has yet to send.
     left: usize,
     seen: Vec<Seen>,
     sent: Vec<u8>,
@@ -49,7 +49,7 @@ fn post(bytes: usize) -> Request {
 }
 
 impl Client {
-    /// A client with a number of places, which sends a number of requests of this list.
+    /// A client with a number of places, which sends a number of requests from this list.
     fn new(places: usize, requests: Vec<Request>, count: usize) -> Client {
         let requests = RequestList(requests);
         Client {
@@ -64,7 +64,7 @@ impl Client {
         }
     }
 
-    /// One that has had the settings of the peer, and sent what it may.
+    /// A client that has received the settings of the peer, and sent what it may.
     fn ready(places: usize, requests: Vec<Request>, settings: &[(u16, u32)]) -> Client {
         let mut client = Client::new(places, requests, places);
         client.take(&settings_frame(settings)).unwrap();
@@ -81,7 +81,7 @@ impl Client {
         }
     }
 
-    /// Takes away what is to be sent, as a driver does that accepts everything.
+    /// Takes the output away, like a driver that accepts everything.
     fn drain(&mut self) {
         while !self.connection.outgoing().is_empty() {
             self.sent.append(self.connection.outgoing());
@@ -136,12 +136,12 @@ impl Client {
         self.idle.extend(free);
     }
 
-    /// What was seen since the settings came.
+    /// The events since the settings arrived.
     fn outcome(&self) -> &[Seen] {
         &self.seen[1..]
     }
 
-    /// The frames that were sent since this was asked last.
+    /// The frames that were sent since the last call.
     fn sent_frames(&mut self) -> Vec<(FrameHead, Vec<u8>)> {
         let sent = std::mem::take(&mut self.sent);
         let mut rest = sent.strip_prefix(frame::PREFACE).unwrap_or(&sent);
@@ -155,7 +155,8 @@ impl Client {
         frames
     }
 
-    /// The bytes of bodies that were sent since then, by stream, and the streams whose bodies are whole.
+    /// The bytes of bodies that were sent since the last call, by stream, and the streams with complete
+    /// bodies.
     fn uploaded(&mut self) -> Vec<(u32, usize, bool)> {
         let mut sums: Vec<(u32, usize, bool)> = Vec::new();
         for (head, _) in self.sent_frames().into_iter().filter(|(head, _)| head.kind == frame::DATA) {

@@ -1,12 +1,12 @@
-//! Whatever the pieces in which bytes come, the same is seen and the same is sent: over whole conversations, which are made by
-//! a server of few lines that knows the protocol.
+//! However the bytes are split, the client reports and sends the same. The conversations come from a small
+//! server that knows the protocol.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::http2::frame::{CONTINUATION, HAS_PRIORITY, HEADERS, PADDED, PING, PRIORITY};
 
-/// What the server does next; numbers choose among the streams that are open.
+/// The server's next action; numbers choose among the open streams.
 #[derive(Debug, Clone)]
 enum Step {
     Interim(usize),
@@ -22,13 +22,13 @@ enum Step {
     GoAway(usize),
 }
 
-/// How a header block travels.
+/// The form of a header block.
 #[derive(Debug, Clone)]
 struct Style {
     padding: Option<u8>,
     has_priority: bool,
     is_indexed: bool,
-    /// Where the block is cut into frames.
+    /// The places where the block is split into frames.
     cuts: Vec<usize>,
 }
 
@@ -40,7 +40,7 @@ struct Open {
     body: Vec<u8>,
 }
 
-/// The other side of the conversation, as far as the client's behaviour follows from it.
+/// The server's side of the conversation, as far as the client's behaviour depends on it.
 struct Server {
     encoder: loona_hpack::Encoder<'static>,
     open: Vec<Open>,
@@ -50,7 +50,7 @@ struct Server {
     streams_max: u32,
     is_going_away: bool,
     bytes: Vec<u8>,
-    /// What becomes of each request, in this order.
+    /// The outcome of each request, in this order.
     ends: Vec<Seen>,
 }
 
@@ -188,7 +188,7 @@ impl Server {
         self.fill();
     }
 
-    /// All bytes of a conversation, in the course of which every request comes to an end.
+    /// All bytes of a conversation in which every request ends.
     fn talk(&mut self, steps: &[Step]) {
         self.bytes = settings_frame(&[]);
         self.fill();
@@ -235,7 +235,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Takes bytes in pieces that end at these places.
+/// Feeds bytes in pieces that end at these places.
 fn converse(bytes: &[u8], cuts: &[usize]) -> (Vec<Seen>, Vec<u8>, Result<(), Http2Error>) {
     let requests = vec![get(), post(30_000), post(1), get()];
     let mut client = Client::new(PLACES, requests, REQUESTS);
@@ -255,7 +255,7 @@ fn converse(bytes: &[u8], cuts: &[usize]) -> (Vec<Seen>, Vec<u8>, Result<(), Htt
 const PLACES: usize = 4;
 const REQUESTS: usize = 40;
 
-/// What became of requests: bodies whole, and nothing of what only lets the client go on.
+/// The outcomes of requests: complete bodies, without events that only let the client continue.
 fn ends(seen: &[Seen]) -> Vec<Seen> {
     let mut parts: Vec<Option<Vec<u8>>> = vec![None; PLACES];
     let mut ends = Vec::new();
@@ -297,7 +297,7 @@ proptest! {
         prop_assert_eq!(&converse(&server.bytes, &all), &whole, "byte by byte");
     }
 
-    /// The same where something was changed, so that most conversations end in an error.
+    /// The same with a change in the bytes, so that most conversations end in an error.
     #[test]
     fn pieces_change_nothing_of_an_error_either(
         steps in prop::collection::vec(step(), 0..30),

@@ -1,4 +1,4 @@
-//! The life of streams: answers in any order, endings of every kind, and connections that end.
+//! The life of streams: answers in any order, all kinds of ends, and connections that end.
 
 use super::*;
 use crate::http2::encoder::TableState;
@@ -235,7 +235,7 @@ fn a_peer_without_a_table_is_sent_what_needs_none_and_is_informed_once() {
     assert_eq!(sent[0][0], 0x20, "the table is of no size");
     assert_eq!(sent[0][1..], sent[1][..], "nothing was added");
     assert_eq!(sent[1], sent[2]);
-    // And in the middle of a connection, whose table had something.
+    // The same in the middle of a connection whose table has entries.
     let mut client = Client::new(1, vec![get()], 9);
     client.take(&settings_frame(&[])).unwrap();
     client.take(&answer(1, "")).unwrap();

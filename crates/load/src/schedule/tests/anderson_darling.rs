@@ -1,25 +1,26 @@
-//! Anderson-Darling on the Poisson arrivals, in virtual time.
+//! The Anderson-Darling test of the Poisson arrivals, in virtual time.
 //!
-//! The null hypothesis is fully specified (exponential intervals of known mean, "case 0"), so that the critical values
-//! need no correction for an estimated mean: Stephens, *EDF Statistics for Goodness of Fit*, JASA 69 (1974), and
-//! D'Agostino and Stephens, *Goodness-of-Fit Techniques* (1986), table 4.2. The levels beside them are those of the
-//! limit distribution (Anderson and Darling 1954), which 10,000 intervals are as good as at.
+//! The null hypothesis is fully specified (exponential intervals of known mean, "case 0"), so the critical
+//! values need no correction for an estimated mean: Stephens, *EDF Statistics for Goodness of Fit*, JASA 69
+//! (1974), and D'Agostino and Stephens, *Goodness-of-Fit Techniques* (1986), table 4.2. The exact levels
+//! beside them are those of the limit distribution (Anderson and Darling 1954), which 10,000 intervals
+//! practically reach.
 
 use std::time::Duration;
 
 use crate::schedule::{Arrivals, Process, Profile, Source, SplitMix64};
 use crate::split::Split;
 
-/// At the nominal 1%; the limit distribution puts 1.024% above it.
+/// The critical value at the nominal 1%; the exact level of the limit distribution is 1.024%.
 pub(super) const CRITICAL_1_PERCENT: f64 = 3.857;
-/// At the nominal 5%; the limit distribution puts 5.002% above it.
+/// The critical value at the nominal 5%; the exact level of the limit distribution is 5.002%.
 const CRITICAL_5_PERCENT: f64 = 2.492;
 
 const ARRIVALS: usize = 10_000;
 
 /// A² of intervals against the exponential distribution of mean 1.
 pub(super) fn a_squared(mut intervals: Vec<f64>) -> f64 {
-    // An interval of less than a nanosecond reads 0, whose logarithm would decide alone.
+    // An interval of less than a nanosecond is 0, whose logarithm would dominate.
     intervals.iter_mut().for_each(|interval| *interval = interval.max(1e-9));
     intervals.sort_unstable_by(f64::total_cmp);
     let n = intervals.len();
@@ -28,7 +29,8 @@ pub(super) fn a_squared(mut intervals: Vec<f64>) -> f64 {
     -(n as f64) - (0..n).map(term).sum::<f64>() / n as f64
 }
 
-/// The intervals between the arrivals of all workers, in expected arrivals: exponential of mean 1 if it is Poisson.
+/// The intervals between the arrivals of all workers, in expected arrivals. They are exponential with mean 1
+/// if the process is Poisson.
 fn intervals(arrivals: &Arrivals, workers: usize, seed: u64) -> Vec<f64> {
     let mut sources: Vec<_> =
         (0..workers).map(|worker| Source::new(arrivals, Split::WHOLE, (worker, workers), seed)).collect();
@@ -48,7 +50,7 @@ fn poisson(profile: &str) -> Arrivals {
     Arrivals { profile: profile.parse().expect("profile"), process: Process::Poisson }
 }
 
-/// How many seeds from 0 stay at or below a critical value.
+/// The number of seeds from 0 on that stay at or below a critical value.
 fn passes(seeds: u64, critical: f64, intervals: impl Fn(u64) -> Vec<f64>) -> usize {
     (0..seeds).filter(|&seed| a_squared(intervals(seed)) <= critical).count()
 }
@@ -57,7 +59,7 @@ fn passes(seeds: u64, critical: f64, intervals: impl Fn(u64) -> Vec<f64>) -> usi
 fn the_statistic_is_right_on_small_samples() {
     // One interval at the median: -1 - 2 ln(1/2).
     assert!((a_squared(vec![std::f64::consts::LN_2]) - (2.0 * std::f64::consts::LN_2 - 1.0)).abs() < 1e-12);
-    // Computed apart: F = 0.0951626, 0.3934693, 0.8646647.
+    // Computed by hand: F = 0.0951626, 0.3934693, 0.8646647.
     assert!((a_squared(vec![0.5, 2.0, 0.1]) - 0.292_497_379_696_650_6).abs() < 1e-12);
 }
 
@@ -77,16 +79,15 @@ fn four_workers_together_are_poisson() {
 
 #[test]
 fn a_ramp_is_poisson_in_its_own_time() {
-    // 10,000 arrivals are expected on the ramp itself. The draws are those of the constant rate: this is a test of the
-    // inverse, and no second sample.
+    // 10,000 arrivals are expected on the ramp itself. The draws are those of the constant rate: this tests
+    // the inverse, and is no second sample.
     let arrivals = poisson("500..1500/10s");
     let passed = passes(100, CRITICAL_1_PERCENT, |seed| intervals(&arrivals, 1, seed));
     assert!(passed >= 98, "{passed} of 100");
 }
 
-/// At least 98 of 100 is met by a perfect source in 92% of all choices of seeds only: the test that it is neither
-/// too odd nor too even takes more runs. Each bound is the one that a perfect source misses once in 9000 at most:
-/// binomial, 1000 runs at 1.024% and at 5.002%.
+/// A perfect source has at least 98 of 100 for only 92% of all seeds, so a two-sided test takes more runs. It
+/// misses each bound in at most one of 9000 tests: binomial, 1000 runs at 1.024% and at 5.002%.
 #[test]
 fn rejections_are_as_many_as_the_level_says() {
     let arrivals = poisson("1k");
@@ -101,13 +102,13 @@ fn rejections_are_as_many_as_the_level_says() {
 fn what_is_not_poisson_is_rejected() {
     let even = Arrivals { profile: Profile::constant(1e3).expect("rate"), process: Process::Constant };
     assert_eq!(passes(10, CRITICAL_1_PERCENT, |seed| intervals(&even, 4, seed)), 0, "constant");
-    // Uniform over 0 to 2: the mean is right and the shape is not.
+    // Uniform over 0 to 2: the correct mean with the wrong shape.
     let uniform = |seed| {
         let mut random = SplitMix64::new(seed);
         (0..ARRIVALS).map(|_| 2.0 * random.unit_open()).collect()
     };
     assert_eq!(passes(10, CRITICAL_1_PERCENT, uniform), 0, "uniform");
-    // The right shape, 10% too fast.
+    // The correct shape, 10% too fast.
     let fast = |seed| intervals(&poisson("1k"), 1, seed).iter().map(|interval| interval / 1.1).collect();
     assert_eq!(passes(10, CRITICAL_1_PERCENT, fast), 0, "too fast");
     // The ramp in plain time, at its mean rate.
@@ -129,7 +130,7 @@ fn what_is_not_poisson_is_rejected() {
     assert_eq!(passes(10, CRITICAL_1_PERCENT, plain), 0, "ramp in plain time");
 }
 
-/// A² looks at one interval at a time; this looks at neighbours, and at two workers at the same time.
+/// A² examines one interval at a time; this test examines neighbours, and two workers at the same time.
 #[test]
 fn intervals_are_independent() {
     let arrivals = poisson("1k");

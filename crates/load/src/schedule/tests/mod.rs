@@ -1,4 +1,4 @@
-//! Instants by table, and what holds for every profile. No clock: 10^9 arrivals take no time.
+//! Instants by table, and properties of every profile. There is no clock: 10^9 arrivals take no time.
 
 mod anderson_darling;
 mod split;
@@ -17,7 +17,7 @@ fn profile(text: &str) -> Profile {
     text.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The instants of one worker before an instant, at most a number of them.
+/// Up to `most` instants of one worker before `end_ns`.
 fn due_before(arrivals: &Arrivals, worker: usize, workers: usize, end_ns: u64, most: usize) -> Vec<u64> {
     let mut source = Source::new(arrivals, Split::WHOLE, (worker, workers), 7);
     let next = || {
@@ -63,17 +63,17 @@ fn instants_by_table() {
         ("1k", f64::NAN, Some(0)),
         ("1k", f64::INFINITY, None),
         ("3", 1.0, Some(333_333_333)),
-        // Half the arrivals of a ramp from 0 are behind at the square root of a half.
+        // A ramp from 0 reaches half of its arrivals at the square root of a half of its time.
         ("0..1k/10s", 2500.0, Some(7_071_067_811)),
         ("0..1k/10s", 15_000.0, Some(20 * S)),
         ("1k..0/10s", 3750.0, Some(5 * S)),
-        // A pause is passed over, at either end of it and at the start of the run.
+        // A pause is skipped, at either end of it and at the start of the run.
         ("1k:10s,0:5s,2k", 9_999.5, Some(9_999_500_000)),
         ("1k:10s,0:5s,2k", 10_000.0, Some(15 * S)),
         ("1k:10s,0:5s,2k", 10_001.0, Some(15 * S + 500_000)),
         ("0:5s,1k", 0.0, Some(5 * S)),
         ("0:5s,1k", f64::NAN, Some(5 * S)),
-        // Nothing more ever comes.
+        // No arrival follows.
         ("1k..0/10s", 5000.0, None),
         ("1k:10s,0", 9_999.0, Some(9_999 * S / 1000)),
         ("1k:10s,0", 10_000.0, None),
@@ -85,14 +85,14 @@ fn instants_by_table() {
     }
 }
 
-/// Long and flat ramps are where the floats run out of digits.
+/// Floats lose their digits on long and flat ramps.
 #[test]
 fn ramps_keep_their_digits() {
     let flat = profile("1000000..1000000.001/1h");
     let instant_ns = flat.instant_ns(1.8e9).expect("it never ends");
-    // Solved with 50 digits; the root by the school formula is off by half a millisecond.
+    // Solved with 50 digits; the textbook formula for the root is off by half a millisecond.
     assert!(instant_ns.abs_diff(1_799_999_999_550) <= 1, "{instant_ns}");
-    // Computed plainly, the rate just before the end is below zero.
+    // Computed naively, the rate shortly before the end is negative.
     let lasts = Duration::from_secs(95 * 365 * 86_400);
     let down = Profile::ramp(3.0, 0.0, lasts).expect("ramp");
     assert!(down.rate_per_s(lasts.as_nanos() as u64 - 1) >= 0.0);
@@ -107,15 +107,15 @@ fn constant_arrivals_by_table() {
     assert_eq!(due("1k", 0, 1), [500_000, 1_500_000, 2_500_000]);
     assert_eq!(due("1k", 0, 4), [500_000, 4_500_000, 8_500_000]);
     assert_eq!(due("1k", 3, 4), [3_500_000, 7_500_000, 11_500_000]);
-    // Two arrivals, a pause, and one more before it is over for good.
+    // Two arrivals, a pause, and one more arrival before the rate is 0 for good.
     assert_eq!(due("2:1s,0:1s,1:1s,0", 0, 1), [S / 4, 3 * S / 4, 2 * S + S / 2]);
     assert_eq!(due("2:1s,0:1s,1:1s,0", 1, 2), [3 * S / 4]);
     assert!(due("2:1s,0", 2, 3).is_empty());
-    // The second arrival lies on the edge of the pause and falls behind it.
+    // The second arrival lies on the edge of the pause and moves to its end.
     assert_eq!(due("1.5:1s,0:1s,1", 0, 1), [S / 3, 2 * S, 3 * S]);
 }
 
-/// Beyond the last arrival a source stays there, whatever is asked of it.
+/// After the last arrival a source stays exhausted, however often it advances.
 #[test]
 fn an_exhausted_source_stays_exhausted() {
     for process in [Process::Constant, Process::Poisson] {
@@ -147,7 +147,7 @@ fn the_poisson_sum_loses_nothing() {
     let arrivals = Arrivals { profile: profile("1k"), process: Process::Poisson };
     let mut source = Source::new(&arrivals, Split::WHOLE, (5, 8), 9);
     let mut random = super::SplitMix64::stream(9, 5);
-    // Kahan: the error of the last addition is carried into the next.
+    // Kahan summation: the error of an addition is carried into the next.
     let (mut sum, mut carry) = (0.0_f64, 0.0_f64);
     for _ in 0..1_000_000 {
         let term = -random.unit_open().ln() - carry;
@@ -163,7 +163,7 @@ fn poisson_starts_after_an_interval_and_every_worker_has_its_own() {
     let arrivals = Arrivals { profile: profile("1k"), process: Process::Poisson };
     let mut first: Vec<u64> =
         (0..64).map(|worker| Source::new(&arrivals, Split::WHOLE, (worker, 64), 1).due_ns()).collect();
-    // The earliest of 64 at 1000/64 per second each is exponential again, of mean 1 ms.
+    // The earliest of 64 arrivals at 1000/64 per second each is exponential again, with mean 1 ms.
     assert!(first.iter().all(|&due_ns| due_ns > 0));
     first.sort_unstable();
     first.dedup();
@@ -322,7 +322,7 @@ fn processes() -> impl Strategy<Value = Process> {
     prop_oneof![Just(Process::Constant), Just(Process::Poisson)]
 }
 
-/// What rounding an instant down to a nanosecond may cost, in arrivals, and what the sums before it do.
+/// The error in arrivals of rounding an instant down to a nanosecond, plus that of the sums.
 fn tolerance(profile: &Profile, arrivals: f64) -> f64 {
     profile.rate_per_s_max() * 2e-9 + arrivals * 1e-12 + 1e-9
 }
@@ -414,7 +414,7 @@ proptest! {
         let count: usize =
             (0..workers).map(|worker| due_before(&arrivals, worker, workers, end_ns, usize::MAX).len()).sum();
         let expected = arrivals.profile.arrivals_before(end_ns);
-        // Six standard deviations, and a little for the skew of a small count.
+        // Six standard deviations, plus a margin for the skew of a small count.
         prop_assert!((count as f64 - expected).abs() <= 6.0 * expected.sqrt() + 6.0, "{count} {expected}");
     }
 

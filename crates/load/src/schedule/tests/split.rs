@@ -1,4 +1,4 @@
-//! A load that several generators share: their arrivals together are those of one generator, to the nanosecond.
+//! Generators that share a load: their combined arrivals are those of one generator, to the nanosecond.
 
 use proptest::prelude::*;
 
@@ -18,8 +18,8 @@ fn instants(arrivals: &Arrivals, split: Split, worker: (usize, usize), seed: u64
     std::iter::repeat_with(next).take(count).collect()
 }
 
-/// The first `count` instants of each of `of` generators with their own number of threads, in one list in order of time; and of
-/// those only the ones that all others have reached too.
+/// The first `count` instants of each generator, where `threads` has the number of threads of each, sorted.
+/// It includes only the instants up to which all generators have reached.
 fn together(arrivals: &Arrivals, threads: &[usize], seed: u64, count: usize) -> Vec<u64> {
     let of = threads.len();
     let each = |(index, workers): (usize, &usize)| {
@@ -61,7 +61,7 @@ proptest! {
     }
 }
 
-/// What a server sees of n generators has no burst that one would not send, at any distance: they send the same.
+/// The combined arrivals of n generators have no burst that one generator would not send: they are the same.
 #[test]
 fn the_most_arrivals_in_any_millisecond_are_those_of_one_generator() {
     let arrivals = Arrivals { profile: profile("20k"), process: Process::Poisson };
@@ -74,12 +74,12 @@ fn the_most_arrivals_in_any_millisecond_are_those_of_one_generator() {
         let union = together(&arrivals, &[1, 1, 2], seed, 10_000);
         let single = single(&arrivals, seed, union.len());
         assert_eq!(most(&union), most(&single));
-        // 20 are expected in a millisecond; independent evenly spaced streams in step would show three at one instant.
+        // 20 are expected in a millisecond; independent even streams in step would send three at one instant.
         assert!((30..70).contains(&most(&union)), "{}", most(&union));
     }
 }
 
-/// Equal instants have equal intervals; that these are exponential is asked of the union itself nonetheless, at 1%.
+/// The test above implies it, but the union's intervals are checked directly too, at 1%.
 #[test]
 fn intervals_of_all_generators_together_are_exponential() {
     let arrivals = Arrivals { profile: profile("1k"), process: Process::Poisson };
@@ -93,8 +93,8 @@ fn intervals_of_all_generators_together_are_exponential() {
     assert!(passed >= 98, "{passed} of 100");
 }
 
-/// Every nth arrival of a Poisson process is not a Poisson process: its intervals are Erlang. That is right, and why the union is
-/// looked at.
+/// Every nth arrival of a Poisson process is no Poisson process: its intervals are Erlang. That is correct,
+/// and the reason to test the union.
 #[test]
 fn one_generator_alone_is_more_even_than_poisson() {
     let arrivals = Arrivals { profile: profile("1k"), process: Process::Poisson };
@@ -102,7 +102,7 @@ fn one_generator_alone_is_more_even_than_poisson() {
     let intervals: Vec<f64> = half.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 2e6).collect();
     let mean = intervals.iter().sum::<f64>() / intervals.len() as f64;
     let variance = intervals.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / intervals.len() as f64;
-    // Of an Erlang distribution of two phases and mean 1 it is a half, of an exponential one it is 1.
+    // The variance is 1/2 for an Erlang distribution of two phases with mean 1, and 1 for an exponential one.
     assert!((mean - 1.0).abs() < 0.03 && (variance - 0.5).abs() < 0.04, "{mean} {variance}");
     assert!(a_squared(intervals) > CRITICAL_1_PERCENT);
 }

@@ -1,4 +1,4 @@
-//! What becomes of a handshake: agreed on, resumed, refused, and why.
+//! The outcomes of handshakes: agreed, resumed or refused, with the reason.
 
 use rustls::crypto::aws_lc_rs::{cipher_suite, kx_group};
 
@@ -30,7 +30,7 @@ fn each_suite_is_spoken() {
     }
 }
 
-/// A server that asks for a certificate of the client, and trusts its own alone.
+/// A server that requires a client certificate, and trusts only its own.
 fn asking(version: &'static rustls::SupportedProtocolVersion) -> ServerConfig {
     let (certificate, key) = identity();
     let mut roots = rustls::RootCertStore::empty();
@@ -120,7 +120,7 @@ fn sessions_are_resumed_where_that_is_wanted() {
 
 #[test]
 fn the_protocol_has_to_be_chosen() {
-    // What is offered, what the server knows, what is chosen or how it fails.
+    // The client's offer, the server's protocols, and the choice or the failure.
     let not_chosen = |wanted: &str, chosen: Option<&str>| {
         Err(TlsError::Alpn { wanted: wanted.to_owned(), chosen: chosen.map(str::to_owned) })
     };
@@ -218,7 +218,7 @@ fn a_handshake_takes_bounded_memory() {
     let mut pair = Pair::new(ordinary(), options());
     pair.client.connect(0, &Route::from(std::net::SocketAddr::from(([127, 0, 0, 1], 1)))).unwrap();
     pair.client_goes_on();
-    // The beginning of a message of 16 MiB, and then more and more of it.
+    // The beginning of a message of 16 MiB, followed by more and more of it.
     let mut record = vec![22, 3, 3, 0x40, 0, 2, 0xff, 0xff, 0xff];
     record.resize(5 + 0x4000, 7);
     for _ in 0..100 {

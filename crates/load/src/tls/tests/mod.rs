@@ -1,5 +1,5 @@
-//! TLS against rustls' own server side, wholly in memory: the driver below is made of two buffers, so that bytes come in any pieces
-//! and are accepted as slowly as a test wants.
+//! TLS against rustls' own server side, in memory. The driver below consists of two buffers, so a test
+//! controls how bytes are split and how slowly they are accepted.
 
 mod handshakes;
 mod records;
@@ -22,10 +22,10 @@ use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
 use crate::tls_error::TlsError;
 
-/// A driver of one connection whose other end is the test.
+/// A driver with one connection, whose other end is the test.
 struct Wire {
     outgoing: Outgoing,
-    /// How many bytes a send may take at a time.
+    /// The number of bytes that a send accepts.
     accepts: usize,
     is_blocked: bool,
     sent: Vec<u8>,
@@ -154,16 +154,16 @@ fn options() -> TlsOptions {
 struct Pair {
     client: Secured<Wire>,
     server: ServerConnection,
-    /// How the server's bytes are cut; all at once behind the last one.
+    /// The sizes of the pieces of the server's bytes; after the last one, all bytes at once.
     cuts: VecDeque<usize>,
     events: Vec<Event>,
-    /// What was known of the peer's end with each text.
+    /// For each text, whether the end of the peer was known with it.
     hangups: Vec<bool>,
-    /// The text that came to the client, and to the server.
+    /// The text that the client received, and the one the server received.
     text: Vec<u8>,
     server_text: Vec<u8>,
     server_failed: bool,
-    /// What the client has to send, and how much of it went down.
+    /// The text that the client has to send, and how much of it was passed down.
     upload: Vec<u8>,
     uploaded: usize,
     may_upload: bool,
@@ -190,7 +190,7 @@ impl Pair {
         }
     }
 
-    /// One that has shaken hands.
+    /// A pair after its handshake.
     fn open(config: ServerConfig, options: TlsOptions) -> Pair {
         let mut pair = Pair::new(config, options);
         pair.connect();
@@ -229,7 +229,7 @@ impl Pair {
         self.client.below_mut()
     }
 
-    /// The client takes what is there, as a client of a protocol does.
+    /// The client processes its bytes, like the client of a protocol.
     fn client_goes_on(&mut self) {
         self.client.wait(0);
         while let Some(event) = self.client.next_event() {
@@ -263,7 +263,7 @@ impl Pair {
         self.may_upload = self.uploaded == self.upload.len();
     }
 
-    /// Both sides go on until neither has anything to say.
+    /// Both sides continue until neither has anything to send.
     fn settle(&mut self) {
         loop {
             self.client_goes_on();
@@ -276,7 +276,7 @@ impl Pair {
         }
     }
 
-    /// The server takes bytes, and says something.
+    /// The server processes bytes and replies.
     fn server_goes_on(&mut self, mut bytes: &[u8]) -> Vec<u8> {
         while !bytes.is_empty() && !self.server_failed {
             self.server.read_tls(&mut bytes).unwrap();

@@ -1,10 +1,11 @@
-//! Records that no honest server sends, sealed with the right keys: each is refused or handled, and none takes much memory.
+//! Records that no honest server sends, sealed with the correct keys: each is refused or handled, and none
+//! takes much memory.
 
 use super::record::{Content, HEADER_BYTES, Keys};
 use super::*;
 use rustls::ProtocolVersion;
 
-/// A client after its handshake, and the keys with which its server seals.
+/// A client after its handshake, and the keys of its server.
 struct Forged {
     pair: Pair,
     keys: Keys,
@@ -33,7 +34,7 @@ impl Forged {
 #[test]
 fn a_message_may_come_in_several_records_and_several_in_one() {
     let mut forged = forged();
-    // A ticket that is none of anything, whose length says that there are ten bytes.
+    // An invalid ticket, whose length announces ten bytes.
     forged.give(Content::Handshake, &[4, 0]);
     forged.give(Content::Handshake, &[0, 10, 1, 2]);
     assert_eq!(forged.failed_with(), None);
@@ -92,14 +93,14 @@ fn a_warning_before_the_end_changes_nothing() {
     assert_eq!(forged.pair.events.last(), Some(&Event::Closed { slot: 0 }));
 }
 
-/// Whoever reads an answer must know that there will be no other on this connection, as without TLS.
+/// The reader of an answer must know that no other answer follows on this connection, as without TLS.
 #[test]
 fn the_end_behind_a_text_is_known_with_it() {
     for (last, expected) in [(Content::Alert, true), (Content::Data, false)] {
         let mut forged = forged();
         let mut sealed = Vec::new();
         forged.keys.seal(Content::Data, b"bye", &mut sealed);
-        // A text as long as an alert is a text.
+        // A text of the same length as an alert is still a text.
         forged.keys.seal(last, &[1, 0], &mut sealed);
         forged.pair.give(&sealed);
         assert_eq!(forged.pair.hangups[0], expected, "{last:?}");

@@ -1,18 +1,19 @@
-//! Text in both directions: whatever the records and the pieces, it comes whole and in order, and what was changed never comes.
+//! Text in both directions: however records and pieces are split, it arrives complete and in order, and
+//! changed text never arrives.
 
 use proptest::prelude::*;
 use rustls::SupportedCipherSuite;
 
 use super::*;
 
-/// One with what of a nonce is sent, of each length of a key, and one without.
+/// TLS 1.2 suites: one with an explicit nonce for each key length, and one without.
 static OF_1_2: [SupportedCipherSuite; 3] = [
     aws_lc_rs::cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
     aws_lc_rs::cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
     aws_lc_rs::cipher_suite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
 ];
 
-/// What a server does.
+/// A server's action.
 #[derive(Debug, Clone)]
 enum Step {
     Says(usize),
@@ -63,14 +64,14 @@ proptest! {
             said.extend((begin..begin + bytes).map(|index| (index % 253) as u8));
             pair.server_says(&said[begin..]);
         };
-        // Before the client's end of the handshake: with the server's end of it.
+        // Text before the client's end of the handshake, sent with the server's end of it.
         early.iter().for_each(|bytes| say(&mut pair, &mut said, *bytes));
         pair.connect();
         prop_assert_eq!(pair.error(), None);
         for step in steps {
             match step {
                 Step::Says(bytes) => say(&mut pair, &mut said, bytes),
-                // TLS 1.2 has no other keys.
+                // TLS 1.2 has no key updates.
                 Step::Refreshes if old.is_some() => {}
                 Step::Refreshes => pair.server.refresh_traffic_keys().unwrap(),
                 Step::Settles => pair.settle(),
@@ -84,7 +85,7 @@ proptest! {
         prop_assert!(pair.server_text == text(upload));
     }
 
-    /// A bit is flipped: what then comes is a beginning of what was said, and an error or a wait for more.
+    /// After a flipped bit, a prefix of the text arrives, followed by an error or by a wait for more bytes.
     #[test]
     fn a_flipped_bit_is_found(
         texts in prop::collection::vec(1_usize..3_000, 1..5),
@@ -99,14 +100,14 @@ proptest! {
             pair.server_says(&text(bytes));
         }
         let mut bytes = pair.server_goes_on(&[]);
-        // Of the two bytes of the version nothing is read but by the AEAD.
+        // The two bytes of the version are checked only by the AEAD.
         *at.get_mut(&mut bytes) ^= 1 << bit;
         pair.cuts = cuts.into();
         pair.give(&bytes);
         prop_assert!(said.starts_with(&pair.text) && pair.text.len() < said.len());
         let failed = Event::Failed { slot: 0, failure: Failure::Tls };
         if pair.events.last() != Some(&failed) {
-            // A record that is longer now: it is not complete.
+            // The record seems longer now, so it is incomplete.
             prop_assert_eq!(&pair.events[..], &[Event::Connected { slot: 0 }]);
             pair.give(&vec![0; 20_000]);
             prop_assert_eq!(pair.events.last(), Some(&failed));
@@ -120,7 +121,7 @@ fn records_that_come_with_the_end_of_the_handshake_are_all_read() {
     let mut config = ordinary();
     config.send_half_rtt_data = true;
     config.max_fragment_size = Some(64);
-    // Nothing follows that would bring the rest in.
+    // No later record may bring in the rest.
     config.send_tls13_tickets = 0;
     let mut pair = Pair::new(config, options());
     pair.server_says(&text(1_000));

@@ -1,4 +1,4 @@
-//! A run of Tare as what was published: it is held to the same rules.
+//! A run of Tare in the form of published figures, which are audited by the same rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,19 +15,19 @@ use tare_bench::{
 struct Sums {
     answered: f64,
     elapsed_ns: f64,
-    /// Of all requests: how long each was under way.
+    /// The sum of the times in flight of all requests.
     in_flight_ns: f64,
     latency_ns: f64,
     count: f64,
     ns_min: f64,
     ns_max: f64,
-    /// With what it works with on its CPUs.
+    /// The CPU time including that of the backing service on its CPUs.
     server_cpu_ns: f64,
-    /// In which the CPU time was counted.
+    /// The time in which the CPU time was counted.
     counted_ns: f64,
 }
 
-/// The rows of a run at each of its loads. A row whose throughput its own report withholds was not published.
+/// The rows of a run at each of its loads. A row whose throughput the report withholds was not published.
 pub fn of_run(run: &StoredRun) -> Published {
     let plan = &run.header.plan;
     let withheld = withheld(run);
@@ -86,7 +86,7 @@ impl Sums {
         self.ns_max = self.ns_max.max(ns_max);
         let server_cpu_ns = sample.host.server_cpu_ns + sample.host.sharing_cpu_ns().unwrap_or(0);
         self.server_cpu_ns += server_cpu_ns as f64;
-        // From thaw to freeze, which is longer than the load: a garbage collector may go on after the last answer.
+        // From thaw to freeze, longer than the load: a garbage collector may run after the last answer.
         let counted_ns =
             sample.host.accounting.map_or(sample.load.elapsed_ns, |accounting| accounting.wall_ns);
         self.counted_ns += counted_ns as f64;
@@ -104,7 +104,7 @@ impl Sums {
                 ns_max: (self.count > 0.0).then_some(self.ns_max),
                 ..Latency::default()
             },
-            // Its report has one for each of these figures.
+            // The report has an interval for each of these figures.
             has_interval: true,
             ..Row::default()
         }

@@ -1,4 +1,4 @@
-//! The document of an audit: which figures of others cannot be true, and which do not show what they are read as.
+//! The document of an audit: impossible figures of others, and figures that do not show what they seem to.
 
 mod kept;
 mod words;
@@ -11,14 +11,14 @@ pub use kept::of_run;
 use super::columns::Columns;
 use crate::document::{Document, FORMAT, Fact, Kind, Section, Status, Value};
 
-/// A row, and what is said of it.
+/// A row with its findings.
 struct Judged<'a> {
     row: &'a Row,
-    /// The gravest first.
+    /// The findings, the most severe first.
     doubts: Vec<&'a Doubt>,
 }
 
-/// A rule, how many rows or tests broke it, and the gravest of these findings.
+/// A rule, the number of rows or tests that broke it, and the most severe of these findings.
 struct Applied {
     rule: Rule,
     weight: Option<Weight>,
@@ -26,7 +26,7 @@ struct Applied {
     of_tests: bool,
 }
 
-/// What is said of these rows; `files` is where they were read.
+/// The document for these rows; `files` are their sources.
 pub fn document(published: &Published, audit: &Audit, files: &[String]) -> Document {
     let rows = published.rows.len();
     let doubtful = |weight: Weight| {
@@ -80,7 +80,7 @@ pub(super) fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// Every rule, so that a reader sees what was looked at and found in order.
+/// Lists every rule, so that a reader sees which checks passed.
 fn rules(audit: &Audit) -> Section {
     let applied = Rule::ALL.map(|rule| Applied {
         rule,
@@ -102,7 +102,7 @@ fn rules(audit: &Audit) -> Section {
         .brief()
 }
 
-/// What each rule says, so that a reader can repeat it.
+/// The formula of each rule, so that a reader can repeat it.
 fn arithmetic(published: &Published) -> Section {
     let columns = Columns::new()
         .facet("rule", "rule", |rule: &Rule| words::name(*rule))
@@ -130,7 +130,7 @@ fn weight(weight: Option<Weight>) -> Value {
     }
 }
 
-/// Absent if there is none.
+/// The rows with findings; `None` if there are none.
 fn doubtful_rows(published: &Published, audit: &Audit) -> Option<Section> {
     let judged = published
         .rows
@@ -159,7 +159,7 @@ fn doubtful_rows(published: &Published, audit: &Audit) -> Option<Section> {
     Some(Section::new("rows", "Rows", lead, columns.table("Rows with a finding", doubtful)).brief())
 }
 
-/// Absent if there is none.
+/// The tests with findings; `None` if there are none.
 fn tests_section(audit: &Audit) -> Option<Section> {
     let of_test = |finding: &tare_audit::Finding| match &finding.about {
         About::Test(test) => Some((test.clone(), words::sentence(&finding.doubt))),
@@ -178,7 +178,7 @@ fn tests_section(audit: &Audit) -> Option<Section> {
     Some(Section::new("tests", "Tests", lead, columns.table("Tests with a finding", found)).brief())
 }
 
-/// Requests a second in words.
+/// Requests per second, in words.
 pub(super) fn per_second(number: f64) -> String {
     format!("{}/s", rate(number))
 }

@@ -1,12 +1,12 @@
-//! The words of an audit, all in this place. They are those of a colleague: figures side by side, what does not fit, and what most
-//! often is the reason.
+//! All texts of an audit. Their tone is that of a colleague: the contradicting figures side by side, and the
+//! most frequent reason.
 
 use tare_analysis::figures::{percent, time};
 use tare_audit::{Counted, Counts, Doubt, Mislabelled, Row, Rule, Statistic, Timing};
 
 use super::{per_second, plural};
 
-/// What a reader must know of every audit.
+/// The notes of every audit.
 pub(super) const NOTES: [&str; 2] = [
     "a finding is a question to whoever published the figures; most have a simple reason, such as a column that is filled from \
      another one",
@@ -38,7 +38,7 @@ pub(super) fn answer(rows: usize, untrue: usize, not_shown: usize, tests: usize)
     of_rows + &of_tests
 }
 
-/// What the rows of a source have, of what rules need.
+/// The figures in the rows of a source that the rules need.
 pub(super) fn stated(rows: &[Row]) -> String {
     let stated = [
         ("a rate", rows.iter().any(|row| row.per_second.is_some())),
@@ -57,7 +57,7 @@ pub(super) fn stated(rows: &[Row]) -> String {
     }
 }
 
-/// How the figures of these rows were made, where the law of Little does not hold for them as it stands.
+/// How the figures of these rows were made, if Little's law does not hold for them directly.
 pub(super) fn made(rows: &[Row]) -> String {
     let mut ways: Vec<Timing> = Vec::new();
     for row in rows.iter().filter(|row| !row.timing.is_exact()) {
@@ -76,7 +76,7 @@ pub(super) fn made(rows: &[Row]) -> String {
     sentences.collect::<Vec<_>>().join(" ")
 }
 
-/// Why rate times mean latency is what it is, or is none of that.
+/// Why rate times mean latency has this value, or does not apply.
 fn reason(timing: Timing) -> &'static str {
     match timing {
         Timing::Measured => "the mean and the rate are not of the same requests",
@@ -163,7 +163,7 @@ fn statistic(of: Statistic) -> String {
     }
 }
 
-/// `p99`, `p99.9`, without what binary fractions add.
+/// Formats `p99`, `p99.9`, without rounding errors of binary fractions.
 fn quantile(of: Statistic) -> String {
     match of {
         Statistic::Quantile(probability) => format!("p{}", (probability * 1e8).round() / 1e6),
@@ -171,7 +171,7 @@ fn quantile(of: Statistic) -> String {
     }
 }
 
-/// Below zero too.
+/// Formats nanoseconds, which may be negative.
 fn ns(number: f64) -> String {
     if number < 0.0 { format!("-{}", time(-number)) } else { time(number) }
 }
@@ -198,7 +198,7 @@ fn mislabelled(label: Mislabelled, latency_ns: f64) -> String {
     format!("what is called {called} ({}) is {is}, by {}", ns(latency_ns), label.shown_by)
 }
 
-/// How many failed, how, and whether the rate counts them.
+/// The number and kinds of failures, and whether the rate counts them.
 fn failed(counts: Counts, counted: Counted) -> String {
     let kinds = [
         (counts.refused, "with a status of failure"),
@@ -226,7 +226,7 @@ fn failed(counts: Counts, counted: Counted) -> String {
     )
 }
 
-/// A doubt with its figures.
+/// The text of a finding, with its figures.
 pub(super) fn sentence(doubt: &Doubt) -> String {
     match *doubt {
         Doubt::BelowZero { what, ns: latency } => format!("{} is {}", statistic(what), ns(latency)),
@@ -296,12 +296,12 @@ pub(super) fn sentence(doubt: &Doubt) -> String {
     }
 }
 
-/// A count; below ten with a digit behind the point.
+/// A count; a value below ten has one decimal.
 fn whole(number: f64) -> String {
     if number < 10.0 { one_digit(number) } else { format!("{number:.0}") }
 }
 
-/// With as many digits as show that it is more.
+/// A number with enough digits to show that it exceeds the bound.
 fn beyond(number: f64, bound: f64) -> String {
     if one_digit(number) == one_digit(bound) { format!("{number:.2}") } else { one_digit(number) }
 }

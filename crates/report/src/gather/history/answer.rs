@@ -1,4 +1,4 @@
-//! The answer in a sentence, and what a reader must know to believe it.
+//! The answer in a sentence, and the notes needed to interpret it.
 
 use tare_analysis::{
     figures::{self, percent},
@@ -18,7 +18,7 @@ use crate::{
     gather::words::{capital, cut_short, with_interval},
 };
 
-/// More names than this make no sentence.
+/// The most names in a sentence.
 const NAMED_MAX: usize = 5;
 
 pub(crate) fn answer(scope: &RunSet, all: &[Effect], changes: &[Change]) -> String {
@@ -54,7 +54,7 @@ pub(crate) fn answer(scope: &RunSet, all: &[Effect], changes: &[Change]) -> Stri
     capital(&answer) + "."
 }
 
-/// A run that did not come to its end decides nothing, so that together with others it does not either.
+/// An incomplete run decides nothing, and neither does a history that contains it.
 pub(crate) fn as_far_as_they_went(runs: &[NamedRun], said: String) -> String {
     let short = runs.iter().filter(|run| cut_short(run.status()).is_some());
     let names: Vec<&str> = short.map(|run| run.name.as_str()).collect();
@@ -64,7 +64,7 @@ pub(crate) fn as_far_as_they_went(runs: &[NamedRun], said: String) -> String {
     }
 }
 
-/// That nothing is shown is no proof that nothing is there: how much could be.
+/// The text if no change is shown. That is no proof, so it names the largest change that may exist.
 fn nothing(compared: &[&Effect]) -> String {
     let metrics: Vec<&str> = DECIDES
         .iter()
@@ -81,7 +81,7 @@ fn nothing(compared: &[&Effect]) -> String {
     }
 }
 
-/// Such as `1 level changed: axum +7.2% CPU/request from #7 on`.
+/// A text such as `1 level changed: axum +7.2% CPU/request from #7 on`.
 fn changed(scope: &RunSet, changes: &[Change]) -> Option<String> {
     let named = changes.iter().map(|change| {
         let by = figures::change(change.ratio);
@@ -91,7 +91,7 @@ fn changed(scope: &RunSet, changes: &[Change]) -> Option<String> {
     (!changes.is_empty()).then(|| format!("{levels} changed: {}", listed(named, changes.len())))
 }
 
-/// `a, b and 2 more`: no more of them than make a sentence.
+/// Such as `a, b and 2 more`: at most the names that fit into a sentence.
 fn listed(named: impl Iterator<Item = String>, count: usize) -> String {
     let named: Vec<String> = named.take(NAMED_MAX).collect();
     let more = count.saturating_sub(NAMED_MAX);
@@ -114,7 +114,7 @@ fn between(scope: &RunSet) -> String {
     }
 }
 
-/// Such as `1 became slower: hyper -4.1% (-5.0 .. -3.2%)`.
+/// A text such as `1 became slower: hyper -4.1% (-5.0 .. -3.2%)`.
 fn part(compared: &[&Effect], metric: Metric, verdict: EffectVerdict) -> Option<String> {
     let mut found: Vec<&&Effect> =
         compared.iter().filter(|effect| effect.metric == metric && effect.verdict == verdict).collect();
@@ -137,7 +137,7 @@ fn named(effect: &Effect) -> String {
     }
 }
 
-/// What a reader must know, the gravest first.
+/// The notes, the most severe first.
 pub(crate) fn notes(scope: &RunSet, differences: &[Difference], all: &[Effect]) -> Vec<String> {
     let mut notes = Vec::new();
     if !scope.is_one_machine {

@@ -1,5 +1,5 @@
-//! Run against run, and a history of runs: what of them is comparable, what differs, and where a level changed. Figures are
-//! `tare-analysis`'s; this lays them out.
+//! Run against run, and a history of runs: whether they are comparable, their differences, and where a level
+//! changed. `tare-analysis` computes the figures; this module lays them out.
 
 mod answer;
 mod tables;
@@ -17,18 +17,18 @@ use tare_bench::folder::about::quoted;
 
 use crate::document::{Document, FORMAT, Fact, Kind, Status};
 
-/// Why runs are not compared.
+/// Why runs cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     #[error("{readable} of the runs can be compared, and it takes two{}", because(left_out))]
     TooFew {
         readable: usize,
-        /// Why the others cannot, a sentence each.
+        /// Why the other runs were left out, a sentence each.
         left_out: Vec<String>,
     },
     #[error("the runs are not comparable: {}", reasons.join("; "))]
     NotComparable {
-        /// What differs, with the value of each run.
+        /// The differences, with the value of each run.
         reasons: Vec<String>,
     },
     #[error("\"{place}\" and \"{again}\" are the same run: give two different ones")]
@@ -43,15 +43,14 @@ fn because(left_out: &[String]) -> String {
 #[derive(Debug)]
 pub struct History {
     pub document: Document,
-    /// Where the last one lies that it tells of: of two the second, else the newest.
+    /// The folder of the last run: the second of two, or the newest of several.
     pub last: PathBuf,
 }
 
-/// Two runs in the order that is given, or the history of more of them in the order of time. A folder that cannot be read
-/// is named and left out.
+/// Two runs in the given order, or a history of more by time. Unreadable folders are named and left out.
 ///
 /// # Errors
-/// If fewer than two can be read, two are the same run, or they measured different things.
+/// If fewer than two runs can be read, two are the same run, or they measured different things.
 pub fn history(runs: &[PathBuf]) -> Result<History, HistoryError> {
     let (mut read, mut left_out) = (Vec::new(), Vec::new());
     for path in runs {
@@ -63,7 +62,7 @@ pub fn history(runs: &[PathBuf]) -> Result<History, HistoryError> {
     of_runs(read, left_out)
 }
 
-/// What [`history`] makes of runs that were read.
+/// The [`history`] of runs that were read.
 fn of_runs(mut runs: Vec<NamedRun>, mut damage: Vec<String>) -> Result<History, HistoryError> {
     if runs.len() < 2 {
         return Err(HistoryError::TooFew { readable: runs.len(), left_out: damage });
@@ -124,7 +123,7 @@ fn question(scope: &RunSet) -> String {
     }
 }
 
-/// As good as the run that came least far.
+/// The status of the least complete run.
 fn status(runs: &[NamedRun]) -> Status {
     let all: Vec<Status> = runs.iter().map(NamedRun::status).collect();
     [Status::CutOff, Status::Interrupted, Status::Running]

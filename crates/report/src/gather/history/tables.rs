@@ -16,7 +16,7 @@ use tare_analysis::history::{
     spread::{Spread, spreads},
 };
 
-/// By how much each row differs.
+/// The difference of each row.
 pub(crate) fn effects(scope: &RunSet, all: &[Effect]) -> Section {
     let columns = effect_columns(scope.runs).and(effect_sides());
     let table = columns.table("Services by how much they differ", all.iter().cloned());
@@ -89,7 +89,7 @@ fn effects_chart(all: &[Effect], metric: Metric) -> Chart {
         .n("n_after")
 }
 
-/// Keys and titles of the figures that are related to the reference.
+/// Keys and titles of the figures that are compared with the reference.
 const RELATED: [(Metric, &str, &str); 3] = [
     (Metric::Throughput, "throughput", "Throughput"),
     (Metric::Cpu, "cpu", "CPU/request"),
@@ -100,7 +100,7 @@ struct RunRow<'a> {
     run: &'a NamedRun,
     place: usize,
     label: String,
-    /// In the order of [`RELATED`].
+    /// The ratios in the order of [`RELATED`].
     related: [Result<RowRatios, String>; 3],
 }
 
@@ -119,7 +119,7 @@ impl RunRow<'_> {
     }
 }
 
-/// What each run says of each row, by itself.
+/// The figures of each row in each run by itself.
 pub(crate) fn each_run(scope: &RunSet) -> Section {
     let labels = scope.labels();
     let rows = labels.iter().flat_map(|label| {
@@ -220,7 +220,7 @@ fn changes_table(scope: &RunSet, found: &[Change]) -> Table {
     columns.table("Changes of level", found.iter().cloned())
 }
 
-/// How much runs of one build differ by themselves: what an interval of two runs cannot know.
+/// The spread between runs of one build, which an interval of two runs does not include.
 fn spread(scope: &RunSet) -> Section {
     let spreads = spreads(scope);
     let is_empty = spreads.is_empty();
@@ -239,7 +239,6 @@ fn spread(scope: &RunSet) -> Section {
     if is_empty { section.note("no build has two runs on one machine") } else { section }
 }
 
-/// What was asked of the runs before anything was compared.
 pub(crate) fn comparability(runs: &[NamedRun], differences: &[Difference]) -> Section {
     let mut columns = Columns::new()
         .text("what", "What", |one: &Difference| one.what)

@@ -1,4 +1,4 @@
-//! Runs made of arithmetic, compared.
+//! Comparisons of computed runs.
 
 use insta::assert_snapshot;
 use tare_bench::{
@@ -14,7 +14,7 @@ use tare_service::catalogue::Style;
 use super::*;
 use crate::document::{Table, Tone, Value};
 
-/// A row of a run: its name, how many times the usual rate it has, and its build.
+/// A row of a run: its name, its rate as a multiple of the usual one, and its build.
 type Row<'a> = (&'a str, f64, &'a str);
 
 fn planned(&(label, _, build): &Row) -> PlannedRow {
@@ -41,7 +41,7 @@ fn plan(rows: &[Row], seed: u64) -> Plan {
     }
 }
 
-/// From -0.5 to 0.5, and another one for each seed, block and use.
+/// A value from -0.5 to 0.5 that differs for each seed, block and use.
 fn wobble(seed: u64, block: usize, of: u64) -> f64 {
     let mut word = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (block as u64 * 1_000_003 + of * 7_919 + 1);
     for _ in 0..3 {
@@ -50,8 +50,8 @@ fn wobble(seed: u64, block: usize, of: u64) -> f64 {
     (word >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
 }
 
-/// This many blocks of these rows at that time, on a machine at `speed`. All rows of a block share a disturbance of 10%; each has
-/// 1% of its own.
+/// A run of these rows and this many blocks at that time, on a machine at `speed`. All rows of a block share
+/// a disturbance of 10%; each has 1% of its own.
 fn run(day: u64, speed: f64, rows: &[Row], blocks: usize) -> NamedRun {
     let environment = Environment {
         kernel: "Linux 6.1.0-9-amd64".to_owned(),
@@ -105,7 +105,7 @@ fn slice(block: usize, row: usize, level: f64) -> [Record; 3] {
 const STEADY: Row = ("steady", 0.8, "1.0+a");
 const RAW_SOCKET: Row = ("raw-socket", 1.0, "0.1.0+p");
 
-/// Two runs of one machine, which was slower the second time; `fast` lost 4% with a new build.
+/// Two runs on one machine, which was slower the second time; `fast` lost 4% with a new build.
 fn pair() -> Vec<NamedRun> {
     let gone = ("gone", 0.7, "2.0+a");
     let [calm, still] = [("calm", 0.75, "1.0+a"), ("still", 0.65, "1.0+a")];
@@ -127,7 +127,7 @@ fn table<'d>(document: &'d Document, id: &str) -> &'d Table {
     document.sections.iter().find(|section| section.id == id).unwrap().table.as_ref().unwrap()
 }
 
-/// One cell of the first row in which these columns have these texts.
+/// A cell of the first row in which these columns have these texts.
 fn cell(document: &Document, id: &str, at: &[(&str, &str)], key: &str) -> Value {
     let table = table(document, id);
     let is_it =
@@ -140,7 +140,7 @@ fn verdict(document: &Document, row: &str, metric: &str) -> String {
     found.text().unwrap().to_owned()
 }
 
-/// All that a reader sees of it, as plain text.
+/// The whole visible document, as plain text.
 fn shown(document: &Document) -> String {
     let mut lines = vec![document.title.clone(), document.question.clone(), document.answer.clone()];
     lines.extend(document.damage.iter().map(|line| format!("damage: {line}")));
@@ -173,7 +173,7 @@ fn shown(document: &Document) -> String {
     lines.join("\n")
 }
 
-/// Tables are whole, numbers finite, charts show columns that there are, and the JSON is as it is described.
+/// Checks that tables are complete, numbers finite, chart columns exist, and the JSON follows its schema.
 fn check(document: &Document) {
     let schema = serde_json::from_str(crate::write::json::SCHEMA).unwrap();
     let json = serde_json::to_value(document).unwrap();
@@ -227,7 +227,7 @@ fn what_moves_without_a_change_says_how_much_runs_differ() {
     assert!(document.notes.iter().any(|note| note.contains("(same): so much comes from the runs")));
 }
 
-/// Two runs of new builds do not show what runs differ by themselves; the reference's twin does.
+/// Two runs with new builds do not show the spread between runs; the reference's twin does.
 #[test]
 fn new_builds_in_one_run_each_make_runs_differ_and_no_service_slower() {
     let rows = |level: f64, build| [RAW_SOCKET, ("fast", level, build), ("again", 1.0, "0.1.0+p")];
@@ -251,7 +251,7 @@ fn new_builds_in_one_run_each_make_runs_differ_and_no_service_slower() {
     assert!(table(&twinned, "effects").values("row").all(|row| row.text() != Some("again")));
 }
 
-/// What a run is made to differ in, what is said of it.
+/// A change of a run's plan, and the expected message.
 type Tweak = (fn(&mut Plan), &'static str);
 
 fn closed(plan: &mut Plan, connections: usize, threads: usize, slice_ms: u64) {
@@ -317,7 +317,7 @@ fn two_machines_are_compared_by_their_references_alone() {
     assert!(document.notes[0].starts_with("the runs are of two machines: only ratios to the reference"));
     assert_eq!(verdict(&document, "fast", "throughput"), "these runs differ");
     assert_eq!(verdict(&document, "fast", "peak RSS"), "not compared");
-    // What moved there by most is no measure of what runs differ by, its own build being the same.
+    // The row that moved most is no measure of the spread between runs, although its own build is the same.
     let mut runs = vec![
         run(1, 1.0, &[RAW_SOCKET, ("same", 1.0, "1.0.0+a")], 8),
         run(2, 1.0, &[RAW_SOCKET, ("same", 0.8, "1.0.0+a")], 8),
@@ -365,7 +365,7 @@ fn another_reference_leaves_only_what_stands_beside() {
     );
     assert_eq!(verdict(&document, "steady", "peak RSS"), "beside");
     check(&document);
-    // The reference that is built in is built with every version of Tare.
+    // The built-in reference is rebuilt with every version of Tare.
     let runs = vec![
         run(1, 1.0, &[RAW_SOCKET, STEADY], 8),
         run(2, 1.0, &[("raw-socket", 1.0, "0.1.0+q"), STEADY], 8),
@@ -404,7 +404,7 @@ fn rows_without_figures_say_why() {
     assert_eq!(reason, Value::from("B: fast: not on this machine"));
 }
 
-/// A process that lasted for four blocks is one observation.
+/// A process that was kept for four blocks is one observation.
 #[test]
 fn starts_count_where_a_process_was_kept() {
     let keep = |run: NamedRun| {
@@ -418,7 +418,8 @@ fn starts_count_where_a_process_was_kept() {
     assert_eq!(verdict(&document, "fast", "throughput"), "slower");
 }
 
-/// The p99 of a process that was kept for four blocks is of all four: it is held against the reference's of the same blocks.
+/// The p99 of a process that was kept for four blocks covers all four: it is compared with the reference in
+/// the same blocks.
 #[test]
 fn the_p99_of_a_kept_process_is_related_to_all_of_its_blocks() {
     let pair = pair().into_iter().map(|run| {
@@ -430,7 +431,7 @@ fn the_p99_of_a_kept_process_is_related_to_all_of_its_blocks() {
             Record::Stopped(stopped) => !of_fast[stopped.row] || stopped.block % 4 == 3,
             _ => true,
         });
-        // The reference was four times as slow in every first block of a process, and not in the last.
+        // The reference was four times as slow in the first block of every process.
         for record in &mut kept.records {
             if let Record::Stopped(stopped) = record
                 && stopped.row == 0
@@ -466,7 +467,7 @@ fn too_few_blocks_have_an_effect_and_no_interval() {
 fn twelve() -> Vec<NamedRun> {
     let rows = |day: u64| {
         let (level, build) = if day < 7 { (0.9, "1.0+a") } else { (0.864, "1.1+b") };
-        // Runs differ by themselves, by a quarter of a percent.
+        // Runs differ randomly by a quarter of a percent.
         [
             RAW_SOCKET,
             ("steady", 0.8 * (1.0 + 0.005 * wobble(99, day as usize, 0)), "1.0+a"),

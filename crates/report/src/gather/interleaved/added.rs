@@ -1,4 +1,4 @@
-//! What TLS and HTTP/2 add to the cost of a request, service by service.
+//! The added cost of TLS and HTTP/2 per request, service by service.
 
 use tare_analysis::{estimate::Estimate, interleaved::AddedCost, loads::AtLoad};
 use tare_bench::folder::StoredRun;
@@ -18,7 +18,7 @@ const LEAD: &str = "What a protocol adds to the CPU time of a request: the diffe
                     rows. The raw socket has no framework: what is added to it is the cost of the protocol, and of the library that \
                     its server has for it.";
 
-/// Absent in a run of one protocol.
+/// `None` for a run of one protocol.
 pub(super) fn section(rows: Vec<AddedCost>, at: &AtLoad, has_others: bool) -> Option<Section> {
     if rows.is_empty() {
         return None;
@@ -36,15 +36,15 @@ pub(super) fn section(rows: Vec<AddedCost>, at: &AtLoad, has_others: bool) -> Op
     })
 }
 
-/// The protocols that a run may ask about in its headline, each with what it is compared with.
+/// The protocols that may be in the headline of a run, each with the protocol it is compared with.
 const ASKED: [(Protocol, Protocol, &str); 3] = [
     (Protocol::Http1, Protocol::Http1Tls, "TLS"),
     (Protocol::Http1, Protocol::H2c, "HTTP/2 instead of HTTP/1.1, both without TLS,"),
     (Protocol::Http1Tls, Protocol::H2, "HTTP/2 instead of HTTP/1.1, both over TLS,"),
 ];
 
-/// `TLS adds from 1.7 µs (net-http) to 6.1 µs (vertx) to the CPU time of a request of 2 services, and 1.2 µs (1.1 .. 1.3 µs) to that of
-/// raw-socket.` A sentence for each protocol; absent in a run of one protocol.
+/// `TLS adds from 1.7 µs (net-http) to 6.1 µs (vertx) to the CPU time of a request of 2 services, and 1.2 µs
+/// (1.1 .. 1.3 µs) to that of raw-socket.` One sentence per protocol; `None` for a run of one protocol.
 pub(super) fn answer(rows: &[AddedCost], first: &StoredRun) -> Option<String> {
     let is_each_fresh = first.header.plan.load().connection_use.requests == Some(1);
     let unit = if is_each_fresh { "request over a connection of its own" } else { "request" };
@@ -59,8 +59,8 @@ pub(super) fn answer(rows: &[AddedCost], first: &StoredRun) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(". ") + ".")
 }
 
-/// `adds 1.7 µs to the CPU time of a request of gin`, or `changes .. by -1.7 µs` where it is less for one of the services; nothing
-/// of no rows.
+/// `adds 1.7 µs to the CPU time of a request of gin`, or `changes .. by -1.7 µs` if it is less for one of the
+/// services; `None` without rows.
 fn what_it_does(rows: &[&AddedCost], unit: &str) -> Option<String> {
     let (references, services): (Vec<&AddedCost>, Vec<&AddedCost>) =
         rows.iter().partition(|row| row.is_reference);
@@ -115,7 +115,7 @@ fn columns<'a>() -> Columns<'a, AddedCost> {
         .help("blocks in which both were measured")
 }
 
-/// What the difference of two protocols is of.
+/// The quantity whose difference between two protocols is shown.
 fn question(added: &AddedCost) -> &'static str {
     match (added.base_protocol, added.protocol) {
         (Protocol::Http1, Protocol::Http1Tls) => "TLS",
@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// The answer of a run of 12 blocks with these rows, whose CPU time is in inverse proportion to their rates.
+    /// The answer of a run of 12 blocks with these rows, with CPU time inversely proportional to rate.
     fn answer_of(rows: &[(&str, f64)], change: impl FnOnce(Plan) -> Plan) -> Option<String> {
         let labels: Vec<&str> = rows.iter().map(|(label, _)| *label).collect();
         let mut plan = fixture::plan(&labels);

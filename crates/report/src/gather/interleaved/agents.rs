@@ -1,4 +1,4 @@
-//! Who sent the load of a run, if that was several agents: a line for the head of the page.
+//! The agents that sent the load of a run, as a line for the head of the page.
 
 use tare_analysis::{
     agents::{AgentSummary, summaries},
@@ -9,7 +9,7 @@ use tare_load::units::several;
 
 use crate::document::Fact;
 
-/// Absent if the load came from the generator of the machine that ran the services.
+/// `None` if the generator on the machine of the services sent the load.
 pub(super) fn fact(kept: &StoredRun) -> Option<Fact> {
     let agents = summaries(kept);
     let each: Vec<String> = agents.iter().map(words).collect();

@@ -1,4 +1,4 @@
-//! What came out of a run, in a sentence or two: what is read first. It claims no order that the data do not support.
+//! The result of a run in a sentence or two, read first. It claims no order that the data do not support.
 
 use tare_analysis::{
     findings::{Issue, RowIssue},
@@ -18,7 +18,7 @@ use crate::{
     gather::words::{either, span, with_interval},
 };
 
-/// A sentence or two, each beginning with a capital letter, whatever services are called.
+/// One or two sentences, each with a capital letter, even before a service's name.
 pub(crate) fn answer(report: &Report) -> String {
     let measured: Vec<&RowReport> = report.rows.iter().filter(|row| row.state == State::Measured).collect();
     let said = match measured.as_slice() {
@@ -36,7 +36,7 @@ pub(crate) fn answer(report: &Report) -> String {
     said + "."
 }
 
-/// What is said before anything else: which services answered wrongly, with the first of these answers. Absent if none did.
+/// The first sentence: services with wrong answers, with the first such answer. `None` without any.
 pub(super) fn wrong_answers(loads: &[AtLoad]) -> Option<String> {
     let all = loads.iter().flat_map(|at| at.report.rows.iter().map(move |row| (at, row)));
     let wrong = all.filter_map(|(at, row)| match &row.state {
@@ -50,7 +50,7 @@ pub(super) fn wrong_answers(loads: &[AtLoad]) -> Option<String> {
     (!wrong.is_empty()).then(|| wrong.join(" "))
 }
 
-/// Why there is no figure at all.
+/// Why there is no figure.
 fn nothing(report: &Report) -> String {
     let Some(first) = report.rows.first() else {
         return "Nothing was measured: the run has no services.".to_owned();
@@ -72,14 +72,14 @@ fn nothing(report: &Report) -> String {
     )
 }
 
-/// `1 failed, 2 left out`; absent if every row has figures.
+/// `1 failed, 2 left out`; `None` if every row has figures.
 fn without(report: &Report) -> Option<String> {
     let verdicts = report.rows.iter().map(|row| row.state.verdict());
     let tally = Verdict::tally(verdicts.filter(|verdict| *verdict != Verdict::Pass), Question::Row);
     (!tally.is_empty()).then_some(tally)
 }
 
-/// There is nothing to compare it with.
+/// The text for a single row, which has nothing to compare with.
 fn alone(row: &RowReport, report: &Report) -> String {
     let rate = row.requests_per_second.map(|found| format!("{} requests/s", rate(found.value)));
     let cpu = row.cpu_ns_per_request.map(|found| format!("{} of CPU a request", time(found.value)));
@@ -91,12 +91,12 @@ fn alone(row: &RowReport, report: &Report) -> String {
     }
 }
 
-/// With too few blocks there are figures and no order.
+/// With too few blocks there are figures but no order.
 fn without_order(measured: &[&RowReport], report: &Report) -> String {
     let services = several(measured.len(), "service");
     let is_over = report.ending.is_some_and(|ending| ending != Ending::Interrupted);
     let said = match &report.ranks {
-        // A run that is not over is said to be so in any case.
+        // An incomplete run is reported as such in any case.
         Some(ranks) if is_over => {
             format!(
                 "Undecided after {}, which is not enough to rank {services}",
@@ -115,8 +115,8 @@ fn without_order(measured: &[&RowReport], report: &Report) -> String {
     said + &figures
 }
 
-/// What is asked for: the services that are no references, the cheapest first, as far as that is known. Of references alone it is who
-/// of them is first.
+/// The requested order: the services that are no references, the cheapest first, as far as it is known. With
+/// references only, the first of them.
 fn first(ranks: &Ranks, report: &Report) -> String {
     let asked: Vec<&RowReport> =
         report.rows.iter().filter(|row| row.is_asked_for(&report.reference)).collect();
@@ -129,13 +129,13 @@ fn first(ranks: &Ranks, report: &Report) -> String {
     }
 }
 
-/// What the services are called: what a user brings is no framework.
+/// The collective noun: a user's own service is no framework.
 fn noun(rows: &[&RowReport]) -> &'static str {
     let brought = |row: &&RowReport| matches!(row.style, Style::Own | Style::Running);
     if rows.is_empty() || rows.iter().any(brought) { "service" } else { "framework" }
 }
 
-/// Of these rows, best first: those that no other is shown to be ahead of, what they cost, and what the others do.
+/// The best of these rows, which no other is shown to beat, their cost, and the figures of the others.
 fn lead(ranks: &Ranks, report: &Report, labels: &[&str], noun: &str) -> String {
     let best = match ranks.by {
         Metric::Throughput => "fastest",
@@ -161,14 +161,14 @@ fn lead(ranks: &Ranks, report: &Report, labels: &[&str], noun: &str) -> String {
     format!("{lead}{}", others(report, &behind, ranks.by))
 }
 
-/// `3 of 8 rows are not valid`. Absent if all are.
+/// `3 of 8 rows are not valid`; `None` if all are.
 fn not_valid(report: &Report) -> Option<String> {
     let count = report.rows.iter().filter(|row| matches!(row.state, State::Invalid(_))).count();
     let are = if count == 1 { "is" } else { "are" };
     (count > 0).then(|| format!("{count} of {} {are} not valid", several(report.rows.len(), "row")))
 }
 
-/// `The throughput of 3 of 8 rows is not valid`: their CPU time is.
+/// `The throughput of 3 of 8 rows is not valid`; their CPU time is.
 fn throughput_not_valid(report: &Report) -> Option<String> {
     let has_cpu_alone = |row: &&RowReport| row.state == State::Measured && row.throughput_finding.is_some();
     let count = report.rows.iter().filter(has_cpu_alone).count();
@@ -216,13 +216,13 @@ fn related(report: &Report, label: &str, by: Metric) -> Option<String> {
     }
 }
 
-/// Throughput says more beside a cost than alone.
+/// The throughput, which is useful only beside a cost.
 fn beside(report: &Report, label: &str, by: Metric) -> String {
     let throughput = related(report, label, Metric::Throughput).filter(|_| by != Metric::Throughput);
     throughput.map_or(String::new(), |ratio| format!(", at {ratio} of its throughput"))
 }
 
-/// A figure of its own, where there is none of the reference's, and why not.
+/// The row's own figure, if the reference has none, with the reason.
 fn unrelated(report: &Report, label: &str, by: Metric) -> String {
     let row = report.rows.iter().find(|row| row.label == label);
     let figure = match by {
@@ -245,7 +245,7 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
     figure.unwrap_or("no figure".to_owned()) + &why
 }
 
-/// Rows without figures, and those whose figures have no place in the order. References have none in any case.
+/// The number of rows without figures, or without a place in the order. References have none in any case.
 fn without_a_place(ranks: &Ranks, report: &Report) -> usize {
     let is_placed = |row: &RowReport| ranks.rows.iter().any(|place| place.row == row.label);
     let is_one = |row: &&RowReport| match row.role {
@@ -255,7 +255,7 @@ fn without_a_place(ranks: &Ranks, report: &Report) -> usize {
     report.rows.iter().filter(is_one).count()
 }
 
-/// Who has no place in the order.
+/// The text for rows without a place in the order.
 fn without_figures(rows: usize) -> String {
     match rows {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! Several cores: a curve over numbers of threads for each service, and what the universal scalability law says of it.
+//! Several cores: a curve over numbers of threads for each service, and its universal scalability law.
 
 use tare_analysis::{
     estimate::Estimate,
@@ -26,16 +26,17 @@ const LAW_LEAD: &str = "The universal scalability law (Gunther), fitted to the t
                         of their number, so that more threads are slower from some number on. A law that does not fit says nothing: \
                         look at the misfit first.";
 
-/// A law is doubted where points that follow it lie so far away in fewer than this share of runs, and the point that fits worst is off
-/// by more than the other share: over many blocks a test finds what no reader would mind.
+/// A law is in doubt if two conditions hold. Points that follow it would deviate as much in fewer than this
+/// share of runs, and the worst point is off by more than the next constant. Over many blocks, a test alone
+/// finds irrelevant deviations.
 const DOUBTFUL_P: f64 = 0.05;
 const DOUBTFUL_SHARE: f64 = 0.05;
 
-/// A service with one number of threads, or one with its law.
+/// A service at a number of threads, or a service with its law.
 type Line<'a> = (&'a Scaling, &'a AtThreads);
 type Fitted<'a> = (&'a Scaling, &'a FittedLaw);
 
-/// The curve and the law; nothing of a run with one number of threads.
+/// The curve and the law; empty for a run with one number of threads.
 pub(super) fn sections(scalings: &[Scaling]) -> Vec<Section> {
     if scalings.is_empty() {
         return Vec::new();
@@ -47,7 +48,7 @@ pub(super) fn sections(scalings: &[Scaling]) -> Vec<Section> {
     vec![curve.brief(), law(scalings)]
 }
 
-/// What this machine has too few CPUs for, once for each reason and not for each service.
+/// The numbers of threads for which this machine has too few CPUs, once per reason instead of per service.
 fn left_out(scalings: &[Scaling]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for point in scalings.iter().flat_map(|of| &of.points) {
@@ -87,12 +88,12 @@ fn columns<'a>() -> Columns<'a, Line<'a>> {
         .text("reason", "why not", why)
 }
 
-/// A row that was left out has its reason in a note, once for all services.
+/// The reason of a row; that of a row that was left out is in a note, once for all services.
 fn why((_, point): &Line) -> Option<String> {
     point.reason.clone().filter(|_| !matches!(point.state, State::Excluded(_)))
 }
 
-/// A line for each service.
+/// One line per service.
 fn charts(scalings: &[Scaling]) -> Vec<Chart> {
     type Figure = fn(&AtThreads) -> Option<f64>;
     let line = |key: &str, title: &str, unit: Unit, y_scale: Scale, figure: Figure| {
@@ -132,7 +133,7 @@ fn law(scalings: &[Scaling]) -> Section {
     sentences.into_iter().chain(missing).fold(section, Section::note)
 }
 
-/// Of a million, for figures that are far below 1%.
+/// Scaled to millionths, for figures far below 1%.
 fn millionths(of: Estimate) -> Estimate {
     let scaled = of.over(1e-6);
     let brief = |end: Option<f64>| end.map(four_digits);
@@ -174,14 +175,14 @@ fn law_columns<'a>() -> Columns<'a, Fitted<'a>> {
         .help("independent parts of the run that the intervals are made of")
 }
 
-/// How far a law can be believed.
+/// How well a law fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fit {
-    /// Its points have no scatter that is known.
+    /// The scatter of the points is unknown.
     NotTested,
-    /// They lie as near as their scatter allows.
+    /// The deviations are within the scatter.
     NotRefuted,
-    /// They lie further away than that, but so near that the law describes them.
+    /// The deviations exceed the scatter, but are so small that the law describes the points.
     Nearly,
     Refuted,
 }
@@ -232,7 +233,7 @@ fn peak(law: &FittedLaw) -> String {
     }
 }
 
-/// What the parameters of one service say, in words.
+/// The parameters of one service in words.
 fn sentence((of, law): &Fitted) -> String {
     let (service, most) = (&of.service, law.most());
     let share = |share: f64| Unit::Share.show(share);
@@ -261,7 +262,7 @@ fn sentence((of, law): &Fitted) -> String {
     )
 }
 
-/// What was asked: how far services scale. Absent in a run with one number of threads, and if nothing was measured with two.
+/// How far services scale. `None` for a run with one number of threads, or without measurements at two.
 pub(super) fn answer(scalings: &[Scaling]) -> Option<String> {
     let largest = |of: &Scaling| {
         let last = of.points.iter().rev().find(|point| point.speed_up.is_some())?;
@@ -291,7 +292,7 @@ pub(super) fn answer(scalings: &[Scaling]) -> Option<String> {
     Some(capital(&said) + ".")
 }
 
-/// On a machine with CPUs for one number of threads.
+/// The answer on a machine with CPUs for only one number of threads.
 fn alone(scalings: &[Scaling]) -> Option<String> {
     let measured = |of: &Scaling| of.points.iter().any(|point| point.state == State::Measured);
     let services = scalings.iter().filter(|of| measured(of)).count();

@@ -1,4 +1,4 @@
-//! What a request costs, and how many are answered.
+//! The cost of a request, and the throughput.
 
 use tare_analysis::{
     estimate::Estimate,

@@ -1,4 +1,4 @@
-//! What a request costs at rates that are the same for all services.
+//! The cost of a request at rates that are the same for all services.
 
 use tare_analysis::{
     estimate::Estimate,
@@ -59,7 +59,7 @@ fn columns<'a>(report: &Report) -> Columns<'a, (&'a RowReport, &'a CostAtRate)> 
         .count("blocks", "blocks", |(row, _)| row.blocks)
 }
 
-/// The reference's is 1 without an interval.
+/// The ratio; that of the reference is 1 without an interval.
 fn ratio(cost: &CostAtRate) -> Estimate {
     cost.cpu_ratio.unwrap_or_else(|| Estimate::known(1.0))
 }

@@ -1,4 +1,4 @@
-//! What was agreed on over TLS, service by service.
+//! The results of TLS handshakes, service by service.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::{document::Section, gather::columns::Columns};
 const LEAD: &str = "What the generator and each service agreed on, read from every handshake of the run, warm-ups included. Services \
                     that agreed on different suites or groups differ by more than the framework.";
 
-/// What one service agreed on, with the number of handshakes.
+/// A result of handshakes with one service, with their number.
 struct Agreed {
     label: String,
     negotiated: Negotiated,
@@ -20,7 +20,7 @@ struct Agreed {
     resumed: u64,
 }
 
-/// Absent in a run without TLS.
+/// `None` for a run without TLS.
 pub(super) fn section(kept: &StoredRun) -> Option<Section> {
     let rows: Vec<Agreed> = handshakes(kept).into_iter().flat_map(agreed).collect();
     if rows.is_empty() {

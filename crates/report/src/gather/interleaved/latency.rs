@@ -1,4 +1,4 @@
-//! Latency: curves of percentiles from the histograms that the run kept, and percentiles against the load.
+//! Latency: percentile curves from the stored histograms of a run, and percentiles over the load.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -21,26 +21,26 @@ use crate::{
     },
 };
 
-/// Fewer answers beyond a percentile would tell of single requests.
+/// With fewer answers beyond it, a percentile would depend on single requests.
 const BEYOND_MIN: f64 = 10.0;
 
-/// Series that are drawn at first.
+/// The number of series that are drawn at first.
 const FIRST: usize = 8;
 
 const LEAD: &str = "How many answers took how long at most, over all blocks of a row: each step to the right on the axis has a \
                     tenth of the answers beyond it. A curve ends where fewer than ten answers are beyond.";
 
-/// The histograms of a run, those of all blocks of a row added up: by row and load.
+/// The histograms of a run, summed over the blocks: by row and load.
 pub(crate) struct Curves<'a> {
     found: BTreeMap<(&'a str, String), Histogram>,
-    /// Files that the journal says there are, and which cannot be read: a sentence each.
+    /// Files that the journal lists but that cannot be read, a sentence each.
     pub(crate) damage: Vec<String>,
 }
 
 impl<'a> Curves<'a> {
-    /// Reads all those of which the journal tells.
+    /// Reads all histograms that the journal lists.
     pub(crate) fn read(kept: &'a StoredRun, run: &Path) -> Curves<'a> {
-        // What a search went through at many rates is no curve of any.
+        // The windows of a search have many rates, so they give no curve.
         let rates = kept.header.plan.rates();
         let points: Vec<Option<String>> =
             rates.map(|(_, rate)| (rate != Rate::Searched).then(|| rate.label())).collect();
@@ -69,7 +69,7 @@ impl<'a> Curves<'a> {
         curves
     }
 
-    /// The curves of rows with figures under one load.
+    /// The curves of the rows with figures under one load.
     fn steps<'r>(&self, report: &'r Report, load: &str) -> Vec<Percentile<'r>> {
         let measured = report.rows.iter().filter(|row| row.state == State::Measured);
         let found = measured.filter_map(|row| {
@@ -93,7 +93,7 @@ impl<'a> Curves<'a> {
     }
 }
 
-/// Its path within the folder.
+/// The path within the folder.
 fn file(run: &Path, row: &str, block: usize, point: Option<&str>) -> String {
     let path = histogram_path(run, row, block, point);
     path.strip_prefix(run).unwrap_or(&path).display().to_string()
@@ -107,10 +107,10 @@ fn read(path: &Path) -> Result<Histogram, String> {
     Histogram::deserialize(&bytes).map_err(|error| error.to_string())
 }
 
-/// 0, 10%, .. 90%, then 95%, 99%, 99.5%, 99.9% and so on, as far as this number of answers support.
+/// 0, 10%, .. 90%, then 95%, 99%, 99.5%, 99.9% and so on, as far as this number of answers allows.
 fn percentiles(count: u64) -> Vec<f64> {
     let tenths = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9];
-    // As quotients, which are the nearest numbers to 0.95 and 0.99; a difference from 1 is not.
+    // As quotients, which give the closest floats to 0.95 and 0.99; a difference from 1 does not.
     let nines = (2..=9).flat_map(|nines| {
         let power = 10_f64.powi(nines);
         [(power - 5.0) / power, (power - 1.0) / power]

@@ -1,4 +1,4 @@
-//! What a run of several loads tells besides the table of its first one: a curve over connections, and a table for each other load.
+//! A run with several loads: a curve over connections, and a table for each load other than the first.
 
 use tare_analysis::{
     interleaved::{RowReport, State},
@@ -29,7 +29,7 @@ struct UnderLoad<'a> {
     to_first: ToFirst,
 }
 
-/// Adds what is reported of several loads to the document of the first one; nothing if there is one.
+/// Adds the sections about several loads to the document of the first one; nothing for a single load.
 pub(crate) fn enter(document: &mut Document, loads: &[AtLoad], kept: &StoredRun) {
     let [first, others @ ..] = loads else { return };
     if others.is_empty() {
@@ -56,7 +56,7 @@ pub(crate) fn enter(document: &mut Document, loads: &[AtLoad], kept: &StoredRun)
     document.sections.extend(others.iter().flat_map(|at| behind(at, kept)));
 }
 
-/// An answer that the first of several loads gave.
+/// The answer with a mention of its load, which is the first of several.
 pub(crate) fn answer_at(loads: &[AtLoad], answer: &str) -> String {
     match loads {
         [first, _, ..] => format!("At {}: {answer}", first.load.label()),
@@ -64,7 +64,6 @@ pub(crate) fn answer_at(loads: &[AtLoad], answer: &str) -> String {
     }
 }
 
-/// What the table of another load is made of.
 fn behind(at: &AtLoad, kept: &StoredRun) -> impl Iterator<Item = Section> {
     let kept = kept.at_load(at.place);
     let sections = [slices::section(&kept, &at.report), validity::section(&kept, &at.report)];
@@ -76,7 +75,7 @@ fn suffix(at: &AtLoad) -> String {
     format!("-{}", at.load.connections)
 }
 
-/// With the load in its heading, and in its name.
+/// Adds the load to the heading and the id of a section.
 fn of_load(section: Section, at: &AtLoad, suffix: &str) -> Section {
     let title = format!("{}, {}", section.title, at.load.label());
     Section { id: section.id + suffix, title, ..section }
@@ -121,7 +120,7 @@ fn columns<'a>(reference: &'a str, first: usize) -> Columns<'a, UnderLoad<'a>> {
         .facet("state", "state", |at| state(at.row.verdict()))
 }
 
-/// How a service changes as connections are added: related to itself, and not to the reference, which changes too.
+/// The change of a service as connections are added. Not relative to the reference, which changes too.
 fn to_first<'a>(first: usize) -> Columns<'a, UnderLoad<'a>> {
     let help = |metric: &str| {
         format!(
@@ -136,7 +135,7 @@ fn to_first<'a>(first: usize) -> Columns<'a, UnderLoad<'a>> {
         .help(&help("CPU per request"))
 }
 
-/// A line for each service.
+/// One line per service.
 fn charts(points: &[UnderLoad], reference: &str) -> Vec<Chart> {
     let line = |key: &str, title: &str, unit: Unit, figure: &dyn Fn(&RowReport) -> Option<f64>| {
         let measured = points.iter().filter(|at| at.row.state == State::Measured);

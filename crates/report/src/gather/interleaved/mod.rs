@@ -1,4 +1,4 @@
-//! A run of slices in blocks: ranks of services, and what they are made of. A file for each section, or for a few of a kind.
+//! A run of slices in blocks: ranks of services, and their basis. Each section, or a few, have a file.
 
 mod added;
 mod agents;
@@ -41,7 +41,6 @@ use super::{
 };
 use crate::document::{Document, Fact, Kind, Section, Status};
 
-/// What is reported of a run, and of each of its loads.
 pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Document {
     let (first, report) = (kept.at_load(0), &loads[0].report);
     let mut document = Document {
@@ -53,7 +52,7 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
     loads::enter(&mut document, loads, kept);
     let added = added_costs(&first, report);
     let of_protocols = added::answer(&added, &first).map(|said| loads::answer_at(loads, &said));
-    // Behind the ranks: where a run has several protocols, it is what was asked.
+    // After the ranks: in a run with several protocols these are the question.
     let behind_ranks = document.sections.len().min(1);
     document.sections.splice(behind_ranks..behind_ranks, added::section(added, &loads[0], loads.len() > 1));
     let scalings = scalings(&first, report);
@@ -98,8 +97,8 @@ fn sections(kept: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
 
 const MISSING_LEAD: &str = "What a run of this kind may tell, and why this one does not.";
 
-/// The sections that have a table, and one that names the others: a run of an older tare, or one that was asked for little, would
-/// have a heading and a sentence for each. What is damaged stays where it is looked for.
+/// The sections with a table, and one section that lists the others: a run of an older tare, or a small one,
+/// would have a heading and a sentence for each. Damaged sections stay in their places.
 fn gathered(sections: Vec<Section>) -> Vec<Section> {
     let is_shown = |section: &Section| section.table.is_some() || !section.damage.is_empty();
     let (mut shown, missing): (Vec<Section>, Vec<Section>) = sections.into_iter().partition(is_shown);
@@ -152,7 +151,7 @@ fn of_footprint(report: &Report, run: &Path) -> Section {
     }
 }
 
-/// For the head of the page.
+/// The facts for the head of the page.
 fn facts(kept: &StoredRun, report: &Report, about: Option<&About>) -> Vec<Fact> {
     let plan = &kept.header.plan;
     let how = Status::of(report.ending, kept.in_progress).text();
@@ -182,7 +181,7 @@ fn reference(plan: &Plan) -> String {
     }
 }
 
-/// As far as a plan says: not what was compared, nor what was searched for.
+/// The command as far as the plan determines it, without compared versions and searched services.
 fn words_of(plan: &Plan) -> Option<Vec<String>> {
     if matches!(plan.until, Until::Gate(_) | Until::Search(_)) {
         return None;

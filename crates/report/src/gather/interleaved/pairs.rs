@@ -1,4 +1,4 @@
-//! Any two services: what a page answers when it is asked for a pair.
+//! Pairs of services: the data for a page that compares any two.
 
 use tare_analysis::{
     estimate::Estimate,
@@ -16,7 +16,7 @@ const LEAD: &str = "What the first of two services is of the second, paired by t
                     is of its pair alone. Two ranked services are separated with all ranked pairs allowed for; a reference and \
                     another service as a pair alone.";
 
-/// The pairs of the main table's load; absent if there are no two services with figures.
+/// The pairs of the main table's load; `None` without two services with figures.
 pub(super) fn section(first: &StoredRun, at: &AtLoad, has_others: bool) -> Option<Section> {
     let pairs = pair_ratios(first, &at.report);
     if pairs.is_empty() {
@@ -31,7 +31,7 @@ pub(super) fn section(first: &StoredRun, at: &AtLoad, has_others: bool) -> Optio
     })
 }
 
-/// Thousands of rows, of which a reader sees three digits.
+/// Rounded, because there are thousands of rows, and a reader sees three digits.
 fn brief(estimate: Option<Estimate>) -> Option<Estimate> {
     let Estimate { value, low, high, .. } = estimate?;
     let [low, high] = [low, high].map(|end| end.map(four_digits));

@@ -1,5 +1,5 @@
-//! Where the CPU time of a request goes, if a service works with something: the service in user mode and in the kernel, and what it
-//! works with.
+//! The parts of a request's CPU time, if services use a backing service: the service in user mode and in the
+//! kernel, and the backing service.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::{
     gather::{columns::Columns, words::span},
 };
 
-/// What its column is called, and what its part is of a request.
+/// The title of the column, and the description of the part.
 fn words(kind: BackingKind) -> [&'static str; 2] {
     match kind {
         BackingKind::Database => ["database", "the database's part is what PostgreSQL did for it"],
@@ -28,15 +28,15 @@ fn words(kind: BackingKind) -> [&'static str; 2] {
     }
 }
 
-/// What the services of a run work with; absent if that is nothing. A contract has it for all of them.
+/// The backing service of a run; `None` without one. The contract determines it for all services.
 pub(crate) fn kind(report: &Report) -> Option<BackingKind> {
     report.rows.iter().find_map(|row| Some(row.backing.as_ref()?.kind))
 }
 
-/// A row with valid figures, and what they are.
+/// A row with its valid costs.
 type Parts<'a> = (&'a RowReport, &'a BackingCost);
 
-/// Absent in a run whose services work with nothing.
+/// `None` for a run without a backing service.
 pub(super) fn section(report: &Report) -> Option<Section> {
     let [name, of_it] = words(kind(report)?);
     let measured = report.rows.iter().filter(|row| row.state == State::Measured);
@@ -50,14 +50,14 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     Some(notes.into_iter().fold(Section { charts: chart.into_iter().collect(), ..section }, Section::note))
 }
 
-/// Databases of other versions or settings are other experiments.
+/// Notes on versions and settings of the database: other ones make another experiment.
 fn settings(rows: &[Parts]) -> Vec<String> {
     let said = rows.iter().flat_map(|(_, backing)| backing.settings.iter());
     let each: BTreeSet<&String> = said.collect();
     each.into_iter().map(|said| format!("the database: {said}")).collect()
 }
 
-/// How exact the split by mode is.
+/// The precision of the split by mode.
 fn resolution(rows: &[Parts]) -> Option<String> {
     let splits =
         rows.iter().filter_map(|(row, backing)| Some((row.label.as_str(), backing.kernel?.resolution)));
@@ -76,7 +76,7 @@ fn chart(name: &str, rows: &[Parts]) -> Option<Chart> {
     let [total, backing] = [span(Unit::Nanoseconds, totals)?, span(Unit::Nanoseconds, backing)?];
     let alt =
         format!("CPU time of a request, service and {name} together: {total}; {name} alone: {backing}.");
-    // A service whose modes are not known is one part.
+    // A service with unknown modes is one part.
     let split = ["service_user_ns", "service_kernel_ns"];
     let is_split = |(row, _): &&Parts| row.cpu_ns_by_mode().is_some();
     let some = |is: bool, keys: &[&'static str]| if is { keys.to_vec() } else { Vec::new() };
@@ -118,7 +118,7 @@ fn columns<'a>(name: &str) -> Columns<'a, Parts<'a>> {
         .count("blocks", "blocks", |(row, _)| row.blocks)
 }
 
-/// CPU time of what a row works with.
+/// The CPU time of the backing service of a row.
 fn backing<'a, T: 'a>(name: &str, of: impl Fn(&T) -> Option<&'a BackingCost> + Clone + 'a) -> Columns<'a, T> {
     Columns::new()
         .estimate(Unit::Nanoseconds, "backing_cpu_ns_per_request", &format!("{name} CPU"), move |thing| {
@@ -127,7 +127,7 @@ fn backing<'a, T: 'a>(name: &str, of: impl Fn(&T) -> Option<&'a BackingCost> + C
         .help("CPU time of what the service works with for each answer; the mean of the blocks, with a 95% interval")
 }
 
-/// The same in the main table; no column in a run whose services work with nothing.
+/// The same for the main table; no column for a run without a backing service.
 pub(crate) fn in_main_table<'a, T: 'a>(
     report: &Report,
     row: impl Fn(&T) -> &'a RowReport + Clone + 'a,
@@ -139,7 +139,7 @@ pub(crate) fn in_main_table<'a, T: 'a>(
     columns.unwrap_or_else(Columns::new)
 }
 
-/// At a rate that is equal for all.
+/// The cost at a rate that is the same for all.
 pub(super) fn at_rate<'a, T: 'a>(
     report: &Report,
     value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
@@ -152,7 +152,7 @@ pub(super) fn at_rate<'a, T: 'a>(
     columns.unwrap_or_else(Columns::new)
 }
 
-/// How busy the CPUs were that a service shares with what it works with.
+/// How busy the CPUs shared by a service and its backing service were.
 pub(super) fn busy<'a, T: 'a>(report: &Report, row: impl Fn(&T) -> &'a RowReport + 'a) -> Columns<'a, T> {
     let columns = kind(report).map(|kind| {
         let title = format!("service + {}", words(kind)[0]);
@@ -211,7 +211,7 @@ mod tests {
         assert!(section.title.ends_with("service and upstream") && !section.lead.contains("PostgreSQL"));
     }
 
-    /// Of a service whose modes are not known the whole is one part of its bar, so that none is too short.
+    /// If the modes of a service are unknown, the whole is one part of its bar, so that no bar is too short.
     #[test]
     fn a_service_without_modes_is_one_part() {
         let of = |row: Option<usize>| {

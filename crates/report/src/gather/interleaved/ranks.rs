@@ -1,4 +1,4 @@
-//! The main table: every row that was asked for, those without figures with their reason.
+//! The main table: every requested row; those without figures have their reason.
 
 use tare_analysis::interleaved::{Report, Role, RowReport, State, Twin};
 use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
@@ -15,11 +15,11 @@ use crate::{
     },
 };
 
-/// A row of the report, and what was planned of it.
+/// A row of the report, with its plan.
 struct RankedRow<'a> {
     report: &'a RowReport,
     planned: Option<&'a PlannedRow>,
-    /// Not separated from the row that is ranked after it.
+    /// Whether it is not separated from the next row.
     is_tied_to_next: Option<bool>,
 }
 
@@ -33,7 +33,7 @@ const UNRANKED_LEAD: &str = "One row per service, in the order of what was measu
 
 const ALONE_LEAD: &str = "One row per service.";
 
-/// Heading, lead and caption: of ranks only if they are known.
+/// Heading, lead and caption; they mention ranks only if these are known.
 fn heading(report: &Report) -> [&'static str; 3] {
     match &report.ranks {
         Some(ranks) if ranks.are_known() => match report.rows.iter().any(|row| row.role == Role::Reference) {
@@ -76,7 +76,7 @@ pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
     report.twin.as_ref().and_then(seen_by).into_iter().fold(section, Section::note)
 }
 
-/// The columns of a table for a pull request: ratios where there are some, else the figures that they would be of.
+/// The columns of a table for a pull request: ratios if there are some, else the figures themselves.
 fn digest(report: &Report) -> [&'static str; 6] {
     let of_any = |figure: fn(&RowReport) -> bool| report.rows.iter().any(figure);
     [
@@ -89,7 +89,7 @@ fn digest(report: &Report) -> [&'static str; 6] {
     ]
 }
 
-/// What the run could have seen, by what it saw of the reference under its second name.
+/// The sensitivity of the run, from its measurement of the reference's twin.
 fn seen_by(twin: &Twin) -> Option<String> {
     let by = match twin.by {
         Metric::Throughput => "throughput",
@@ -134,7 +134,7 @@ fn ranks([best, worst]: [usize; 2]) -> String {
     if best == worst { best.to_string() } else { format!("{best}-{worst}") }
 }
 
-/// What rows are filtered by. Few read licence and contract there, so they are in the data only.
+/// The columns for filters. Licence and contract are rarely read, so they are in the data only.
 fn facets<'a>(contract: &'a str) -> Columns<'a, RankedRow<'a>> {
     Columns::new()
         .facet("language", "language", |row: &RankedRow| known(&row.report.language))
@@ -148,7 +148,7 @@ fn facets<'a>(contract: &'a str) -> Columns<'a, RankedRow<'a>> {
         .hidden()
 }
 
-/// Of a service that is known by its command alone this is not known.
+/// The text, unless it is unknown, as for a service given by its command.
 fn known(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
@@ -232,7 +232,7 @@ fn warnings(row: &RowReport) -> Option<String> {
     joined(of_latency.chain(&row.findings))
 }
 
-/// What a request costs first, then throughput: ratios, or figures of their own if nothing is related to a reference.
+/// Charts of the cost per request and of the throughput: ratios, or absolute figures without a reference.
 fn charts(report: &Report) -> impl Iterator<Item = Chart> {
     let reference = report.reference.as_str();
     let cost = bars(
@@ -250,7 +250,7 @@ fn charts(report: &Report) -> impl Iterator<Item = Chart> {
     [cost, throughput].into_iter().flatten()
 }
 
-/// A column of the table: its key, its unit, and its value of a row.
+/// A column of the table: its key, its unit, and its value in a row.
 type Figure<'a> = (&'static str, Unit, &'a dyn Fn(&RowReport) -> Option<f64>);
 
 fn bars(report: &Report, title: &str, ratio: Figure<'_>, own: Figure<'_>) -> Option<Chart> {

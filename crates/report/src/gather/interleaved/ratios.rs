@@ -1,4 +1,4 @@
-//! Throughput and CPU per request, each with its ratio to the reference: columns of every table that has them.
+//! Throughput and CPU per request, each with its ratio to the reference, for every table that has them.
 
 use tare_analysis::{estimate::Estimate, interleaved::RowReport};
 
@@ -7,7 +7,7 @@ use crate::{
     gather::columns::Columns,
 };
 
-/// Related to the reference, which is 1 without an interval.
+/// The ratio to the reference, which itself is 1 without an interval.
 pub(crate) fn throughput_ratio(row: &RowReport, reference: &str) -> Option<Estimate> {
     row.ratio.or_else(|| row.times_throughput(reference).map(Estimate::known))
 }
@@ -16,12 +16,12 @@ pub(crate) fn cpu_ratio(row: &RowReport, reference: &str) -> Option<Estimate> {
     row.cpu_ratio.or_else(|| row.times_cpu(reference).map(Estimate::known))
 }
 
-/// A level with this priority, whose interval stands beside it where there is room.
+/// A column with this priority, whose interval is shown beside it if there is room.
 pub(crate) fn beside(column: Column, priority: u8) -> Column {
     column.priority(priority).interval_priority(LAST)
 }
 
-/// Requests a second, and then the ratio.
+/// Requests per second, and their ratio.
 pub(crate) fn throughput<'a, T>(
     row: impl Fn(&T) -> &'a RowReport + Copy + 'a,
     reference: &'a str,
@@ -47,7 +47,7 @@ pub(crate) fn throughput<'a, T>(
         .help("the ratio if the CPUs of both had been busy all the time, by how busy they were; it has no interval")
 }
 
-/// CPU time for each answer, and then the ratio.
+/// CPU time per answer, and its ratio.
 pub(crate) fn cpu<'a, T>(
     row: impl Fn(&T) -> &'a RowReport + Copy + 'a,
     reference: &'a str,
@@ -61,7 +61,8 @@ pub(crate) fn cpu<'a, T>(
         .help("CPU time of the service's processes for each answer; the mean of the blocks, with a 95% interval")
 }
 
-/// The ratio of the cost at the first rate that is the same for all. A section of its own shows it; here it is in the data.
+/// The ratio of the cost at the first rate that is the same for all. It is in the data only, because a
+/// section of its own shows it.
 pub(crate) fn cpu_at_rate<'a, T>(row: impl Fn(&T) -> &'a RowReport + Copy + 'a) -> Columns<'a, T> {
     Columns::new()
         .estimate(Unit::Times, "cpu_ratio_at_rate", "CPU at equal rate", move |of| {

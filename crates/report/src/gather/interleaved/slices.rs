@@ -1,4 +1,4 @@
-//! The slices in the order of time: what was measured, and what of it was left out.
+//! The slices in order of time, including dropped ones.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +19,13 @@ use crate::{
 const LEAD: &str = "Every slice in the order of time. In a round each service has one slice; a round in which the machine did \
                     something else is left out for all of them, and drawn apart.";
 
-/// The load of slices in a closed loop, as in the curves of latency.
+/// The load of closed-loop slices, named as in the curves of latency.
 pub(crate) const CLOSED: &str = "closed loop";
 
-/// Series that are drawn at first: more lines cross too often to be followed.
+/// The number of series that are drawn at first: more lines cross too often.
 const FIRST: usize = 4;
 
-/// A slice, and when its block began.
+/// A slice, with the start of its block.
 struct TimedSlice<'a> {
     classified: ClassifiedSlice<'a>,
     label: &'a str,
@@ -54,7 +54,7 @@ pub(crate) fn section<'a>(kept: &'a StoredRun, report: &Report) -> Section {
     let mut entries: Vec<TimedSlice> = slices(kept).into_iter().map(timed).collect();
     let places = report.rows.iter().enumerate().map(|(place, row)| (row.label.as_str(), place));
     let places: BTreeMap<&str, usize> = places.collect();
-    // The twin has no place.
+    // The twin has no rank.
     entries.sort_by_key(|entry| places.get(entry.label).copied().unwrap_or(usize::MAX));
     if entries.is_empty() {
         return Section::without("slices", "Slices", LEAD).note("no slice was measured");
@@ -71,7 +71,7 @@ fn load(plan: &Plan, point: usize) -> String {
     }
 }
 
-/// When each block began, if that was kept: an older run has no such times.
+/// When each block began, if that was stored; older runs did not store it.
 fn begins(records: &[Record]) -> BTreeMap<usize, u64> {
     let begins = records.iter().filter_map(|record| match record {
         Record::Block(block) => Some((block.block, block.elapsed_ns)),

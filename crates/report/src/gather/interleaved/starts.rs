@@ -1,4 +1,4 @@
-//! Of starts: how services warm up, how long they take to answer, what memory they need.
+//! Starts: warm-up, time to the first answer, and memory.
 
 use tare_analysis::{
     estimate::Estimate,
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// Series that are drawn at first.
+/// The number of series that are drawn at first.
 const FIRST: usize = 8;
 
 const WARM_UP_LEAD: &str = "A fresh process under load, before the first block: what a request costs, in windows of one length. A \
@@ -107,7 +107,7 @@ fn steadiness(pilots: &[(&str, &Pilot)]) -> String {
     }
 }
 
-/// A figure of each start or block of a row, and the row.
+/// A figure per start or block of a row, with the row.
 struct Spread<'a> {
     row: &'a RowReport,
     values: Vec<u64>,
@@ -115,16 +115,16 @@ struct Spread<'a> {
 
 /// A figure that each block or start of a service has.
 struct Measure {
-    /// Id, heading and lead of its section.
+    /// The id, heading and lead of its section.
     heads: [&'static str; 3],
     unit: Unit,
     key: &'static str,
     title: &'static str,
-    /// What there are several of: their column.
+    /// The unit of repetition, as the title of a column.
     of: &'static str,
     each: fn(&BlockFigures) -> Option<u64>,
     level: fn(&RowReport) -> Option<Estimate>,
-    /// Caption of the table, title of the chart, and what the chart shows.
+    /// The caption of the table, the title of the chart, and its description.
     words: [&'static str; 3],
     none: &'static str,
 }
@@ -151,7 +151,7 @@ impl Measure {
             .count(self.of, self.of, |spread| spread.values.len())
     }
 
-    /// A bar for each service, and what else is known of it.
+    /// A bar per service, and further figures.
     fn section<'a>(
         &self,
         kept: &StoredRun,

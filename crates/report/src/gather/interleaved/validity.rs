@@ -1,5 +1,5 @@
-//! Whether the figures mean what they say: what was left out, the generator's own share, counts that must agree, and the accounting
-//! of the CPUs' time.
+//! Whether the figures are valid: dropped slices, the generator's share, counts that must agree, and the
+//! accounting of CPU time.
 
 use tare_analysis::interleaved::{
     AdjacentPair, CpuAccounting, Report, RowReport,
@@ -21,7 +21,7 @@ const LEAD: &str = "Asked by thresholds that were fixed before there was a figur
                     are left out, with fewer than six rows together with their round. A row or a figure that is not the service's own \
                     has its reason.";
 
-/// What is known of a row's slices in closed loops.
+/// The data about a row's slices in closed loops.
 struct RowSlices<'a> {
     report: &'a RowReport,
     counted: usize,
@@ -114,7 +114,7 @@ fn shares<'a>(report: &Report) -> Columns<'a, RowSlices<'a>> {
         .help("a process waited for a CPU")
 }
 
-/// Little's law: rate x mean time is the number in flight, and a closed loop has as many as it has connections.
+/// Little's law: rate × mean time is the number in flight, in a closed loop the number of connections.
 fn flight<'a>(connections: usize) -> Columns<'a, RowSlices<'a>> {
     let by_law = move |found: InFlight| six_digits(found.law() / connections.max(1) as f64);
     Columns::new()
@@ -130,7 +130,7 @@ fn flight<'a>(connections: usize) -> Columns<'a, RowSlices<'a>> {
 const ACCOUNTING_LEAD: &str = "Where the time of the measured CPUs went, by three counts that know nothing of each other: the \
                           scheduler's clocks, the kernel's ticks, and the clock on the wall.";
 
-/// Where the CPUs' time went.
+/// The accounting of CPU time.
 pub(crate) fn accounting(report: &Report) -> Section {
     let Some(found) = &report.cpu_accounting else {
         return Section::without("cpu-accounting", "CPU accounting", ACCOUNTING_LEAD)
@@ -171,8 +171,8 @@ pub(crate) fn accounting(report: &Report) -> Section {
 const PAIRS_LEAD: &str = "Adjacent rows that are not separated. They are not shown to be equal: a difference of the given size \
                           or more is excluded, with 95% for all pairs of rows together.";
 
-/// Pairs that the data cannot tell apart, if there are any. Why there are no ranks, or that all are separated, stands below
-/// the main table.
+/// Pairs that the data cannot distinguish, if there are any. The main table has a note if there are no ranks,
+/// or if all are separated.
 pub(crate) fn pairs(report: &Report) -> Option<Section> {
     let ranks = report.ranks.as_ref().filter(|ranks| ranks.are_known() && !ranks.not_separated.is_empty())?;
     let columns = Columns::new()

@@ -1,4 +1,4 @@
-//! Versions of one service: what each costs, and where that changed.
+//! Versions of one service: the cost of each, and where it changed.
 
 use tare_analysis::{
     figures::percent,
@@ -16,7 +16,7 @@ const LEAD: &str = "Versions of one service, oldest first. All were measured in 
                     is a difference to the version before it that chance does not explain; of all changes that are shown \
                     together, one is wrong in at most 5% of runs.";
 
-/// Absent of a run that compares no versions.
+/// `None` for a run that compares no versions.
 pub(super) fn section(kept: &StoredRun) -> Option<Section> {
     let found = versions::compute(kept)?;
     let names = Names::of(&found);
@@ -40,7 +40,7 @@ pub(super) fn section(kept: &StoredRun) -> Option<Section> {
     Some(Section::new("versions", &title, LEAD, table).chart(chart.title("Against the first version")))
 }
 
-/// What versions are called: a command that all of them begin with is said once, in the title.
+/// The names of versions: the title has their common command.
 struct Names {
     common: usize,
 }
@@ -55,14 +55,14 @@ impl Names {
         Names { common: first.filter(is_common).map_or(0, |common| common.len()) }
     }
 
-    /// `@main~2` of `node server.js@main~2`.
+    /// The short name, such as `@main~2` for `node server.js@main~2`.
     fn short<'v>(&self, version: &'v Version) -> &'v str {
         version.label.get(self.common..).unwrap_or(&version.label)
     }
 }
 
-/// `CPU/request changed at shop@v3 (+8.1% (+6.9 .. +9.4%)), of 5 versions.` That no change is shown says something of a run alone
-/// that came to its end and has blocks enough.
+/// `CPU/request changed at shop@v3 (+8.1% (+6.9 .. +9.4%)), of 5 versions.` Only a complete run with enough
+/// blocks can say that no change is shown.
 pub(super) fn answer(kept: &StoredRun, status: Status) -> Option<String> {
     let found = versions::compute(kept)?;
     let (name, count) = (found.metric.name(), found.all.len());

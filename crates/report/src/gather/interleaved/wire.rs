@@ -1,4 +1,5 @@
-//! What services send for each request, to the byte: the body is the same by contract, the head is not, and its bytes are work.
+//! The bytes that services send for each request. The contract fixes the body but not the head, which is
+//! work.
 
 use std::path::Path;
 
@@ -52,7 +53,7 @@ fn chart(answers: &[Answer]) -> Chart {
     chart.title(&format!("Bytes of the head, {first}")).only("request", first)
 }
 
-/// Tens of bytes: KiB would be of no use.
+/// Tens of bytes, so they are not shown in KiB.
 fn columns<'a>() -> Columns<'a, Answer> {
     let value = |answer: &Answer, field: &str| answer.sent.field(field).map(|field| field.value.clone());
     Columns::new()

@@ -8,9 +8,9 @@ use tare_load::units::several;
 
 use crate::document::Unit;
 
-/// More rows than this make no sentence.
+/// The most rows in a sentence.
 const NAMED_MAX: usize = 4;
-/// Nor do more classes.
+/// The most classes in a sentence.
 const CLASSES_MAX: usize = 4;
 
 pub(super) fn answer(merged: &Merged) -> String {
@@ -47,7 +47,8 @@ pub(super) fn answer(merged: &Merged) -> String {
     answer
 }
 
-/// `axum has 64.1% of raw-socket's throughput (58.0 to 70.3%; aarch64 61.0%, x86_64 66.2%)`; the first names what it is of.
+/// `axum has 64.1% of raw-socket's throughput (58.0 to 70.3%; aarch64 61.0%, x86_64 66.2%)`; the first figure
+/// names its quantity.
 fn figure(row: &PooledRow, metric: RatioMetric, reference: Option<&str>) -> String {
     let ratio = row.of(metric);
     let of = reference.map_or(String::new(), |reference| format!(" of {reference}'s {}", metric.name()));
@@ -58,7 +59,7 @@ fn figure(row: &PooledRow, metric: RatioMetric, reference: Option<&str>) -> Stri
     format!("{} has {value}{of}{inside}", row.label)
 }
 
-/// Over machines; of one machine there is none.
+/// The interval over machines; `None` for one machine.
 fn interval(ratio: &PooledRatio) -> Option<String> {
     let (low, high) = ratio.all.mean()?.interval()?;
     let (digits, unit) = parts::percent(low);
@@ -66,7 +67,7 @@ fn interval(ratio: &PooledRatio) -> Option<String> {
     Some(format!("{low} to {}", percent(high)))
 }
 
-/// How many there are, if they are not all that count.
+/// The number of machines, if some do not count.
 fn machines(ratio: &PooledRatio) -> Option<String> {
     let (known, all) = (ratio.all.machines(), ratio.each.len());
     (known < all && known > 1).then(|| format!("on {known} of {all} machines"))

@@ -1,5 +1,5 @@
-//! A folder of bundles that were merged: `merge.json` marks it, and the runs are those below it, so that it can be copied with all
-//! that its report is made of.
+//! A folder of merged bundles. `merge.json` marks it, and its runs are below it, so that it can be copied
+//! with everything its report needs.
 
 use std::{io, path::Path};
 
@@ -8,13 +8,13 @@ use tare_analysis::machines::bundle::runs_in;
 use tare_bench::folder::{FORMAT, Header, read_header};
 use tare_host::whole;
 
-/// The name of the file that marks one.
+/// The name of the marking file.
 pub const NAME: &str = "merge.json";
 
-/// What it holds.
+/// The content of that file.
 #[derive(Debug, Serialize, Deserialize)]
 struct MergeHead {
-    /// The format of run folders that it was written with.
+    /// The format version of the run folders.
     format: String,
     title: String,
 }
@@ -33,7 +33,7 @@ pub fn mark(folder: &Path, title: &str) -> io::Result<()> {
     whole::write(&folder.join(NAME), serde_json::to_string_pretty(&head)? + "\n")
 }
 
-/// The head of the first run in it, which is that of all but for machine and seed.
+/// The head of its first run, which all runs share except for machine and seed.
 pub(crate) fn header(folder: &Path) -> Option<Header> {
     runs_in(folder).iter().find_map(|run| read_header(run).ok())
 }

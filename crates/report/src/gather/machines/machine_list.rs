@@ -1,4 +1,4 @@
-//! What was merged: machines, runs, what is left out and why, and what the runs have in common.
+//! The merged machines and runs, what is left out and why, and the common properties of the runs.
 
 use tare_analysis::{
     figures::percent,
@@ -11,7 +11,6 @@ use crate::{
     gather::columns::Columns,
 };
 
-/// What each machine is.
 pub(super) fn machines(merged: &Merged) -> Section {
     let columns = Columns::new()
         .text("machine", "Machine", |machine: &&Machine| machine.name.clone())
@@ -61,7 +60,7 @@ fn some(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// What has no part in any figure, and why.
+/// The runs and rows that are in no figure, with their reasons.
 pub(super) fn left_out(merged: &Merged) -> Section {
     let lead = "A machine that disagrees with itself has no part in any figure: its twin differs, its run is not whole or not valid, or \
                 `tare selftest` failed there.";
@@ -78,7 +77,7 @@ pub(super) fn left_out(merged: &Merged) -> Section {
     Section::new(id, title, lead, columns.table("What is left out", &merged.left_out)).brief()
 }
 
-/// Each run, wherever its folder lies.
+/// Each run, wherever its folder is.
 pub(super) fn runs(merged: &Merged) -> Section {
     let machine = |run: &MergedRun| merged.machines[run.machine].name.clone();
     let counts = |run: &MergedRun| {
@@ -104,7 +103,7 @@ pub(super) fn runs(merged: &Merged) -> Section {
     Section::new("runs", "Runs", lead, columns.table("Runs", &merged.runs))
 }
 
-/// What was asked of the runs before anything was pooled.
+/// The checks of the runs before pooling.
 pub(super) fn agreement(merged: &Merged) -> Section {
     let means = |one: &Difference| match one.weight {
         Weight::Forbids => "refused".to_owned(),

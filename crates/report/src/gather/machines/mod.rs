@@ -1,8 +1,8 @@
-//! Runs of one experiment on several machines: what each service is of the reference over all of them. Figures are
-//! `tare-analysis`'s; this lays them out.
+//! Runs of one experiment on several machines: the ratio of each service to the reference, pooled over
+//! machines. `tare-analysis` computes the figures; this module lays them out.
 //!
-//! Nothing of a document depends on where a run lies or in which order runs came, so that the same runs give the same bytes on any
-//! machine.
+//! A document does not depend on the places and the order of the runs, so that the same runs give the same
+//! bytes on any machine.
 
 mod answer;
 pub mod folder;
@@ -25,7 +25,7 @@ use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
 /// Run folders, and folders of bundles, in one document.
 ///
 /// # Errors
-/// If there is no run, they are not of one experiment, or two contents have one id.
+/// If there is no run, they belong to different experiments, or two different runs have one id.
 pub fn machines(places: &[PathBuf]) -> Result<Document, MergeError> {
     let FoundBundles { bundles, left_out } = FoundBundles::read(places);
     if bundles.is_empty() {
@@ -34,7 +34,7 @@ pub fn machines(places: &[PathBuf]) -> Result<Document, MergeError> {
     Ok(document(&Merged::of(bundles)?, left_out))
 }
 
-/// What runs that were merged say; `unread` is why others are not among them, a sentence each.
+/// The document of merged runs; `unread` has the reasons why others are not included, a sentence each.
 pub fn document(merged: &Merged, unread: Vec<String>) -> Document {
     let plan = merged.runs[0].run.plan();
     let count = merged.counted().count();
@@ -76,7 +76,7 @@ fn sections(merged: &Merged) -> Vec<Section> {
     sections
 }
 
-/// Whether there is a statement over machines at all.
+/// Whether there is a result over machines at all.
 fn check(merged: &Merged) -> Check {
     let (count, all) = (merged.counted().count(), merged.machines.len());
     let verdict = match count {
@@ -92,7 +92,7 @@ fn check(merged: &Merged) -> Check {
     Check::new("machines", verdict, text)
 }
 
-/// What makes a statement over machines doubtful as a whole.
+/// Reasons to distrust all results over machines.
 fn cautions(merged: &Merged) -> Vec<String> {
     match merged.counted().count() {
         0 => vec!["every machine is left out: there is no figure".to_owned()],
@@ -145,7 +145,7 @@ fn notes(merged: &Merged) -> Vec<String> {
     notes
 }
 
-/// What machines may differ in without a word: the list of machines has it.
+/// Differences between machines that need no note, because the list of machines has them.
 const OF_MACHINES: [&str; 4] = ["kernel release", "system", "governor", "system settings"];
 
 fn copies(count: usize) -> String {

@@ -1,4 +1,4 @@
-//! What each service is of the reference: over all machines, on each of them, and within each class.
+//! The ratio of each service to the reference: over all machines, on each of them, and within each class.
 
 use tare_analysis::{
     estimate::Estimate,
@@ -17,13 +17,13 @@ use crate::{
 pub(super) const METRICS: [(RatioMetric, &str, &str); 2] =
     [(RatioMetric::Throughput, "throughput", "Throughput"), (RatioMetric::Cpu, "cpu", "CPU/request")];
 
-/// More charts than this make no page.
+/// The most charts on a page.
 const CHARTS_MAX: usize = 12;
 
-/// More classes than this have no columns in the main table; their section has them.
+/// With more classes, the main table has no columns for them; their section has.
 const CLASSES_MAX: usize = 6;
 
-/// The main table: a row for each service.
+/// The main table: one row per service.
 pub(super) fn pooled(merged: &Merged, load: &PooledLoad) -> Section {
     let mut columns = Columns::new().text("row", "Service", |row: &&PooledRow| row.label.clone());
     for (metric, key, title) in METRICS {
@@ -51,11 +51,10 @@ pub(super) fn pooled(merged: &Merged, load: &PooledLoad) -> Section {
         .brief()
 }
 
-/// The columns of a metric.
 fn over<'a>(merged: &Merged, metric: RatioMetric, key: &str, title: &str) -> Columns<'a, &'a PooledRow> {
     let all = move |row: &&PooledRow| row.of(metric).all.clone();
     let shown = move |row: &&PooledRow| {
-        // Of one machine it is that machine's figure, without an interval of others.
+        // With one machine it is that machine's figure, without an interval over machines.
         all(row).mean().or_else(|| all(row).figure().map(|found| Estimate::known(found.value)))
     };
     let is_main = metric == RatioMetric::Throughput;
@@ -91,7 +90,7 @@ fn over<'a>(merged: &Merged, metric: RatioMetric, key: &str, title: &str) -> Col
     columns
 }
 
-/// Of both metrics.
+/// The worse agreement of both metrics.
 fn worst(row: &PooledRow) -> Agreement {
     let [throughput, cpu] = [row.throughput.agreement, row.cpu.agreement];
     match (throughput, cpu) {
@@ -119,7 +118,7 @@ fn reason(row: &PooledRow) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// A line of a forest: a machine, a class, or all machines.
+/// A line of a forest plot: a machine, a class, or all machines.
 struct ForestLine<'a> {
     row: &'a PooledRow,
     who: String,
@@ -132,11 +131,11 @@ struct ForestLine<'a> {
 struct ForestFigure {
     estimate: Estimate,
     prediction: Option<[f64; 2]>,
-    /// Blocks of a machine, machines of a class.
+    /// The number of blocks of a machine, or of machines in a class.
     n: usize,
 }
 
-/// What each machine says by itself, and all of them below: a forest for each service.
+/// The figures of each machine, and below them the pooled one: a forest plot per service.
 pub(super) fn each(merged: &Merged, load: &PooledLoad) -> Section {
     let lines = load.rows.iter().flat_map(|row| forest(merged, row));
     let mut columns = Columns::new()
@@ -209,12 +208,12 @@ fn of_ratio(ratio: &MachineRatio) -> ForestFigure {
     ForestFigure { estimate: ratio.estimate(), prediction: None, n: ratio.blocks() }
 }
 
-/// Of more than one machine.
+/// The mean over more than one machine.
 fn of_mean(of: &OverMachines) -> Option<ForestFigure> {
     Some(ForestFigure { estimate: of.mean()?, prediction: of.prediction(), n: of.machines() })
 }
 
-/// A forest for each service; of those with throughput by that, as the answer is.
+/// A forest plot per service; by throughput if that is the metric of the answer.
 fn charts(load: &PooledLoad, table: &Table) -> Vec<Chart> {
     let has = |metric: RatioMetric| load.rows.iter().any(|row| row.of(metric).all.figure().is_some());
     let known = METRICS.into_iter().find(|(metric, ..)| has(*metric));
@@ -237,7 +236,7 @@ fn charts(load: &PooledLoad, table: &Table) -> Vec<Chart> {
     if table.rows.is_empty() { Vec::new() } else { rows.take(CHARTS_MAX).map(chart).collect() }
 }
 
-/// The mean of each class of machines; absent if there is one class.
+/// The mean of each class of machines; `None` for one class.
 pub(super) fn classes(merged: &Merged, load: &PooledLoad) -> Option<Section> {
     if merged.classes().len() < 2 {
         return None;

@@ -1,4 +1,4 @@
-//! Whether and how much machines differ, and what one machine alone decides.
+//! Whether and how much machines differ, and the influence of each single machine.
 
 use tare_analysis::{
     estimate::Estimate,
@@ -12,7 +12,7 @@ use crate::{
     gather::columns::{Columns, four_digits},
 };
 
-/// A service by a metric.
+/// A service and a metric.
 struct SpreadLine<'a> {
     row: &'a PooledRow,
     ratio: &'a PooledRatio,
@@ -23,7 +23,7 @@ fn lines(load: &PooledLoad) -> impl Iterator<Item = SpreadLine<'_>> {
     load.rows.iter().flat_map(of)
 }
 
-/// Absent if there are not two machines.
+/// `None` with fewer than two machines.
 pub(super) fn heterogeneity(merged: &Merged, load: &PooledLoad) -> Option<Section> {
     if merged.counted().count() < 2 {
         return None;
@@ -70,7 +70,6 @@ pub(super) fn heterogeneity(merged: &Merged, load: &PooledLoad) -> Option<Sectio
     Some(Section::new("heterogeneity", "How machines differ", lead, table))
 }
 
-/// A p-value as people read it.
 fn p(value: f64) -> String {
     if value < 0.0001 { "< 0.0001".to_owned() } else { format!("{value:.4}") }
 }
@@ -84,7 +83,7 @@ struct OmittedLine {
     all: f64,
 }
 
-/// Absent if there are not three machines.
+/// `None` with fewer than three machines.
 pub(super) fn without(merged: &Merged, load: &PooledLoad) -> Option<Section> {
     let of_line = |line: SpreadLine<'_>| {
         let (row, metric) = (line.row.label.clone(), line.ratio.metric.metric());

@@ -1,4 +1,4 @@
-//! Simulated machines, laid out.
+//! Documents of simulated machines.
 
 use std::path::{Path, PathBuf};
 
@@ -98,7 +98,7 @@ fn every_form_of_it_can_be_written_and_fits_the_schema() {
     assert!(csv::csv(&document).len() >= 8);
     let page = html::html(&document).unwrap();
     assert!(page.contains("axum") && page.contains("mean of all machines"));
-    // A chart names columns that there are.
+    // The columns that a chart names exist.
     for section in &document.sections {
         for chart in &section.charts {
             let table = section.table.as_ref().unwrap();
@@ -113,7 +113,6 @@ fn every_form_of_it_can_be_written_and_fits_the_schema() {
 
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// Run folders in this folder, and their paths.
 fn stored(folder: &Path, runs: &[Simulated]) -> Vec<PathBuf> {
     let path = |run: &Simulated| {
         let path = folder.join(format!("{}-{}", run.machine, run.seed));
@@ -123,8 +122,7 @@ fn stored(folder: &Path, runs: &[Simulated]) -> Vec<PathBuf> {
     runs.iter().map(path).collect()
 }
 
-/// One experiment by three seeds: on three machines, whose bundles arrive in any order and lie anywhere, and read where all of them
-/// are.
+/// One experiment with three seeds on three machines. Order and place of the bundles do not matter.
 #[test]
 fn merged_is_the_same_to_the_last_digit_in_any_order_of_arrival_and_anywhere() {
     let runs = [
@@ -140,13 +138,13 @@ fn merged_is_the_same_to_the_last_digit_in_any_order_of_arrival_and_anywhere() {
         let places = order.map(|place| places[place].clone());
         assert_eq!(json::json(&machines(&places).unwrap()), first, "{order:?}");
     }
-    // In folders of their own, as jobs hand them in, and as one folder of all.
+    // Each bundle in a folder of its own, as jobs deliver them, and all in one folder.
     let elsewhere = tempfile::tempdir().unwrap();
     for (place, run) in runs.iter().enumerate() {
         fixture::write(&run.stored(), &elsewhere.path().join(format!("job-{}/run", 9 - place))).unwrap();
     }
     assert_eq!(json::json(&machines(&[elsewhere.path().to_owned()]).unwrap()), first);
-    // And what was there already changes no figure.
+    // Adding a known run again changes no figure.
     let again = machines(&[elsewhere.path().to_owned(), places[0].clone()]).unwrap();
     assert_eq!(json::json(&Document { notes: machines(&places).unwrap().notes, ..again }), first);
 }

@@ -1,4 +1,4 @@
-//! The answer of a published experiment: what was found of the frameworks, and how the claims fared.
+//! The answer of a published experiment: the result for the frameworks, and the outcomes of the claims.
 
 use std::collections::BTreeSet;
 
@@ -30,8 +30,8 @@ fn claims(run: &Experiment) -> Option<String> {
     tally(&run.report.claims, run.report.scale).map(|tally| tally + ".")
 }
 
-/// `Of 5 published claims 2 hold in direction only, 2 do not hold, and 1 is inconclusive, at scale 0.6`; absent if there is none.
-/// What has weak evidence only is said to be neither.
+/// `Of 5 published claims 2 hold in direction only, 2 do not hold, and 1 is inconclusive, at scale 0.6`;
+/// `None` without claims. Claims with only weak evidence count as neither.
 pub(crate) fn tally<'a>(claims: impl IntoIterator<Item = &'a ClaimReport>, scale: f64) -> Option<String> {
     let claims: Vec<(ClaimOutcome, Option<Weakness>)> =
         claims.into_iter().map(|claim| (claim.outcome(), claim.stated.weak)).collect();

@@ -1,4 +1,4 @@
-//! The claims of a published benchmark, what this run says to each, and every comparison that it is said by.
+//! The claims of a published benchmark, the verdict of this run on each, and all comparisons behind them.
 
 use tare_analysis::{
     sequential::{CheckReport, ClaimOutcome, ClaimReport, Found, Judgement, Weakness},
@@ -13,7 +13,7 @@ use crate::{
     gather::columns::Columns,
 };
 
-/// A claim, its id, and what was found.
+/// A claim's id, with its result.
 type Judged<'a> = (&'a str, &'a ClaimReport);
 
 fn judged<'a>(run: &Experiment<'a>) -> Vec<Judged<'a>> {
@@ -21,7 +21,7 @@ fn judged<'a>(run: &Experiment<'a>) -> Vec<Judged<'a>> {
     report.published.claims.iter().map(|claim| claim.id.as_str()).zip(&report.claims).collect()
 }
 
-/// A claim with what decided it.
+/// The claims with the comparisons that decided them.
 pub(crate) fn verdicts(run: &Experiment) -> Option<Section> {
     let claims = judged(run);
     if claims.is_empty() {
@@ -30,7 +30,7 @@ pub(crate) fn verdicts(run: &Experiment) -> Option<Section> {
     let count = |verdict: Verdict| {
         move |(_, claim): &Judged| claim.checks.iter().filter(|check| check.verdict == verdict).count()
     };
-    // First what is short: whoever writes a table names its rows by the first text of each.
+    // Short columns first: writers take the first text of a row as its name.
     let columns = Columns::new()
         .text("id", "claim", |(id, _): &Judged| (*id).to_owned())
         .text("direction", "direction", |(_, claim)| claim.direction.map(judged_word))
@@ -61,7 +61,7 @@ pub(crate) fn verdicts(run: &Experiment) -> Option<Section> {
     Some(Section::new("claims", "Does it still hold?", lead, table))
 }
 
-/// The comparison that the verdict hangs on; one that found something and is not weak, if there is any.
+/// The comparison that decides the verdict; preferably one with a result that is not weak.
 fn decisive(claim: &ClaimReport) -> Option<String> {
     let with = || claim.checks.iter().filter(|check| check.verdict == claim.stated.verdict);
     let worth = |check: &&CheckReport| (matches!(check.found, Found::Nothing(_)), check.weak.is_some());
@@ -82,8 +82,8 @@ fn judged_word(judged: Judgement) -> Value {
     word(outcome, judged.weak)
 }
 
-/// The words of a claim, in this place alone. One that holds in its direction alone is of another size, which is no contradiction;
-/// and what rests on weak evidence is open, whatever it says.
+/// The words for a claim, defined only here. A claim that holds in direction only has another size, which is
+/// no contradiction. A claim that rests on weak evidence is open, whatever the evidence says.
 fn word(outcome: ClaimOutcome, weak: Option<Weakness>) -> Value {
     use Weakness::{LoadBound, OneRound};
     let open = |word| Value::Word(word, Tone::Open);
@@ -110,13 +110,13 @@ struct Evidence<'a> {
 }
 
 impl Evidence<'_> {
-    /// What is measured; nothing where it is whether a service hangs, or fails.
+    /// The measured metric; `None` if the comparison is about hanging or failing.
     fn metric(&self) -> Option<String> {
         self.check.metric.map(|metric| self.check.metric_words(metric))
     }
 
-    /// `cost: restinio / asio`: what it is about. The part that was published goes without saying, and so does what all
-    /// but a few comparisons are of.
+    /// `cost: restinio / asio`: the subject of the comparison. It omits the published part, and the quantity
+    /// that most comparisons share.
     fn name(&self) -> String {
         let place = if self.check.is_as_published { "" } else { &self.check.place };
         let subject = self.check.subject(place);
@@ -126,7 +126,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// Milliseconds and ratios are not to be read on one axis.
+    /// The kind of axis: milliseconds and ratios are not on one.
     fn kind(&self) -> &'static str {
         let is_ratio = self.check.metric.is_some_and(|metric| metric.unit() == metric::Unit::Ratio);
         if is_ratio || self.check.divided_by.is_some() { "ratio" } else { "figure" }

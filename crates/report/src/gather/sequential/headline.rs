@@ -1,6 +1,5 @@
-//! What a reader of five seconds takes away: two short sentences about the frameworks, and none about what they are measured
-//! against. Where intervals do not tell services apart, no sentence does; a figure of one round is taken for known within the
-//! factor that checks use.
+//! The result in two short sentences about the frameworks, and none about their reference. No sentence orders
+//! services whose intervals overlap. A figure of one round counts as exact within the factor that checks use.
 
 use std::collections::BTreeSet;
 
@@ -34,13 +33,13 @@ pub(super) fn sentences(run: &Experiment) -> Vec<String> {
     }
 }
 
-/// A service with a figure, and what was published of it.
+/// A service with its figure, and its published figure.
 #[derive(Debug, Clone, Copy)]
 struct Figure<'a> {
     label: &'a str,
     found: Estimate,
     published: Option<f64>,
-    /// What the figure is taken to lie within.
+    /// The range in which the true figure is assumed to lie.
     reach: (f64, f64),
 }
 
@@ -54,7 +53,7 @@ fn is_framework(run: &Experiment, row: &PlannedRow) -> bool {
     row.style != Style::RawSocket && run.plan.reference.as_ref() != Some(&row.label)
 }
 
-/// The frameworks at a point, the greatest figure first. One that is wrong is not compared by how fast it is.
+/// The frameworks at a point, the greatest figure first. Services with wrong answers have no speed.
 fn figures<'a>(
     run: &Experiment<'a>,
     point: &'a PointReport,
@@ -97,17 +96,17 @@ fn a_second(value: f64) -> String {
     format!("{} requests/s", rate(value))
 }
 
-/// In a headline a digit behind the point says nothing, but of what is less than 1%.
+/// A percentage for a headline: without decimals, unless it is below 1%.
 fn whole_percent(share: f64) -> String {
     if share < 0.01 { percent(share) } else { format!("{:.0}%", share * 100.0) }
 }
 
-/// ` in one round`, if that is all there is.
+/// ` in one round`, if there is only one.
 fn rounds(figures: &[Figure]) -> &'static str {
     if figures.iter().all(Figure::is_of_one_round) { " in one round" } else { "" }
 }
 
-/// Where no two services of the published table can be compared, that is what there is to say.
+/// The text if no two services of the published table can be compared.
 fn too_few(run: &Experiment) -> Option<Vec<String>> {
     let published = run.cells(|part| part == PUBLISHED);
     let published: Vec<ServiceAt> =
@@ -153,7 +152,7 @@ fn reference(run: &Experiment) -> String {
     if is_raw { format!("the raw server {label}") } else { label.to_owned() }
 }
 
-/// Shares of a reference: the nearest to it, and the farthest.
+/// The shares of the reference: the closest to it, and the farthest.
 fn of_reference(run: &Experiment) -> Vec<String> {
     let Some(point) = run.report.points.iter().find(|point| point.point.part == PUBLISHED) else {
         return Vec::new();
@@ -201,7 +200,7 @@ fn of_reference(run: &Experiment) -> Vec<String> {
     std::iter::once(nearest).chain(farthest).collect()
 }
 
-/// Who answers most, and least, where the load leaves them a choice.
+/// The fastest and the slowest service, if the load does not limit them.
 fn of_rates(run: &Experiment) -> Vec<String> {
     let is_free = |point: &&PointReport| {
         matches!(point.point.load, LoadSpec::Closed { .. } | LoadSpec::Sessions { .. })
@@ -266,13 +265,13 @@ fn begun(part: &str, sentence: &str) -> String {
     if part.is_empty() { capital_of_word(sentence) } else { format!("{part}{sentence}") }
 }
 
-/// A name keeps its letters, as it is written everywhere else.
+/// Capitalises the first word unless it is a name, which keeps its spelling.
 fn capital_of_word(sentence: &str) -> String {
     let is_word = ["one of ", "none of "].iter().any(|words| sentence.starts_with(words));
     if is_word { capital(sentence) } else { sentence.to_owned() }
 }
 
-/// The one that was published as the fastest, if it is not among the fastest here.
+/// The service that was published as the fastest, if it is not among the fastest here.
 fn published_first(best_first: &[Figure]) -> Option<String> {
     let published = best_first.iter().filter(|figure| figure.published.is_some());
     let first = published.max_by(|a, b| a.published.unwrap_or(0.0).total_cmp(&b.published.unwrap_or(0.0)))?;
@@ -295,7 +294,7 @@ fn of_batches(run: &Experiment) -> Vec<String> {
     stuck(run).into_iter().chain(ends).collect()
 }
 
-/// The one service that has a time at all.
+/// The text for the only service with a time.
 fn alone(run: &Experiment) -> Option<String> {
     let cells = run.cells(|_| true).into_iter();
     let timed = cells.filter(|cell| cell.cell.is_some_and(|cell| cell.makespan_ns.is_some()));
@@ -339,7 +338,7 @@ fn of_loads(loads: &[&[Figure]]) -> String {
     }
 }
 
-/// `restinio at 3 of 13 loads, pistache at 1`; absent if there is none.
+/// `restinio at 3 of 13 loads, pistache at 1`; `None` if there is none.
 fn counted(winners: &[String], loads: usize) -> Option<String> {
     let mut wins: Vec<(&str, usize)> = Vec::new();
     for winner in winners {

@@ -1,5 +1,5 @@
-//! What stands in the journal, cell by cell: the figure of each round, failures by class, and whether the load was what it
-//! should have been.
+//! The records of the journal, cell by cell: the figure of each round, failures by class, and whether the
+//! load was as intended.
 
 use tare_analysis::sequential::invalid;
 use tare_bench::{
@@ -15,8 +15,8 @@ use crate::{
     gather::columns::Columns,
 };
 
-/// Idle time is counted in ticks, so of a cell that is shorter the share that others took may be off by more than a tenth of
-/// all there was: that is no figure.
+/// Idle time is counted in ticks. In a shorter cell, the other programs' share may be off by more than a
+/// tenth of all CPU time, and is no figure.
 const OTHERS_KNOWN_FROM_NS: u64 = 10 * TICK_NS;
 
 #[derive(Clone, Copy)]
@@ -49,17 +49,17 @@ impl<'a> CellRound<'a> {
         self.run.cell_name(&self.label(), &self.load())
     }
 
-    /// From 1.
+    /// The number of the round, from 1.
     fn number(&self) -> usize {
         self.sample.round + 1
     }
 
-    /// Also as far as one that hung came.
+    /// The figures, including those of a cell that hung.
     fn figures(&self) -> Option<&'a LoadResult> {
         Some(&self.sample.load).filter(|_| !matches!(self.sample.outcome, Outcome::Failed { .. }))
     }
 
-    /// Of a cell that came to its end.
+    /// The figures of a completed cell.
     fn measured(&self) -> Option<&'a LoadResult> {
         Some(&self.sample.load).filter(|_| self.sample.is_measured())
     }
@@ -85,14 +85,14 @@ impl<'a> CellRound<'a> {
         (elapsed_ns > 0.0 && cpus > 0).then(|| cpu_ns / elapsed_ns / cpus as f64)
     }
 
-    /// By Little's law.
+    /// The requests in flight, by Little's law.
     fn in_flight(&self) -> Option<f64> {
         let of = self.measured().filter(|of| of.elapsed_ns > 0)?;
         let requests = of.answered as f64 * of.latency.ns_mean / of.elapsed_ns as f64;
         Some((requests * 100.0).round() / 100.0)
     }
 
-    /// The share of this many CPUs that others took.
+    /// The share of this many CPUs that other programs took.
     fn others_share(&self, cpus: usize) -> Option<f64> {
         self.measured().filter(|of| of.elapsed_ns >= OTHERS_KNOWN_FROM_NS)?;
         self.share(self.sample.host.foreign_cpu_ns?.max(0) as f64, cpus)
@@ -168,7 +168,7 @@ pub(crate) fn failures(run: &Experiment) -> Option<Section> {
     Some(Section::new("failures", "Failures", lead, columns.table("Failures by class", rows)))
 }
 
-/// What the load was made with, and what else was on the machine.
+/// The resources of the load, and other programs on the machine.
 pub(crate) fn validity(run: &Experiment) -> Option<Section> {
     let rounds: Vec<CellRound> =
         CellRound::all(run).into_iter().filter(|round| round.measured().is_some()).collect();

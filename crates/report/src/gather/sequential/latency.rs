@@ -1,4 +1,4 @@
-//! Latency by percentile, here and as published, for the layouts that have it.
+//! Latency by percentile, measured and published, for the layouts that have it.
 
 use tare_analysis::sequential::{PUBLISHED, SWEEP};
 use tare_bench::{experiment::Layout, sample::PROBABILITIES};
@@ -10,8 +10,8 @@ use crate::{
 };
 
 impl<'a> ServiceAt<'a> {
-    /// The curve of one service under one load, as far as its quantiles are known. The longest stands in the tables of its
-    /// load: on an axis of nines it would be at infinity.
+    /// The curve of a service under a load, from its known quantiles. The maximum is in the tables: on an
+    /// axis of nines it would be at infinity.
     fn percentiles(self) -> impl Iterator<Item = Percentile<'a>> {
         let finite = PROBABILITIES.iter().filter(|probability| **probability < 1.0);
         finite.filter_map(move |&percentile| {
@@ -37,7 +37,7 @@ impl<'a> ServiceAt<'a> {
             0.99 => Some(of.p99),
             _ => None,
         });
-        // A percentage times 0.01 is not always the probability to the last digit.
+        // A percentage times 0.01 may differ from the probability in the last digit.
         let is_it = |percent: &f64| (percent / 100.0 - percentile).abs() < 1e-9;
         let place = self.report.published.percentiles.iter().position(is_it);
         let listed = place.and_then(|place| row.at.get(place).copied());
@@ -45,7 +45,7 @@ impl<'a> ServiceAt<'a> {
     }
 }
 
-/// Absent if a layout says nothing of latency.
+/// `None` if the layout has no latencies.
 pub(crate) fn section(run: &Experiment) -> Option<Section> {
     if !matches!(run.report.layout, Layout::Percentiles | Layout::Latency) {
         return None;

@@ -1,4 +1,4 @@
-//! Loads that were not published: what the published ones could not tell, and the sweep that chose one.
+//! Loads that were not published, because the published ones cannot decide, and the sweep that chose one.
 
 use tare_analysis::{
     figures::{rate, time},
@@ -15,7 +15,7 @@ use crate::{
     gather::{columns::Columns, words::capital},
 };
 
-/// One for each part of a file that was not published.
+/// One section for each part of the file that was not published.
 pub(crate) fn sections(run: &Experiment) -> Vec<Section> {
     let is_own = |part: &&str| *part != PUBLISHED && *part != SWEEP && !run.is_of_batches();
     run.parts().into_iter().filter(is_own).filter_map(|part| section(run, part)).collect()
@@ -76,7 +76,7 @@ fn columns<'a>() -> Columns<'a, ServiceAt<'a>> {
         .text("remarks", "remarks", ServiceAt::own_remarks)
 }
 
-/// Connections and threads of the generator, and what a service answered: as a matrix, and with all that is known of each cell.
+/// The sweep over connections and threads of the generator: as a matrix of throughput, and with all figures.
 pub(crate) fn sweep(run: &Experiment) -> Vec<Section> {
     let cells = run.cells(|part| part == SWEEP);
     let Some((most, best)) = most(&cells, per_second) else { return Vec::new() };
@@ -101,13 +101,13 @@ pub(crate) fn sweep(run: &Experiment) -> Vec<Section> {
     vec![matrix.brief(), section.chart(chart.series("generator_threads").n("rounds"))]
 }
 
-/// Connections, and threads of the generator.
+/// The numbers of connections and of generator threads.
 fn size(cell: &ServiceAt) -> (usize, usize) {
     let size = cell.point.point.load.connections();
     (size.total, size.threads)
 }
 
-/// A line for each number of threads; of several services one for each of them.
+/// One row per number of threads; with several services, one for each of them too.
 fn matrix(caption: &str, cells: &[ServiceAt]) -> crate::document::Table {
     let is_one = cells.iter().all(|cell| cell.label() == cells[0].label());
     let line = |cell: &ServiceAt| match (is_one, size(cell).1) {

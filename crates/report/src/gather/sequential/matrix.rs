@@ -1,27 +1,26 @@
-//! One figure as a matrix, such as loads by services: what has a line for each cell elsewhere is read at a glance here.
+//! One figure as a matrix, such as loads by services, an overview of cells that have rows elsewhere.
 
 use crate::{
     document::{Rank, Table, Unit, Value},
     gather::columns::Columns,
 };
 
-/// How a matrix is made of cells.
 pub(crate) struct Matrix<'a> {
     pub(crate) caption: &'a str,
-    /// Key and title of the column that names the lines.
+    /// Key and title of the column that names the rows.
     pub(crate) lines: [&'a str; 2],
-    /// What the keys of the other columns begin with.
+    /// The prefix of the other columns' keys.
     pub(crate) across: &'a str,
     pub(crate) unit: Unit,
-    /// What to mark in each line, if anything: whether the least is the best.
+    /// What to mark in each row, if anything: whether the smallest is the best.
     pub(crate) least_is_best: Option<bool>,
 }
 
-/// The names of a line and of a column, and the figure of both.
+/// The names of a row and of a column, and their figure.
 pub(crate) type Crossing = (String, String, Value);
 
 impl Matrix<'_> {
-    /// Lines and columns are in the order of the cells.
+    /// Rows and columns are in the order of the cells.
     pub(crate) fn table(&self, cells: &[Crossing]) -> Table {
         let across = distinct(cells.iter().map(|(_, column, _)| column.as_str()));
         let [key, title] = self.lines;
@@ -35,7 +34,7 @@ impl Matrix<'_> {
         columns.table(self.caption, lines.into_iter().map(|line| (line, self.values(line, &across, cells))))
     }
 
-    /// A line of figures, its best and its worst marked.
+    /// A row of figures, with its best and worst marked.
     fn values(&self, line: &str, across: &[&str], cells: &[Crossing]) -> Vec<Value> {
         let figure = |name: &&str| {
             let mut mine = cells.iter().filter(|cell| cell.0 == line && cell.1 == *name);

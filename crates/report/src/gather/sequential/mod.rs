@@ -1,4 +1,4 @@
-//! A published experiment, measured again, beside what it published: the claims and their verdicts first, then the figures.
+//! A published experiment measured again, beside its published figures: first the verdicts, then the figures.
 
 mod answer;
 mod claims;
@@ -37,7 +37,6 @@ use crate::document::{Column, Document, Fact, Kind, Section, Status, Table, Unit
 
 pub(crate) use series::document as series;
 
-/// What is reported of a sequential experiment.
 pub(crate) fn document(kept: &StoredRun, report: &SequentialReport, folder: &Path) -> Document {
     let run = Experiment { plan: &kept.header.plan, report, kept };
     let about = About::read(folder).ok().flatten();
@@ -94,14 +93,14 @@ pub(crate) fn at_point(kept: &StoredRun, report: &SequentialReport, point: usize
     columns.table("Services at one point", cells)
 }
 
-/// What sections are made of.
+/// The data behind the sections.
 struct Experiment<'a> {
     plan: &'a Plan,
     report: &'a SequentialReport,
     kept: &'a StoredRun,
 }
 
-/// One service under one load, measured or not.
+/// A service under a load, measured or not.
 #[derive(Clone, Copy)]
 struct ServiceAt<'a> {
     report: &'a SequentialReport,
@@ -135,12 +134,12 @@ impl<'a> Experiment<'a> {
         Status::of(self.report.ending, self.kept.in_progress)
     }
 
-    /// Whether each load is a number of messages: then what is shown is how long they took.
+    /// Whether each load is a number of messages: then their duration is shown.
     fn is_of_batches(&self) -> bool {
         self.report.points.iter().any(|point| point.point.is_batch())
     }
 
-    /// A name of its own for each service under each load.
+    /// A unique name of each service under each load.
     fn cell_name(&self, label: &str, load: &str) -> String {
         if self.report.points.len() > 1 { format!("{label}, {load}") } else { label.to_owned() }
     }
@@ -156,7 +155,7 @@ impl<'a> ServiceAt<'a> {
         load(&self.point.point)
     }
 
-    /// Of the round in the middle.
+    /// The figures of the middle round.
     fn figures(&self) -> Option<&'a LoadResult> {
         Some(&self.cell?.typical.as_ref()?.load)
     }
@@ -177,13 +176,13 @@ impl<'a> ServiceAt<'a> {
         self.cell?.cpu_ns_per_request.map(|found| found.value)
     }
 
-    /// The published line; of the published load only.
+    /// The published row, for the published load only.
     fn published(&self) -> Option<&'a figures::Row> {
         let name = self.row.published.as_deref().filter(|_| self.point.point.part == PUBLISHED)?;
         self.report.published.row(name)
     }
 
-    /// In a word, whether there are figures.
+    /// The state in one word.
     fn state(&self) -> &'static str {
         match self.cell {
             _ if self.row.excluded.is_some() => "left out",
@@ -196,19 +195,18 @@ impl<'a> ServiceAt<'a> {
         }
     }
 
-    /// What holds of it under every load.
+    /// A remark that applies under every load.
     fn standing(&self) -> Option<String> {
         let left_out = self.row.excluded.as_ref().map(|out| out.reason.clone());
         let complaint = self.row.known_failure.as_ref();
         left_out.or(complaint.map(|text| format!("measured as it was published, though {text}")))
     }
 
-    /// Everything that a reader must know of it.
     fn remarks(&self) -> Option<String> {
         joined(self.standing().into_iter().chain(self.own()))
     }
 
-    /// The same without what holds of it under every load: for tables in which it stands once for each.
+    /// The remarks without the one that applies under every load, which some tables show once.
     fn own_remarks(&self) -> Option<String> {
         joined(self.own())
     }
@@ -217,7 +215,7 @@ impl<'a> ServiceAt<'a> {
         let mut remarks = Vec::new();
         if let Some(cell) = self.cell {
             remarks.extend([&cell.hung, &cell.failed].into_iter().flatten().cloned());
-            // Failures that took a round away are reported with it.
+            // Failures that invalidated a round are reported with it.
             let of_answers = cell.invalid.as_ref().or(cell.failures.as_ref());
             remarks.extend(of_answers.map(ToString::to_string));
         }
@@ -228,7 +226,7 @@ impl<'a> ServiceAt<'a> {
     }
 }
 
-/// A load, as tables name it.
+/// The name of a load in tables.
 fn load(point: &Point) -> String {
     match point.load {
         LoadSpec::Batch { .. } => point_name(point),
@@ -260,7 +258,7 @@ fn words_of(report: &SequentialReport) -> Vec<String> {
     words
 }
 
-/// Loads and machine, with what was published of them.
+/// Loads and machine, with their published values.
 fn settings(run: &Experiment) -> Vec<Setting> {
     let published = &run.report.published;
     let load = |(place, point): (usize, &PointReport)| {
@@ -287,7 +285,7 @@ fn of_settings(run: &Experiment, about: &About) -> Option<Section> {
     crate::gather::settings::section(about, run.report.rows.iter().map(|row| row.label.as_str()))
 }
 
-/// What comes with a framework and what its user writes, beside what was published of it.
+/// The size of a framework and of its user's code, with the published values.
 fn of_footprint(run: &Experiment, about: Option<&About>) -> Option<Section> {
     let published = &run.report.published;
     let services = run.report.rows.iter().map(|row| {

@@ -1,4 +1,4 @@
-//! The published table, ours beside it: a line for each service and load, in the columns that the published one has.
+//! The published table with our figures: a row per service and load, in the published columns.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ type Cells<'a> = Columns<'a, ServiceAt<'a>>;
 
 const MS: f64 = 1e6;
 
-/// The table; of batches as matrices first. None if only a sweep was measured.
+/// The table; for batches, matrices first. Empty if only a sweep was measured.
 pub(crate) fn sections(run: &Experiment) -> Vec<Section> {
     let cells = run.cells(|part| part == PUBLISHED || run.is_of_batches());
     let Some(first) = cells.first() else { return Vec::new() };
@@ -59,7 +59,7 @@ fn columns<'a>(run: &Experiment<'a>, cells: &[ServiceAt<'a>]) -> Cells<'a> {
     }
     columns = columns.text("published_as", "published as", |cell| cell.row.published.clone());
     if run.is_of_batches() {
-        // Names of batches are the same but for capital letters, and there is a line for each load.
+        // The names of batches differ only in case, and each load has a row.
         columns = columns.hidden();
     }
     let own = match run.report.layout {
@@ -72,7 +72,7 @@ fn columns<'a>(run: &Experiment<'a>, cells: &[ServiceAt<'a>]) -> Cells<'a> {
     columns.and(own).and(last(run.is_of_batches()))
 }
 
-/// What says the same in every line stands in the data only.
+/// Hides columns with the same value in every row.
 fn without_dull(mut table: Table, rounds: usize) -> Table {
     let is_dull = |key: &str, number: f64| number == 0.0 || (key == "rounds" && number as usize == rounds);
     for key in ["failures", "rounds"] {
@@ -84,7 +84,7 @@ fn without_dull(mut table: Table, rounds: usize) -> Table {
     table
 }
 
-/// What would be repeated in many lines.
+/// Remarks that would be repeated in many rows.
 fn notes(run: &Experiment, cells: &[ServiceAt]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     let standing = cells.iter().filter(|_| run.is_of_batches());
@@ -103,7 +103,7 @@ fn notes(run: &Experiment, cells: &[ServiceAt]) -> Vec<String> {
     notes
 }
 
-/// Loads by services: the time for a message, and how it stands to the published one.
+/// Loads by services: the time per message, and its ratio to the published one.
 fn matrices(cells: &[ServiceAt], lead: &str, notes: Vec<String>) -> Vec<Section> {
     let crossings = |value: fn(&ServiceAt) -> Option<f64>| -> Vec<Crossing> {
         let figure = |cell: &ServiceAt| value(cell).map_or_else(|| without_figure(cell), Value::from);
@@ -132,8 +132,8 @@ fn without_figure(cell: &ServiceAt) -> Value {
     if cell.cell.is_some_and(|cell| cell.hung.is_some()) { Value::Never } else { Value::None }
 }
 
-/// Cells of services that took part which have no figure, such as `a: stuck at N=1000, t=0 ms, local, C=4: no answer for 7 s`;
-/// of several loads the reason is that of the first.
+/// Cells without a figure of services that took part, such as `a: stuck at N=1000, t=0 ms, local, C=4: no
+/// answer for 7 s`. For several loads it has the reason of the first.
 fn unfinished(cells: &[ServiceAt]) -> Vec<String> {
     let mut found: Vec<(String, Vec<String>, Option<String>)> = Vec::new();
     let without = cells.iter().filter(|cell| cell.row.excluded.is_none() && message_ns(cell).is_none());
@@ -153,7 +153,7 @@ fn unfinished(cells: &[ServiceAt]) -> Vec<String> {
     found.into_iter().map(note).collect()
 }
 
-/// What every layout ends with.
+/// The last columns of every layout.
 fn last<'a>(is_of_batches: bool) -> Cells<'a> {
     Columns::new()
         .ns("cpu_ns_per_request", "CPU/request", ServiceAt::cpu_ns_per_request)
@@ -164,7 +164,7 @@ fn last<'a>(is_of_batches: bool) -> Cells<'a> {
         .text("remarks", "remarks", if is_of_batches { ServiceAt::own_remarks } else { ServiceAt::remarks })
 }
 
-/// Here, as published, and the first over the second.
+/// The measured figure, the published one, and their ratio.
 fn beside<'a>(
     unit: Unit,
     key: &str,
@@ -180,7 +180,7 @@ fn beside<'a>(
         .help("Machines and versions differ: what is alike for all services is the machine.")
 }
 
-/// Here and as published, of the round in the middle, with the ratio in the data only.
+/// The measured figure of the middle round and the published one; their ratio is in the data only.
 fn also<'a>(
     unit: Unit,
     key: &str,
@@ -277,7 +277,7 @@ fn sessions<'a>() -> Cells<'a> {
         .and(also(NS, "elapsed_ns", "took", took, published_took).all_hidden())
 }
 
-/// What httperf calls a reset.
+/// httperf's counter of resets.
 fn resets(load: &LoadResult) -> u64 {
     let kinds = [Failure::Reset, Failure::ClosedBeforeResponse, Failure::ClosedMidResponse];
     kinds.into_iter().map(|kind| load.failed.get(kind) + load.connection_failed.get(kind)).sum()
@@ -351,7 +351,7 @@ fn stdev(spread: &Distribution) -> Option<f64> {
     (spread.count > 1).then_some(spread.ns_stdev)
 }
 
-/// What was published of each service beside what was found; of batches a point for each load and service.
+/// The published figure of each service beside the measured one; for batches, a point per load and service.
 fn charts(layout: Layout, table: &Table) -> Vec<Chart> {
     let chart = match layout {
         Layout::Makespan => of_loads(table),
@@ -369,7 +369,7 @@ fn of_loads(table: &Table) -> Option<Chart> {
     Some(chart.scales(Scale::Log, Scale::Names))
 }
 
-/// Absent where the load and not the services set the figures: it would say nothing of these.
+/// `None` if the load instead of the services determines the figures.
 fn beside_published(table: &Table, key: &str, unit: Unit, what: &str) -> Option<Chart> {
     let is_bound = table.values("load_bound").any(|value| *value == Value::Flag(true));
     let here = range(table, key, unit).filter(|_| !is_bound)?;
@@ -387,7 +387,7 @@ fn beside_published(table: &Table, key: &str, unit: Unit, what: &str) -> Option<
     Some(Chart { against: Some(published), ..chart })
 }
 
-/// From here on, services on a linear axis would lie upon each other.
+/// The ratio from which services would overlap on a linear axis.
 const WIDE: f64 = 100.0;
 
 /// `from 1.02 ms (restinio) to 40.2 ms (cpp-httplib)`.

@@ -1,4 +1,4 @@
-//! Each second of the load: how steady the answers came, and where they stopped.
+//! Each second of the load: how steadily the answers arrived, and where they stopped.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +13,16 @@ use crate::{
     gather::columns::Columns,
 };
 
-/// What is left of a load is no rate to be read beside those of whole seconds.
+/// The last part of a load is shown as a rate only if it is at least this long.
 const SHORT_NS: u64 = 500_000_000;
 
-/// Loads that all end sooner have no course to be shown.
+/// Loads that are all shorter have no course to show.
 const COURSE_NS: u64 = 3_000_000_000;
 
 struct CellSecond<'a> {
     cell: ServiceAt<'a>,
     name: String,
-    /// From the first request to its end.
+    /// The time from the first request to the end of the interval.
     until_ns: u64,
     second: Second,
 }
@@ -47,7 +47,8 @@ fn all<'a>(run: &Experiment<'a>) -> Vec<CellSecond<'a>> {
     all
 }
 
-/// The round in the middle of each cell; of one that hung the first of those. Absent where none lasted for a few seconds.
+/// The middle round of each cell; for a hung cell, the first such round. `None` if no cell lasted a few
+/// seconds.
 pub(crate) fn section(run: &Experiment) -> Option<Section> {
     let rows = all(run);
     let has_course = rows.iter().any(|row| row.until_ns >= COURSE_NS);

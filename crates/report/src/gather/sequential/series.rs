@@ -1,4 +1,4 @@
-//! A folder of several published experiments: what is in it.
+//! A folder of several published experiments: its contents.
 
 use std::path::Path;
 
@@ -23,14 +23,14 @@ struct Member {
 
 #[derive(Debug, Clone)]
 enum Found {
-    /// It has no folder yet.
+    /// The experiment has no folder yet.
     NotBegun,
-    /// Why nothing can be reported of it.
+    /// Why the experiment cannot be reported.
     Unreadable(String),
     Told(Box<SequentialReport>, Status, Vec<String>),
 }
 
-/// What is reported of a folder with a `series.json`.
+/// The document of a folder with a `series.json`.
 pub(crate) fn document(run: &Path) -> Result<Document, FolderError> {
     let (head, mut damage) = SeriesHead::read(run)?;
     let members: Vec<Member> = head.members.iter().map(|name| Member::read(run, name)).collect();
@@ -56,7 +56,7 @@ pub(crate) fn document(run: &Path) -> Result<Document, FolderError> {
     })
 }
 
-/// Complete with the last of them; else as the one that says most about why not.
+/// Complete if all are; else the most informative of the other states.
 fn status(members: &[Member]) -> Status {
     let has = |status: Status| {
         members.iter().any(|member| matches!(&member.found, Found::Told(_, found, _) if *found == status))
@@ -104,7 +104,7 @@ impl Member {
         own.iter().map(|sentence| format!("{}: {sentence}", self.name)).collect()
     }
 
-    /// What a gate asks of each of its rows, and that it came to its end.
+    /// The checks of each of its rows, and whether it is complete.
     fn checks(&self) -> Vec<Check> {
         let named = |check: Check| Check { name: format!("{}: {}", self.name, check.name), ..check };
         let not = |verdict, text: &str| vec![named(Check::new("complete", verdict, text))];

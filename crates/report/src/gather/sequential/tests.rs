@@ -37,7 +37,7 @@ fn every_layout_has_its_claims_and_figures() {
     }
 }
 
-/// Services that hang and fail, and one that answers half of what it is asked.
+/// Services that hang and fail, and one that answers half of its requests.
 #[test]
 fn what_has_no_figure_has_its_state_and_reason() {
     let grid = kept("rest-cpp-2020", 0.1, |plan, cell| {
@@ -129,7 +129,7 @@ fn a_grid_of_failures_only_has_the_first_reason() {
     assert!(found.sections.iter().all(|section| section.id != "seconds"));
 }
 
-/// Each cell lasted so long, and others took that much of it.
+/// A run in which each cell lasted `elapsed_ns`, and other programs took `taken_ns` of it.
 fn disturbed(elapsed_ns: u64, taken_ns: i64) -> Grid {
     kept("abstract-2018", 0.1, |plan, cell| {
         let mut sample = measured(plan, cell);
@@ -146,7 +146,7 @@ fn what_others_took_is_told_at_the_head_from_the_share_on_that_campaigns_have() 
     assert_eq!(noisy(90_000_000), "");
 }
 
-/// Of 10 ms on two CPUs a tick more or less is half of all there was.
+/// In 10 ms on two CPUs, one tick is half of all CPU time.
 #[test]
 fn what_others_took_of_a_short_cell_is_not_known() {
     let validity = |elapsed_ns: u64| {
@@ -161,7 +161,7 @@ fn what_others_took_of_a_short_cell_is_not_known() {
     assert!(notes[0].starts_with("what others took is not known of 11 of 11 cells, "), "{notes:?}");
 }
 
-/// The first sentences of the answer, of a run in which rows got the figures of others; none for one that failed.
+/// The first sentences of the answer for a run whose rows get figures of others; `None` marks a failed row.
 fn ranking(name: &str, rounds: usize, as_row: fn(usize) -> Option<usize>) -> String {
     let grid = kept(name, 0.1, |plan, cell| match as_row(cell.row) {
         Some(row) => Sample { row: cell.row, ..measured(plan, Slot { row, ..cell }) },
@@ -218,7 +218,7 @@ fn a_series_tells_how_its_experiments_fared() {
     assert_eq!(check.verdict, Verdict::LeftOut(Absence::NotOnThisMachine), "{check:?}");
     let last = found.checks.last().unwrap();
     assert_eq!((last.name.as_str(), last.verdict), ("abstract-2018: complete", Verdict::Unfinished));
-    // The second one begins.
+    // The second round begins.
     let grid = complete("abstract-2018", 0.1);
     let mut journal = RunFolder::create(&folder.path().join("abstract-2018"), &grid.header).unwrap();
     grid.records[..3].iter().for_each(|record| journal.append(record).unwrap());
@@ -259,7 +259,7 @@ fn what_is_damaged_in_a_series_is_told_with_its_name() {
     assert_eq!(found.status, Status::CutOff);
 }
 
-/// Records of another plan than the one beside them: as of a folder that was put together by hand.
+/// Records of another plan than the stored one, as in a folder that was assembled by hand.
 #[test]
 fn records_that_the_plan_does_not_have_are_left_out() {
     let mut grid = complete("simple-web-server-2019", 0.1);
@@ -291,7 +291,7 @@ fn a_plan_whose_points_name_rows_that_it_lacks_is_refused() {
     assert!(found.damage.iter().any(|damage| damage.contains(told)), "{:?}", found.damage);
 }
 
-/// What decided a claim, of a run in which a row is as fast as another one.
+/// The deciding comparison of a claim, for a run in which a row is as fast as another.
 fn decided(claim: &str, as_row: fn(usize) -> usize) -> String {
     let grid = kept("restinio-2017", 1.0, |plan, cell| Sample {
         row: cell.row,
@@ -314,7 +314,7 @@ fn a_claim_is_said_in_direction_and_size_beside_the_published_figure() {
     assert_eq!(same, "direction inconclusive; published 0.08x, here 1.00x");
 }
 
-/// In the table of claims, in that of comparisons, and so in every chart of these.
+/// In the tables of claims and of comparisons, and so in every chart of them.
 #[test]
 fn what_rests_on_weak_evidence_is_never_painted_as_a_refutation() {
     let mut weak = 0;

@@ -1,4 +1,4 @@
-//! A byte that something has changed in a run folder: no file is read as if nothing had happened.
+//! A changed byte in a run folder: no damaged file is read as if it were intact.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -6,7 +6,7 @@ use tare_host::seal::{DOCUMENT, LAST_LINE, LINE};
 
 use super::*;
 
-/// A run with a file of each kind that is read again, as this Tare stores them; and these files.
+/// A run with a file of each kind that is read again, as this Tare stores them, and the paths of these files.
 fn sealed_run() -> (tempfile::TempDir, Vec<PathBuf>) {
     let kept = kept(3);
     let folder = folder(&kept);

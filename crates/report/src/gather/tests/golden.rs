@@ -1,11 +1,11 @@
-//! Documents as text, short enough to be read when they change.
+//! Documents as short text, for reviews of changes.
 
 use crate::document::{Chart, Document, Section, Table};
 
-/// Rows of a table that are written.
+/// The number of rows that are written per table.
 const ROWS: usize = 4;
 
-/// All of it but the rows that a table has beyond its first ones.
+/// The document with the first rows of each table.
 pub(crate) fn text(document: &Document) -> String {
     let mut out = format!("{}\n? {}\n! {}\n", document.title, document.question, document.answer);
     out += &format!("{:?}, {:?}, began {}\n", document.kind, document.status, document.began);

@@ -1,4 +1,5 @@
-//! Bencher Metric Format: JSON of benchmarks, each with its measures. A measure has the ends of its interval, if it has one.
+//! Bencher Metric Format: JSON of benchmarks with their measures. A measure includes the bounds of its
+//! interval, if it has one.
 
 use serde_json::{Map, Value, json};
 
@@ -30,7 +31,7 @@ mod tests {
     use super::*;
     use crate::write::exports::fixture::{bad, exported, hostile};
 
-    /// As <https://bencher.dev/bmf.json> has it.
+    /// The schema from <https://bencher.dev/bmf.json>.
     fn schema() -> Value {
         let number = json!({ "type": "number" });
         let metric = json!({

@@ -1,4 +1,4 @@
-//! Runs for the tests of all formats: a whole one, one with hostile names, one with what is not known.
+//! Runs for the tests of all formats: a complete one, one with hostile names, one with unknown values.
 
 use tempfile::tempdir;
 
@@ -17,7 +17,7 @@ pub(super) fn exported() -> Exported {
     Exported::read(&run).unwrap()
 }
 
-/// The same with a hostile name in every place that a user fills.
+/// The same with a hostile name wherever a user can choose the text.
 pub(super) fn hostile() -> Exported {
     let whole = exported();
     let renamed = |(place, subject): (usize, &Subject)| {
@@ -34,7 +34,7 @@ pub(super) fn hostile() -> Exported {
     Exported { title: all.clone(), run: all.clone(), commit: Some(all.clone()), cpu: all, subjects, ..whole }
 }
 
-/// Of one block, so that there are no intervals, and without the time at which it began.
+/// A run of one block, which gives no intervals, and without a start time.
 pub(super) fn bad() -> Exported {
     let folder = tempdir().unwrap();
     fixture::write(&fixture::kept(1), folder.path());

@@ -1,5 +1,5 @@
-//! The two files of the GitHub Action "github-action-benchmark": an array of results, of which one file has those where more is
-//! better, and the other those where less is.
+//! The two files of the GitHub Action "github-action-benchmark", each an array of results: one for measures
+//! where larger is better, the other where smaller is.
 
 use serde::Serialize;
 use tare_stats::Better;
@@ -7,19 +7,19 @@ use tare_stats::Better;
 use super::short;
 use crate::exports::{Exported, Level, Subject};
 
-/// As the action calls its fields.
+/// A result with the action's field names.
 #[derive(Serialize)]
 struct Entry {
     name: String,
     unit: &'static str,
     value: f64,
-    /// Text that stands beside the value.
+    /// Text beside the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<String>,
     extra: String,
 }
 
-/// The results for which this is better.
+/// The results of measures with this direction.
 #[must_use]
 pub fn github(exported: &Exported, better: Better) -> String {
     let entries = exported.subjects.iter().flat_map(|subject| {
@@ -63,7 +63,7 @@ mod tests {
         insta::assert_snapshot!(github(&exported(), Better::Lower));
     }
 
-    /// As `BenchmarkResult` of the action has it.
+    /// The action's type `BenchmarkResult` as a schema.
     fn schema() -> Value {
         let string = json!({ "type": "string" });
         let entry = json!({

@@ -1,5 +1,5 @@
-//! The Go benchmark format, which `benchstat` reads: a line for each block of each service, so that it has samples and makes its
-//! own statistics of them. Its `op` is a request.
+//! The Go benchmark format, which `benchstat` reads: a line per block of each service, so that benchstat has
+//! samples for its own statistics. Its `op` is a request.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use tare_stats::Better;
 
 use crate::exports::{BlockLevels, Exported, ExportedMeasure, Subject};
 
-/// The samples of all subjects; those without blocks have none.
+/// The samples of all subjects; those without blocks are left out.
 #[must_use]
 pub fn go_bench(exported: &Exported) -> String {
     let mut text = head(exported);
@@ -18,7 +18,8 @@ pub fn go_bench(exported: &Exported) -> String {
     text
 }
 
-/// Configuration, and the direction of each unit: by itself benchstat takes less for better, and more of `.../s`.
+/// The configuration, and the direction of each unit. By default benchstat assumes that smaller is better,
+/// except for `.../s`.
 fn head(exported: &Exported) -> String {
     let config = [
         ("goos", std::env::consts::OS),
@@ -38,7 +39,7 @@ fn head(exported: &Exported) -> String {
     text
 }
 
-/// As Go names it.
+/// Go's name of the architecture.
 fn go_arch() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "amd64",
@@ -54,7 +55,7 @@ fn direction(measure: &ExportedMeasure) -> &'static str {
     }
 }
 
-/// The number at the end is that of threads; without it a name that ends with a number would lose it.
+/// The name ends with the number of threads. Without it, benchstat would strip a number at the end of a name.
 fn name(subject: &Subject) -> String {
     let load = subject.load.iter().map(|load| format!("/load={}", word(load)));
     let name =
@@ -68,7 +69,8 @@ fn line(name: &str, block: &BlockLevels) -> String {
     format!("{name}\t{}{values}\n", block.answers)
 }
 
-/// A part of a name: white space and `/` would end it. What they are written by is written so itself, so that names stay apart.
+/// Escapes a part of a name: white space and `/` would end it. The escape character is escaped too, so that
+/// names stay distinct.
 fn word(text: &str) -> String {
     let is_plain = |c: char| !(c.is_whitespace() || c.is_control() || c == '/' || c == '%');
     let mut word = String::new();

@@ -1,5 +1,5 @@
-//! The figures of a run in the formats of other tools. A format decides how a measure is written; which measures there are, and
-//! which values are valid, is decided in [`crate::exports`].
+//! Formats of other tools for the figures of a run. A format decides how a measure is written;
+//! [`crate::exports`] decides which measures and values are valid.
 
 pub mod bencher;
 #[cfg(test)]
@@ -9,7 +9,7 @@ pub mod go_bench;
 pub mod openmetrics;
 pub mod otava;
 
-/// A number that people read beside another: six digits.
+/// A number for people, with six digits.
 fn short(value: f64) -> String {
     let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
     rounded.to_string()

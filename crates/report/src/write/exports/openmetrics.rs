@@ -1,6 +1,6 @@
-//! OpenMetrics text, for Prometheus and what reads its formats: a gauge for each measure, in seconds and bytes. The label `stat`
-//! says whether a sample is the estimate or an end of its interval. There are no timestamps: collectors of text files refuse
-//! them.
+//! OpenMetrics text, for Prometheus and compatible readers: a gauge per measure, in seconds and bytes. The
+//! label `stat` distinguishes the estimate from the bounds of its interval. There are no timestamps, because
+//! collectors of text files reject them.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::exports::{Exported, ExportedMeasure, Level, MEASURES, Subject};
 
-/// All subjects; it ends with `# EOF`.
+/// The text of all subjects, which ends with `# EOF`.
 #[must_use]
 pub fn openmetrics(exported: &Exported) -> String {
     let mut text: String = MEASURES.iter().map(|measure| family(exported, measure)).collect();
@@ -21,7 +21,7 @@ pub fn openmetrics(exported: &Exported) -> String {
     text + "# EOF\n"
 }
 
-/// Nothing if no subject has it.
+/// The metric family of a measure; empty if no subject has it.
 fn family(exported: &Exported, measure: &ExportedMeasure) -> String {
     let levels = exported.subjects.iter().flat_map(|subject| {
         let levels = subject.levels.iter().filter(|level| level.measure == measure);
@@ -39,7 +39,7 @@ fn head(name: &str, unit: &str, help: &str) -> String {
     format!("# TYPE {name} gauge\n# UNIT {name} {unit}\n# HELP {name} {}\n", escaped(help))
 }
 
-/// It ends with its unit.
+/// The metric's name, which ends with its unit.
 fn name(measure: &ExportedMeasure) -> String {
     let (unit, _) = measure.quantity.in_base_unit(0.0);
     let name = format!("tare_{}", measure.name.replace('-', "_"));

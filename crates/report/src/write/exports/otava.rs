@@ -1,7 +1,7 @@
-//! CSV for Apache Otava, which finds change points: a row for each run, a column for each measure of each service.
+//! CSV for Apache Otava, which finds change points: a row per run, a column for each measure of each service.
 //!
-//! Otava makes a number of every cell of a column that its configuration names, and ends at one that is none. So a column is written
-//! only if every run has its value.
+//! Otava parses every cell of a configured column as a number, and aborts if that fails. So a column is
+//! written only if every run has its value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,15 +9,15 @@ use csv::{Terminator, WriterBuilder};
 
 use crate::exports::Exported;
 
-/// The table, and what could not be a column of it.
+/// The table, and the measures that are not in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtavaTable {
     pub csv: String,
-    /// Columns that some run has no value for.
+    /// Columns for which some run has no value.
     pub left_out: Vec<String>,
 }
 
-/// A row for each run, in the order of time.
+/// One row per run, in order of time.
 #[must_use]
 pub fn otava(runs: &[Exported]) -> OtavaTable {
     let mut runs: Vec<(&Exported, BTreeMap<String, f64>)> =
@@ -39,7 +39,7 @@ pub fn otava(runs: &[Exported]) -> OtavaTable {
     OtavaTable { csv, left_out }
 }
 
-/// `axum hello.cpu_per_request_ns`.
+/// The values by column, such as `axum hello.cpu_per_request_ns`.
 fn values(run: &Exported) -> BTreeMap<String, f64> {
     named(run).collect()
 }
@@ -60,7 +60,6 @@ fn column(subject: &str, measure: &crate::exports::ExportedMeasure) -> String {
     format!("{subject}.{name}{unit}")
 }
 
-/// In the order in which the runs have them.
 fn columns<'a>(runs: impl Iterator<Item = &'a Exported>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let all = runs.flat_map(named).map(|(column, _)| column);

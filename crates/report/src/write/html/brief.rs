@@ -1,16 +1,16 @@
-//! A document as it fits a page: of the longest tables a page has the rows of some services, so that it loads quickly. What is left
-//! out is said; the forms for programs have all of it.
+//! A shortened document for a page: of its longest tables, the page has only the rows of some services, so
+//! that it loads quickly. The page says what is left out; formats for programs have everything.
 
 use std::{borrow::Cow, collections::HashSet};
 
 use crate::document::{Document, Section, Table, Value};
 
-/// Rows of the longest table that a page has whole.
+/// The most rows of a table that a page has in full.
 const ROWS_WHOLE_MAX: usize = 4_000;
-/// Rows of a longer one, as far as those of one service are not more.
+/// The number of rows of a longer table that are kept, or those of one service if they are more.
 const ROWS_KEPT: usize = 2_000;
 
-/// What a page has of a document: all of it, or one whose longest tables have fewer rows.
+/// The document, or a copy whose longest tables have fewer rows.
 pub fn brief(document: &Document) -> Cow<'_, Document> {
     let is_long =
         |section: &Section| section.table.as_ref().is_some_and(|table| table.rows.len() > ROWS_WHOLE_MAX);
@@ -41,7 +41,7 @@ fn shorten(section: &mut Section) {
     ));
 }
 
-/// Keeps all rows of the services that come first, and gives their number and that of all.
+/// Keeps all rows of the first services, and returns their number and that of all services.
 fn of_first_services(table: &mut Table, label: usize) -> (usize, usize) {
     let mut services: Vec<(&str, usize)> = Vec::new();
     for row in &table.rows {
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::{document::Unit, write::fixture::interleaved};
 
-    /// With a table of this many rows, ten for each service.
+    /// A document with this many rows, ten per service.
     fn with_rows(rows: usize) -> Document {
         let columns = [("label", Unit::Text, 9), ("value", Unit::Number, 9)];
         let row = |place: usize| [Value::from(format!("service {}", place / 10)), Value::from(place)];

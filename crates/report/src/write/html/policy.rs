@@ -1,5 +1,5 @@
-//! What a page may do: its Content-Security-Policy. Style and scripts that stand in a page are named by their hashes, so that
-//! nothing else in it is obeyed, whatever a name that was shown has become. So no element has an attribute of style.
+//! The Content-Security-Policy of a page. It lists the hashes of the page's own style and scripts, so that no
+//! other content is executed, whatever a displayed name contains. So no element has a style attribute.
 
 use std::sync::LazyLock;
 
@@ -8,10 +8,10 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 
 use super::{CHARTS, SCRIPT, STYLE};
 
-/// For a page that opens from disk: it asks nothing of a network.
+/// For a page that opens from disk: it allows no network requests.
 pub(super) static ALONE: LazyLock<String> = LazyLock::new(|| policy(""));
 
-/// For a page that comes from `tare serve`, which it asks for what is new.
+/// For a page of `tare serve`, which requests updates from it.
 pub static SERVED: LazyLock<String> = LazyLock::new(|| policy(" connect-src 'self';"));
 
 fn policy(connect: &str) -> String {
@@ -23,7 +23,7 @@ fn policy(connect: &str) -> String {
     )
 }
 
-/// The text of an element, as a policy names it.
+/// The hash of an element's text, in the policy's form.
 fn source(text: &str) -> String {
     format!("'sha256-{}'", BASE64_STANDARD.encode(digest(&SHA256, text.as_bytes())))
 }
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn a_policy_names_what_stands_in_the_page_and_nothing_else() {
-        // As `printf 'alert(1)' | openssl dgst -sha256 -binary | base64` prints it.
+        // The output of `printf 'alert(1)' | openssl dgst -sha256 -binary | base64`.
         assert_eq!(source("alert(1)"), "'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='");
         assert_eq!(ALONE.matches("'sha256-").count(), 3);
         assert!(!ALONE.contains("unsafe") && !SERVED.contains("unsafe"));

@@ -1,4 +1,4 @@
-//! A table as the template wants it: cells with their text, and where bars begin and end.
+//! A table in the template's form: cells with their text, and the positions of bars.
 
 use super::TABLE_ROWS_MAX;
 use crate::{
@@ -6,29 +6,30 @@ use crate::{
     write::layout::{ends, has_sentences, is_long},
 };
 
-/// Columns from which on a table has no room for sentences beside its numbers: they stand on a line of their own.
+/// The number of columns from which a table has no room for sentences beside its numbers: they get their own
+/// line.
 const CROWDED_COLUMNS_MIN: usize = 9;
 
 pub(crate) struct TableView<'a> {
     pub(crate) table: &'a Table,
     pub(crate) heads: Vec<Head<'a>>,
-    /// Absent if the table is so long that the script makes it.
+    /// `None` if the table is so long that the script makes it.
     pub(crate) rows: Option<Vec<RowView<'a>>>,
-    /// It has this many columns that each of them must be narrow.
+    /// Whether it is so wide that each column must be narrow.
     pub(crate) crowded: bool,
-    /// It is closed at first, since its charts say more.
+    /// Whether it is folded at first, because its charts are more useful.
     pub(crate) folded: bool,
-    /// It is its own chart: a column of it is drawn.
+    /// Whether it is its own chart: a column of it is drawn.
     pub(crate) drawn: bool,
-    /// On a phone each of its rows is a card.
+    /// Whether each of its rows is a card on a phone.
     pub(crate) stacks: bool,
-    /// Columns before the sentences of a row.
+    /// The number of columns before the sentences of a row.
     pub(crate) tall: usize,
 }
 
 pub(crate) struct Head<'a> {
     pub(crate) column: &'a Column,
-    /// Its place among all columns, also those that are not shown.
+    /// Its index among all columns, including hidden ones.
     pub(crate) place: usize,
     pub(crate) numeric: bool,
     pub(crate) classes: String,
@@ -41,16 +42,16 @@ impl<'a> Head<'a> {
         Head { column, place, numeric, classes }
     }
 
-    /// Its title, where it may be broken: a browser does not break behind a stroke by itself.
+    /// The parts of its title between line-break opportunities: browsers do not break after a slash.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &str> {
         self.column.title.split_inclusive('/')
     }
 }
 
 pub(crate) struct RowView<'a> {
-    /// Of the table.
+    /// The index of the row in the table.
     pub(crate) place: usize,
-    /// It is what others are related to, and in no order with them.
+    /// Whether it is the reference, which has no rank.
     pub(crate) reference: bool,
     pub(crate) cells: Vec<Cell<'a>>,
     /// Sentences below it, each with the title of its column.
@@ -58,58 +59,58 @@ pub(crate) struct RowView<'a> {
 }
 
 pub(crate) struct Cell<'a> {
-    /// The one that names its row.
+    /// Whether it names its row.
     pub(crate) names: bool,
     pub(crate) numeric: bool,
     pub(crate) classes: String,
-    /// It stands beside the sentences of its row too, which begin behind it.
+    /// Whether it also spans the sentences of its row, which are to its right.
     pub(crate) tall: bool,
-    /// It has ranks.
+    /// Whether it contains ranks.
     pub(crate) chip: bool,
-    /// Names of its neighbours that the data do not separate from it.
+    /// Names of neighbours that the data do not separate from it.
     pub(crate) tied: Vec<&'a str>,
     pub(crate) text: String,
-    /// Where the text leads.
+    /// The target of the text's link.
     pub(crate) link: Option<String>,
     pub(crate) value: String,
-    /// `99.2% .. 104.7%`.
+    /// The interval, such as `99.2% .. 104.7%`.
     pub(crate) interval: Option<String>,
-    /// The interval where there is no room for it.
+    /// The interval as a tooltip, if there is no room for it.
     pub(crate) hint: Option<String>,
-    /// What its row is, below its name: texts and their tones.
+    /// The properties of its row, below its name: texts and their tones.
     pub(crate) below: Vec<(&'a str, &'static str)>,
-    /// How a verdict is coloured, and nothing of what is none.
+    /// The colour of a verdict; empty for other values.
     pub(crate) tone: &'static str,
     pub(crate) bar: Option<Bar>,
     pub(crate) track: Option<Track>,
 }
 
-/// A bar in percent of the width of its cell.
+/// A bar, in percent of the width of its cell.
 pub(crate) struct Bar {
     pub(crate) width: f64,
-    /// Where 1 is.
+    /// The position of 1.
     pub(crate) one: f64,
-    /// Begin and width of the whisker.
+    /// Start and width of the whisker.
     pub(crate) whisker: Option<(f64, f64)>,
 }
 
 /// A point on a track, in percent of its width.
 pub(crate) struct Track {
     pub(crate) at: f64,
-    /// Where 1 is.
+    /// The position of 1.
     pub(crate) one: f64,
-    /// Begin and width of the interval.
+    /// Start and width of the interval.
     pub(crate) interval: Option<(f64, f64)>,
 }
 
 impl<'a> TableView<'a> {
-    /// The main table of a page, and any with many columns, says below the name of a row what it can be filtered by: columns
-    /// of words would leave no room for those of numbers. Sentences stand below such a row, for the same reason.
+    /// The main table of a page, and any table with many columns, shows filter values below the name of a
+    /// row: columns of words would leave no room for numbers. Sentences are below such a row too.
     pub(crate) fn new(table: &'a Table, folded: bool, main: bool) -> TableView<'a> {
         TableView::within(table, folded, main, TABLE_ROWS_MAX)
     }
 
-    /// The same with all of its rows, for a page that has no script that could make them.
+    /// The same with all of its rows, for a page without a script.
     pub(crate) fn whole(table: &'a Table, main: bool) -> TableView<'a> {
         TableView::within(table, false, main, usize::MAX)
     }
@@ -142,7 +143,7 @@ impl<'a> TableView<'a> {
             |head: &Head<'_>| compact && Some(head.place) != name && has_sentences(table, head.place);
         let said: Vec<usize> = heads.iter().filter(|head| is_said(head)).map(|head| head.place).collect();
         heads.retain(|head| !said.contains(&head.place));
-        // Words do not crowd a table in which they stand below names.
+        // Words below names do not crowd a table.
         let crowded = if drawn { is_crowded(&heads) } else { crowded };
         let beside = Beside { name, below, said, tall: tall(&heads, name) };
         let rows = short.then(|| rows(table, &heads, &beside));
@@ -159,7 +160,7 @@ impl<'a> TableView<'a> {
         }
     }
 
-    /// Gives texts their links, where `link` knows any for a text of a column.
+    /// Adds links to texts, if `link` returns a target for a text of a column.
     pub(crate) fn link(&mut self, link: &impl Fn(&str, &str) -> Option<String>) {
         for row in self.rows.iter_mut().flatten() {
             for (cell, head) in row.cells.iter_mut().zip(&self.heads) {
@@ -168,13 +169,12 @@ impl<'a> TableView<'a> {
         }
     }
 
-    /// For the style.
     pub(crate) fn class(&self) -> String {
         let classes = [("crowded", self.crowded), ("drawn", self.drawn), ("stacks", self.stacks)];
         classes.into_iter().filter(|(_, is_so)| *is_so).map(|(class, _)| class).collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether there is more to be seen of it.
+    /// Whether it has further columns to show.
     pub(crate) fn has_extra(&self) -> bool {
         self.drawn && self.heads.iter().any(|head| is_extra(self.table, head))
     }
@@ -188,14 +188,14 @@ impl<'a> TableView<'a> {
     }
 }
 
-/// A column without any value is not shown.
+/// The columns that have any value.
 fn heads(table: &Table) -> Vec<Head<'_>> {
     let columns = table.columns.iter().enumerate();
     let shown = columns.filter(|(place, column)| !column.hidden && !table.is_unknown(*place));
     shown.map(|(place, column)| Head::new(place, column)).collect()
 }
 
-/// Of a table that is its own chart: what a phone shows, and what is shown only to who asks for all columns.
+/// Classes for a table that is its own chart: which columns a phone shows, and which only on request.
 fn classes(table: &Table, head: &Head<'_>, name: Option<usize>) -> String {
     let number = head.numeric.then_some("number");
     let core = (Some(head.place) == name || head.column.track).then_some("core");
@@ -212,7 +212,7 @@ fn is_extra(table: &Table, head: &Head<'_>) -> bool {
     }
 }
 
-/// Name and ranks stand beside the sentences of their row, so that a bracket at the ranks goes on from row to row.
+/// Name and ranks also span the sentences of their row, so that rank brackets are continuous.
 fn tall(heads: &[Head<'_>], name: Option<usize>) -> usize {
     let begins = |heads: &[Head<'_>]| match heads {
         [first, second, ..] => Some(first.place) == name && second.column.key == RANKS,
@@ -221,7 +221,7 @@ fn tall(heads: &[Head<'_>], name: Option<usize>) -> usize {
     if begins(heads) { 2 } else { 0 }
 }
 
-/// Places of columns that are not cells like others.
+/// Indices of columns that are not ordinary cells.
 struct Beside {
     name: Option<usize>,
     below: Vec<usize>,
@@ -263,7 +263,7 @@ fn cell<'a>(table: &'a Table, place: usize, head: &Head<'_>, drawing: &Drawing, 
     if Some(head.place) == beside.name {
         let below = beside.below.iter().filter_map(|place| {
             let value = row.get(*place)?;
-            // That a row has figures is what a reader expects.
+            // Measured is the normal state of a row, and is not shown.
             let is_told = table.columns[*place].key != "state" || value.tone() != Tone::Plain;
             Some((value.text().filter(|_| is_told)?, value.tone().name()))
         });
@@ -272,7 +272,7 @@ fn cell<'a>(table: &'a Table, place: usize, head: &Head<'_>, drawing: &Drawing, 
     if head.column.key != RANKS || cell.value.is_empty() {
         return cell;
     }
-    // What a row is related to has no place among those that are.
+    // The reference has no place among the rows that are compared with it.
     if is_flagged(table, row, "is_reference") {
         return Cell { text: String::new(), ..cell };
     }
@@ -290,7 +290,7 @@ fn cell<'a>(table: &'a Table, place: usize, head: &Head<'_>, drawing: &Drawing, 
     Cell { chip: true, tied, classes, ..cell }
 }
 
-/// Whether the data separate a row from neither the one before nor the one behind.
+/// Whether a row is not separated from the one before, and from the one after.
 fn tied(table: &Table, place: usize) -> [bool; 2] {
     let has = |key: &str, place: usize| table.rows.get(place).is_some_and(|row| is_flagged(table, row, key));
     let to_next = |place: usize| {
@@ -299,9 +299,9 @@ fn tied(table: &Table, place: usize) -> [bool; 2] {
     [place > 0 && to_next(place - 1), place + 1 < table.rows.len() && to_next(place)]
 }
 
-/// From where to where a column is drawn.
+/// How a column is drawn, and its range.
 enum Drawing {
-    /// It is not.
+    /// The column is not drawn.
     None,
     /// Bars from 0 to this number.
     Bars(f64),
@@ -309,7 +309,7 @@ enum Drawing {
     Track(f64, f64),
 }
 
-/// What a track has beyond its outermost points, as a share of it.
+/// The margin of a track beyond its outermost points, as a share of it.
 const TRACK_MARGIN: f64 = 0.04;
 
 impl Drawing {
@@ -326,7 +326,7 @@ impl Drawing {
                 let margin = (high - low).max(0.1) * TRACK_MARGIN;
                 Drawing::Track(low - margin, high + margin)
             }
-            // One column is enough of a chart.
+            // One drawn column is enough.
             column if column.bar && !is_drawn() => Drawing::Bars(numbers().fold(1.0, f64::max)),
             _ => Drawing::None,
         }
@@ -378,7 +378,7 @@ impl Cell<'_> {
         }
     }
 
-    /// It may not fit: all of it is shown to who points at it.
+    /// Whether it may not fit, so that the full text is a tooltip.
     pub(crate) fn is_long(&self) -> bool {
         is_long(&self.text)
     }

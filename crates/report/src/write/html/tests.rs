@@ -53,7 +53,7 @@ fn long(rows: usize) -> Document {
     document
 }
 
-/// What stands between two texts, at the first place.
+/// The text between the first `begin` and the next `end`.
 fn between<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
     page.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).map_or("", |(found, _)| found)
 }
@@ -64,7 +64,7 @@ fn a_table_and_its_charts() {
     insta::assert_snapshot!(between(&page, "<main id=\"main\">", "</main>"));
 }
 
-/// A table of `columns` columns of numbers, with a sentence and a facet.
+/// A table with `columns` columns of numbers, a sentence and a facet.
 fn crowded(columns: usize) -> Document {
     let mut document = small();
     let mut heads: Vec<Column> = (0..columns)
@@ -153,7 +153,7 @@ fn long_tables_are_left_to_the_script() {
     assert_eq!([rows(TABLE_ROWS_MAX), rows(TABLE_ROWS_MAX + 1)], [TABLE_ROWS_MAX + 2, 2]);
 }
 
-/// Numbers at which a unit changes, and those between two digits.
+/// Numbers at which a unit changes, and numbers halfway between two digits.
 fn numbers() -> Vec<f64> {
     let edges = [
         0.0, 0.001, 0.125, 0.245, 0.375, 0.9999, 1.0, 9.994, 9.995, 9.996, 10.25, 12.345, 99.94, 99.95, 100.5,
@@ -209,7 +209,7 @@ fn what_is_embedded_is_what_the_sources_give() {
     }
 }
 
-/// Who works here may have a newer one, which does not tell that something would fail there.
+/// A developer may have a newer Node, with which an incompatibility would not show.
 #[test]
 fn the_node_of_debian_12_is_enough_for_web() {
     const DEBIAN: (u32, u32) = (18, 20);

@@ -1,4 +1,4 @@
-//! The schema and what is written: each has every key that the other has.
+//! Compares the schema with the output: both have the same keys.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -95,7 +95,7 @@ fn a_document_of_another_shape_does_not_fit() {
     }
 }
 
-/// Every place of a property in the schema; each object must be closed, and each property described.
+/// The place of every property in the schema; each object must be closed, and each property described.
 fn properties(schema: &Value, place: &str, found: &mut BTreeSet<String>) {
     let Some(object) = schema.as_object() else { return };
     if object.contains_key("properties") {

@@ -1,5 +1,5 @@
-//! A table as lines of text: columns side by side, as many as there is room for. What must not be missing and has no room stands
-//! in a second table below, and so on.
+//! A table as lines of text: columns side by side, as many as fit. Columns that must not be dropped and do
+//! not fit are in a second table below, and so on.
 
 use super::{Look, track::RatioTrack, width_of};
 use crate::{
@@ -9,29 +9,29 @@ use crate::{
 
 const GAP: &str = "  ";
 const BAR: usize = 12;
-/// A bar is a picture of the figure beside it: what a narrow terminal keeps it for.
+/// The priority of bars. A bar only repeats the figure beside it, so narrow terminals drop it early.
 const BAR_PRIORITY: u8 = 25;
-/// A track is one too, and shows the interval: it goes before no figure that it is made of.
+/// The priority of tracks. A track also shows the interval, so it is kept longer than its figures.
 const TRACK_PRIORITY: u8 = 88;
 
-/// A table without what stands below it.
+/// A table without the remarks below it.
 #[derive(Debug)]
 pub(crate) struct Drawn {
     pub(crate) head: String,
     pub(crate) rows: Vec<String>,
-    /// What the widest line takes.
+    /// The width of the widest line.
     pub(crate) width: usize,
-    /// What there was no room for.
+    /// The parts that did not fit.
     pub(crate) without: Vec<Missing>,
-    /// Places of columns that have to be somewhere, and have no room here.
+    /// Indices of columns that must be shown, but do not fit here.
     rest: Vec<usize>,
 }
 
-/// What a narrow table is without.
+/// A part that a narrow table drops.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Missing {
     Figure(String),
-    /// Of a figure that is there.
+    /// The interval of a figure that is shown.
     Interval(String),
 }
 
@@ -41,36 +41,35 @@ enum What {
     Track,
     Figure,
     Interval,
-    /// Which ranks are not separated.
+    /// The brackets around ranks that are not separated.
     Ties,
 }
 
 /// A column of text: a figure, its picture or its interval.
 struct Strip {
-    /// Of the column that it belongs to.
+    /// The index of the table column.
     place: usize,
     what: What,
     head: String,
     cells: Vec<(String, Tone)>,
-    /// Of its cells.
     width: usize,
     is_right: bool,
-    /// The smallest goes first.
+    /// The priority; the smallest is dropped first.
     priority: u8,
 }
 
-/// The table in its whole width, or in as much as fits, and below it what else has to be said.
+/// The table in its full width, or as much as fits, with further parts below it.
 pub(crate) fn draw_all(layout: &Layout, look: Look) -> Vec<Drawn> {
     let mut parts = vec![draw(layout, &layout.columns, look)];
     while let Some(last) = parts.last_mut() {
         let columns: Vec<usize> = layout.name.into_iter().chain(last.rest.iter().copied()).collect();
         let rest = std::mem::take(&mut last.rest);
-        // Words are read with the figures or not at all.
+        // Words are shown with the figures or not at all.
         let has_figures = rest.iter().any(|place| layout.column(*place).unit.is_numeric());
         let next = (!rest.is_empty()).then(|| draw(layout, &columns, look));
         match next {
             None => break,
-            // Each part says at least one thing that none before it said.
+            // Each part shows at least one new column.
             Some(next) if has_figures && next.rest.len() < rest.len() => parts.push(next),
             Some(_) => {
                 let titles = rest.iter().map(|place| layout.column(*place).title.clone());
@@ -82,7 +81,7 @@ pub(crate) fn draw_all(layout: &Layout, look: Look) -> Vec<Drawn> {
     parts
 }
 
-/// These columns of the table, as many as fit.
+/// Draws these columns of the table, as many as fit.
 pub(crate) fn draw(layout: &Layout, columns: &[usize], look: Look) -> Drawn {
     let strips = columns.iter().flat_map(|place| of_column(layout, *place, look)).collect();
     let (mut strips, gone) = fit(strips, look.width);
@@ -113,10 +112,10 @@ pub(crate) fn draw(layout: &Layout, columns: &[usize], look: Look) -> Drawn {
     Drawn { head: head(&strips), rows, width: total(&strips), without, rest }
 }
 
-/// Without colours: whoever prints it gives it one.
+/// The header without colours: the caller may colour it.
 fn head(strips: &[Strip]) -> String {
     let of = |(at, strip): (usize, &Strip)| match strip.what {
-        // The head of a figure stands above its track too.
+        // The header of a figure extends over its track.
         What::Track => " ".repeat(strip.width.saturating_sub(overhang(strips, at + 1))),
         _ => {
             let width =
@@ -127,7 +126,7 @@ fn head(strips: &[Strip]) -> String {
     joined(strips.iter().enumerate().map(of))
 }
 
-/// How far the head of a figure reaches over the track before it.
+/// How far the header of a figure extends over the track before it.
 fn overhang(strips: &[Strip], at: usize) -> usize {
     let before = at.checked_sub(1).and_then(|before| strips.get(before));
     let own = strips.get(at);
@@ -136,7 +135,6 @@ fn overhang(strips: &[Strip], at: usize) -> usize {
         .map_or(0, |(own, before)| width_of(&own.head).saturating_sub(own.width).min(before.width))
 }
 
-/// What a strip takes.
 fn widths(strips: &[Strip], at: usize) -> usize {
     let strip = &strips[at];
     strip.width.max(width_of(&strip.head) - overhang(strips, at))
@@ -147,7 +145,7 @@ fn total(strips: &[Strip]) -> usize {
     all.saturating_sub(GAP.len())
 }
 
-/// Gives a track what nothing else takes.
+/// Gives the remaining width to a track.
 fn widen(strips: &mut [Strip], layout: &Layout, look: Look) {
     let Some(width) = look.width else { return };
     let room = width.saturating_sub(total(strips));
@@ -159,8 +157,8 @@ fn widen(strips: &mut [Strip], layout: &Layout, look: Look) {
     }
 }
 
-/// Lines of as many cells each, in columns as wide as their widest cell. Those from `right_from` on are numbers, which are
-/// pushed to the right.
+/// Lines with equal numbers of cells, in columns as wide as their widest cell. Columns from `right_from` on
+/// are numbers, and are right-aligned.
 #[must_use]
 pub fn aligned(lines: &[Vec<String>], right_from: usize) -> Vec<String> {
     let strip = |place: usize| {
@@ -174,7 +172,7 @@ pub fn aligned(lines: &[Vec<String>], right_from: usize) -> Vec<String> {
     (0..lines.len()).map(line).collect()
 }
 
-/// A figure, before it its picture, behind it its interval, or what the ranks have in common.
+/// A figure with its picture before it, and after it its interval or its rank bracket.
 fn of_column(layout: &Layout, place: usize, look: Look) -> Vec<Strip> {
     let (table, column) = (layout.table, layout.column(place));
     let own = |row: &Vec<Value>| row.get(place).map_or(Tone::Plain, Value::tone);
@@ -208,18 +206,18 @@ fn of_column(layout: &Layout, place: usize, look: Look) -> Vec<Strip> {
     bar.into_iter().chain(track).chain([figure]).chain(interval).chain(ties).collect()
 }
 
-/// Does without what is least important until the rest fits; of two that are alike the one on the right goes.
+/// Drops the least important strips until the rest fits; of two with equal priority the right one is dropped.
 fn fit(mut strips: Vec<Strip>, width: Option<usize>) -> (Vec<Strip>, Vec<Strip>) {
     let mut gone = Vec::new();
     while strips.len() > 1 && width.is_some_and(|width| total(&strips) > width) {
-        // The first one names the rows.
+        // The first strip names the rows, and is kept.
         let spare = strips.iter().enumerate().skip(1);
         let least = spare.min_by_key(|(at, strip)| (strip.priority, usize::MAX - at)).map_or(1, |(at, _)| at);
         let (place, what) = (strips[least].place, strips[least].what);
         let is_whole =
             strips[least].priority == ALWAYS && strips[1..].iter().any(|strip| strip.place != place);
         if what == What::Figure || is_whole {
-            // A picture or an interval of nothing would be read as its neighbour's.
+            // Without its figure, a picture or an interval would seem to belong to its neighbour.
             let is_of_it = |strip: &mut Strip| strip.place == place;
             gone.extend(strips.extract_if(1.., is_of_it).filter(|strip| strip.what == What::Figure));
         } else {
@@ -233,7 +231,7 @@ fn joined(cells: impl Iterator<Item = String>) -> String {
     cells.collect::<Vec<_>>().join(GAP).trim_end().to_owned()
 }
 
-/// A bar for a ratio of 0 to 1, in eighths of a column; what is more than 1 ends in an arrow.
+/// A bar for a ratio from 0 to 1, in eighths of a column; a larger ratio ends in an arrow.
 fn bar(ratio: f64, look: Look) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let is_more = ratio > 1.0 + 0.5 / (8 * BAR) as f64;
@@ -263,7 +261,7 @@ impl Strip {
         self.padded(text, &painted, width)
     }
 
-    /// `painted`, which is `text` in a colour, in this width.
+    /// Pads `painted`, which is `text` in a colour, to this width.
     fn padded(&self, text: &str, painted: &str, width: usize) -> String {
         let padding = " ".repeat(width.saturating_sub(width_of(text)));
         if self.is_right { padding + painted } else { painted.to_owned() + &padding }

@@ -8,7 +8,7 @@ fn at(width: usize) -> Look {
     Look { width: Some(width), ..Look::default() }
 }
 
-/// A run, one of whose services has reasons in place of figures, and another remarks beside them.
+/// A run in which one service has reasons instead of figures, and another remarks beside them.
 fn with_remarks() -> Document {
     let mut document = interleaved();
     let table = document.sections[0].table.as_mut().unwrap();
@@ -85,7 +85,7 @@ fn an_interval_is_not_broken() {
     }
 }
 
-/// References and services as a run has them, with an interval of a tenth to each side.
+/// References and services as in a run, with an interval of a tenth to each side.
 fn ranked() -> Table {
     let text = |key: &str| Column::new(key, key, Unit::Text);
     let hidden = |key: &str, unit| Column::new(key, key, unit).hidden();
@@ -135,7 +135,7 @@ fn references_stand_apart_and_rows_that_are_not_separated_together() {
     assert!(painted.lines().any(|line| line.starts_with("hyper")), "{painted}");
 }
 
-/// A track is at least ten cells wide wherever there is one, and no figure is cut for it.
+/// A track is at least ten cells wide, and no figure is truncated for it.
 #[test]
 fn a_figure_is_whole_at_every_width() {
     for width in 30..120 {

@@ -1,4 +1,4 @@
-//! Ratios as points with their intervals, on a scale of logarithms: `┊   ├─●─┤`. The reference, which is 1, is the line.
+//! Ratios as points with their intervals, on a logarithmic scale: `┊   ├─●─┤`. The line is at 1.
 
 use super::Look;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     write::layout::{Layout, ends},
 };
 
-/// The signs that a track is drawn with.
+/// The characters of a track.
 struct Signs {
     reference: char,
     low: char,
@@ -18,12 +18,12 @@ struct Signs {
 const UTF8: Signs = Signs { reference: '┊', low: '├', between: '─', high: '┤', point: '●' };
 const ASCII: Signs = Signs { reference: ':', low: '|', between: '-', high: '|', point: 'o' };
 
-/// Of a file, which has no width.
+/// The width in a file, which has no terminal width.
 const USUAL: usize = 24;
 
-/// What is drawn of a column.
+/// The drawing of a column.
 pub(super) struct RatioTrack {
-    /// Of each row the figure, and the ends of its interval.
+    /// For each row the figure, and the bounds of its interval.
     points: Vec<Option<[f64; 3]>>,
     least: f64,
     most: f64,
@@ -31,15 +31,15 @@ pub(super) struct RatioTrack {
 }
 
 impl RatioTrack {
-    /// A wider one shows no more.
+    /// The largest useful width.
     pub(super) const MOST: usize = 48;
 
-    /// What it takes at least, where there is room for it.
+    /// The smallest width.
     pub(super) fn least(look: Look) -> usize {
         look.width.map_or(USUAL, |width| (width / 6).clamp(10, USUAL))
     }
 
-    /// Of a column that is one, if there is a row that is not the reference.
+    /// The track of a column, if the column has one and there is a row besides the reference.
     pub(super) fn of(layout: &Layout, place: usize, look: Look) -> Option<RatioTrack> {
         let table = layout.table;
         if !layout.column(place).track {
@@ -57,7 +57,6 @@ impl RatioTrack {
         (least < most).then_some(RatioTrack { points, least, most, signs })
     }
 
-    /// A line of this many cells for each row.
     pub(super) fn cells(&self, width: usize) -> Vec<(String, Tone)> {
         self.points.iter().map(|point| (self.line(*point, width), Tone::Plain)).collect()
     }

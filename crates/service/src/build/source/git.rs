@@ -1,5 +1,5 @@
-//! git, as a step of a build: supervised, in the build's log, without a question and without what a user's own
-//! configuration would make of foreign files. What it says of addresses and of access does hold: mirrors, proxies, keys.
+//! git as a supervised build step: logged, without prompts, and without user settings that change files.
+//! Settings for addresses and access stay in force: mirrors, proxies, keys.
 
 use std::{
     fs::{self, File},
@@ -15,28 +15,28 @@ use tare_host::{
 
 use crate::build::{BuildError, Site};
 
-/// How long one command may take: some repositories are large, and some networks slow.
+/// Time limit of one command: some repositories are large, and some networks slow.
 const LIMIT: Duration = Duration::from_secs(30 * 60);
 const LOG_BYTES_MAX: u64 = 1 << 30;
-/// What is read of what it said.
+/// Longest output that is read.
 const SAID_BYTES_MAX: u64 = 1 << 20;
 
 pub(super) struct Git<'a> {
-    /// Whose build it is.
+    /// The service that is built.
     pub service: &'a str,
     pub log: &'a Path,
     pub site: &'a Site<'a>,
     pub spent: Spent,
 }
 
-/// What the commands took.
+/// Time used by the commands.
 #[derive(Debug, Default)]
 pub(super) struct Spent {
     pub time: Duration,
     pub cpu: Duration,
 }
 
-/// Where a command works. Each is named in full: the repository of a folder around it is never meant.
+/// Where a command works. All paths are explicit, so that git never uses a surrounding repository.
 #[derive(Clone, Copy)]
 pub(super) struct Within<'a> {
     pub repository: &'a Path,
@@ -44,9 +44,9 @@ pub(super) struct Within<'a> {
     pub index: &'a Path,
 }
 
-/// Why a command did not do its work, other than what stops the whole build.
+/// Why a command failed, unless the whole build must stop.
 pub(super) enum Failed {
-    /// What it said, the error first if there is one.
+    /// git's message, beginning with the error if there is one.
     Said(String),
     Build(BuildError),
 }
@@ -58,7 +58,7 @@ impl From<BuildError> for Failed {
 }
 
 impl Git<'_> {
-    /// What it printed on both of its outputs.
+    /// Runs a command; returns what it printed on both outputs.
     pub(super) fn run(&mut self, words: &[&str], within: Within<'_>) -> Result<String, Failed> {
         let unwritten = |source| Failed::Build(BuildError::Record { path: self.log.to_owned(), source });
         let began_at = self.say(words).map_err(unwritten)?;
@@ -99,7 +99,7 @@ impl Git<'_> {
         }
     }
 
-    /// Writes the command into the log, without what every command has. Returns where its output begins.
+    /// Logs the command without its common options. Returns the offset of its output in the log.
     fn say(&self, words: &[&str]) -> io::Result<u64> {
         let mut log = File::options().append(true).create(true).open(self.log)?;
         writeln!(log, "$ git {}", words.join(" "))?;
@@ -115,7 +115,7 @@ fn said_since(log: &Path, began_at: u64) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The first line that is an error, without the word for it: what follows it is advice.
+/// The first error line, without its prefix and the advice after it.
 fn error_of(said: &str) -> Option<String> {
     let marked = |line: &str| {
         let found = ["fatal: ", "error: "].iter().find_map(|mark| line.strip_prefix(mark));
@@ -126,7 +126,7 @@ fn error_of(said: &str) -> Option<String> {
     line.map(|line| foreign::quotable(line.trim_end_matches(['.', ':'])))
 }
 
-/// Nothing that is a link, so that what is written below it lies there.
+/// Whether no part of the path is a link, so that files are written where the path says.
 pub(super) fn is_free_of_links(root: &Path, path: &Path) -> bool {
     let mut at = PathBuf::from(root);
     path.components().all(|part| {

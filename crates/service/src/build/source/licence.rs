@@ -1,4 +1,4 @@
-//! What was laid into a build, and the licence that came with it.
+//! A source in a build, and its licence.
 
 use std::{
     fs,
@@ -11,26 +11,26 @@ use tare_host::foreign;
 use super::recognise;
 use crate::catalogue::GitSource;
 
-/// No licence is longer; the GPL has 35 kB.
+/// Size limit of a licence; the GPL has 35 kB.
 const BYTES_MAX: u64 = 256 << 10;
 
-/// A source that is in a build.
+/// A source in a build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Laid {
     pub git: String,
     pub commit: String,
     pub tree: String,
     pub into: PathBuf,
-    /// Ours, that were applied to it.
+    /// Patches by Tare's authors that were applied.
     pub patch: Vec<PathBuf>,
-    /// Absent if there was none at its top.
+    /// Absent if the top folder has no licence file.
     pub licence: Option<LicenceFile>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LicenceFile {
     pub file: String,
-    /// Absent if no licence was recognised in it.
+    /// Absent if the licence was not recognised.
     pub spdx: Option<String>,
 }
 
@@ -40,7 +40,7 @@ impl Laid {
         Laid { git, commit, tree, into: name, patch, licence: LicenceFile::found(into) }
     }
 
-    /// In a line: what, at which commit, under which licence.
+    /// One line: repository, commit and licence.
     pub fn line(&self) -> String {
         const DIGITS: usize = 12;
         let commit = &self.commit[..DIGITS.min(self.commit.len())];
@@ -61,14 +61,14 @@ impl Laid {
 }
 
 impl LicenceFile {
-    /// The first at the top of `folder` by name that is recognised, otherwise the first.
+    /// The first recognised licence file at the top of `folder`, by name, or else the first one.
     fn found(folder: &Path) -> Option<LicenceFile> {
         let is_one = |name: &str| {
             let lower = name.to_lowercase();
             ["license", "licence", "copying"].iter().any(|word| lower.starts_with(word))
         };
         let entries = fs::read_dir(folder).ok()?.flatten();
-        // Links and devices of a foreign tree are not read.
+        // Links and devices of an untrusted tree are not read.
         let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
         let names = files.filter_map(|entry| entry.file_name().into_string().ok());
         let mut names: Vec<String> = names.filter(|name| is_one(name)).collect();

@@ -1,10 +1,10 @@
-//! What a manifest names as its source: a commit of a git repository, fetched once for all checkouts of a user, and laid
-//! into the copy in which a service is built.
+//! Sources that a manifest names: a commit of a git repository, fetched once for all checkouts of a user, and
+//! copied into the folder in which a service is built.
 //!
-//! The cache is `TARE_HOME/sources/TREE/`, by the hash of the commit's tree, which names its content. `repository` there is
-//! one that has the commit; it comes there by a rename, after the tree was found to be the one that
-//! was named. What is being fetched has a number for its name: one that was cut off is never used, and is removed by
-//! the next fetch. `TREE.lock` is had alone by whoever fetches, lays out or removes.
+//! The cache is `TARE_HOME/sources/TREE/`, named by the hash of the commit's tree. Its `repository` contains
+//! the commit; it is put there by a rename after its tree was verified. An unfinished fetch has a number as
+//! its name: it is never used, and the next fetch removes it. A process locks `TREE.lock` to fetch, check out
+//! or remove.
 
 mod git;
 mod licence;
@@ -28,10 +28,10 @@ use crate::{
 use git::{Failed, Git, Spent, Within};
 
 const REPOSITORY: &str = "repository";
-/// Of the repository: files are what the tree says, whatever a repository's attributes or a user's filters say.
+/// Keeps file contents as in the tree, whatever a repository's attributes or a user's filters say.
 const ATTRIBUTES: &str = "* -text -ident -filter -working-tree-encoding -export-ignore -export-subst\n";
 
-/// The cache.
+/// The cache of sources.
 #[derive(Debug, Clone)]
 pub(super) struct SourceCache {
     folder: PathBuf,
@@ -42,7 +42,7 @@ impl SourceCache {
         SourceCache { folder: home.join("sources") }
     }
 
-    /// Lays all sources of `service` into its place, and adds to `cost` what that took.
+    /// Copies all sources of `service` into its folder, and adds the effort to `cost`.
     pub(super) fn lay(
         &self,
         service: &Service,
@@ -82,7 +82,7 @@ impl SourceCache {
                 Unfetched::Build(error) => error,
             })?;
         }
-        // A cache that cannot be written to serves sources all the same; it only does not know when.
+        // A read-only cache still serves sources; only the time of use is not recorded.
         let _ = lock.mark_used();
         fs::create_dir_all(&into).map_err(no_cache)?;
         slot.take_out(source, &into, git)?;
@@ -92,7 +92,7 @@ impl SourceCache {
         Ok(Laid::found(source, &into))
     }
 
-    /// Removes what was last used before `before`, and what was cut off.
+    /// Removes sources last used before `before`, and unfinished fetches.
     pub(super) fn prune(&self, before: SystemTime, interrupt: &AtomicBool) -> io::Result<PrunedSources> {
         let mut pruned = PrunedSources::default();
         if !self.folder.is_dir() {
@@ -132,7 +132,7 @@ impl SourceCache {
     }
 }
 
-/// What was removed of the cache, and what is left.
+/// Counts of removed and remaining sources.
 #[derive(Debug, Default)]
 pub(super) struct PrunedSources {
     pub removed: usize,
@@ -141,13 +141,13 @@ pub(super) struct PrunedSources {
     pub kept_bytes: u64,
 }
 
-/// What is cached of one tree. Its lock lies beside its folder, and stays when that is removed.
+/// The cached source of one tree. Its lock file is beside the folder and outlives it.
 struct SourceSlot {
     folder: PathBuf,
     lock: PathBuf,
 }
 
-/// Why nothing was fetched: the cache cannot be written, or all else.
+/// Why the fetch failed: the cache cannot be written, or any other error.
 enum Unfetched {
     Cache(io::Error),
     Build(BuildError),
@@ -172,8 +172,8 @@ impl SourceSlot {
         })
     }
 
-    /// Removes what is no whole repository. What cannot be removed, because a process of a killed build still writes to
-    /// it, stays until the next time.
+    /// Removes unfinished repositories. One that cannot be removed, because a process of a killed build still
+    /// writes to it, stays until the next time.
     fn sweep(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.folder)? {
             let path = entry?.path();
@@ -184,20 +184,20 @@ impl SourceSlot {
         Ok(())
     }
 
-    /// A name in the folder that is free.
+    /// An unused name in the folder.
     fn attempt(&self) -> PathBuf {
         let mut numbers = (1_u32..).map(|number| self.folder.join(number.to_string()));
         numbers.find(|path| !path.exists()).unwrap_or_else(|| self.folder.join("0"))
     }
 
-    /// Puts a repository that has the commit, with the named tree, where there is none.
+    /// Fetches a repository with the commit and the named tree.
     fn fetch(&self, source: &GitSource, git: &mut Git<'_>) -> Result<(), Unfetched> {
         self.sweep()?;
         let attempt = self.attempt();
         fs::create_dir(&attempt)?;
         let fetched = fetch_into(&attempt, source, git).map_err(Unfetched::Build);
         let placed = fetched.and_then(|()| {
-            // Another commit of the same tree may be there.
+            // The old repository may have another commit of the same tree.
             let repository = self.repository();
             if repository.exists() {
                 fs::remove_dir_all(&repository)?;
@@ -210,12 +210,12 @@ impl SourceSlot {
         placed
     }
 
-    /// Nothing if the commit is there and its tree is the one that was named.
+    /// Succeeds if the commit exists and has the named tree.
     fn tree_of(&self, source: &GitSource, git: &mut Git<'_>) -> Result<(), BuildError> {
         check_tree(&self.repository(), source, git)
     }
 
-    /// Writes every file of the tree into `into`, as it is there.
+    /// Writes every file of the tree, unchanged, into `into`.
     fn take_out(&self, source: &GitSource, into: &Path, git: &mut Git<'_>) -> Result<(), BuildError> {
         let repository = self.repository();
         let index = self.folder.join("index");
@@ -229,7 +229,7 @@ impl SourceSlot {
 
 fn fetch_into(attempt: &Path, source: &GitSource, git: &mut Git<'_>) -> Result<(), BuildError> {
     let within = Within { repository: attempt, tree: attempt, index: &attempt.join("index") };
-    // Not `--bare`: that is refused where a work tree is named, as it is for every command here.
+    // Not `--bare`: git refuses that if a work tree is named, as in every command here.
     run(git, &["init", "--quiet", "--template="], within)?;
     let info = attempt.join("info");
     let written = fs::create_dir_all(&info).and_then(|()| fs::write(info.join("attributes"), ATTRIBUTES));
@@ -244,7 +244,7 @@ fn fetch_into(attempt: &Path, source: &GitSource, git: &mut Git<'_>) -> Result<(
         if is_unreachable(&said) {
             return Err(unreachable(source, said, git.log));
         }
-        // Some servers give away only what a branch or a tag names.
+        // Some servers serve only commits that a branch or a tag names.
         let everything = [&fetch[..], &[&source.git, "+refs/*:refs/*"]].concat();
         git.run(&everything, within).map_err(|failed| match failed {
             Failed::Build(error) => error,
@@ -258,7 +258,7 @@ fn fetch_into(attempt: &Path, source: &GitSource, git: &mut Git<'_>) -> Result<(
     check_tree(attempt, source, git)
 }
 
-/// By what git and curl say, in English: then a second question would get no other answer, and some only after minutes.
+/// Recognises, in messages of git and curl, errors for which a retry is useless and may take minutes.
 fn is_unreachable(said: &str) -> bool {
     const SAYINGS: [&str; 9] = [
         "Could not resolve",
@@ -326,7 +326,7 @@ fn run(git: &mut Git<'_>, words: &[&str], within: Within<'_>) -> Result<String, 
     })
 }
 
-/// An empty folder is nothing: a tree has one where a submodule goes.
+/// Whether the path is more than an empty folder, which a tree has in place of a submodule.
 fn has_something(path: &Path) -> bool {
     match fs::read_dir(path) {
         Ok(mut entries) => entries.next().is_some(),

@@ -1,8 +1,8 @@
-//! Which licence a text is: those that many repositories have, with their usual words.
+//! Recognises common licences by their usual words.
 
 use spdx::{Expression, identifiers::LICENSES};
 
-/// The SPDX identifier of the licence whose text this is, if it is the text of one and not of several.
+/// The SPDX identifier of a licence text; absent if it matches none, or several.
 pub(super) fn in_text(text: &str) -> Option<String> {
     const TAG: &str = "SPDX-License-Identifier:";
     if let Some((_, expression)) = text.lines().find_map(|line| line.split_once(TAG)) {
@@ -17,7 +17,7 @@ pub(super) fn in_text(text: &str) -> Option<String> {
     }
 }
 
-/// The short licences, which are often given without their name, by what each permits or asks for.
+/// Recognises short licences, which often lack a title, by their terms.
 fn by_terms(text: &str) -> Vec<&'static str> {
     let text = text.to_lowercase();
     let words: Vec<&str> =
@@ -45,7 +45,7 @@ fn by_terms(text: &str) -> Vec<&'static str> {
     found
 }
 
-/// The longer ones, by the title at the top of the text, which may take two lines and have a date.
+/// Recognises long licences by their title, which may take two lines and contain a date.
 fn by_title(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(2).collect();
     let titles = [lines.join(" "), (*lines.first()?).to_owned()];
@@ -56,7 +56,7 @@ fn by_title(text: &str) -> Option<String> {
     })
 }
 
-/// The words of a title that tell one licence from another: "Version 2.0, January 2004" is "2".
+/// The words of a title that distinguish licences: "Version 2.0, January 2004" becomes "2".
 fn bare_title(title: &str) -> Vec<String> {
     const MONTHS: [&str; 12] = [
         "january",
@@ -72,7 +72,7 @@ fn bare_title(title: &str) -> Vec<String> {
         "november",
         "december",
     ];
-    // An abbreviation in brackets says nothing more.
+    // Drops abbreviations in brackets.
     let outside = title.split('(').map(|part| part.split_once(')').map_or(part, |(_, rest)| rest));
     let lower = outside.collect::<Vec<_>>().join(" ").to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric() && c != '.').filter(|word| !word.is_empty());
@@ -85,7 +85,7 @@ fn bare_title(title: &str) -> Vec<String> {
             if is_number { number.strip_suffix(".0").unwrap_or(number).to_owned() } else { word.to_owned() }
         })
         .collect();
-    // The day before a month.
+    // Drops the day before a month.
     let is_number = |word: &String| word.chars().all(|c| c.is_ascii_digit());
     if words.len() > 1 && words.iter().rev().take(2).all(is_number) {
         words.pop();

@@ -1,4 +1,4 @@
-//! What answers said that is stored. It is compared with the database after the load.
+//! Values that answers claim to have stored. They are compared with the database after the load.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use tare_load::exchange::Flight;
 
 use crate::contract::{Body, Contract, Request};
 
-/// What answers said that is stored, by the key of the row: the values that can be the last one. Its copies are one.
+/// For each row's key, the values that may be stored last. Clones share the record.
 #[derive(Debug, Clone, Default)]
 pub struct Changes(Arc<Mutex<HashMap<String, LastChanges>>>);
 
@@ -17,28 +17,28 @@ impl PartialEq for Changes {
     }
 }
 
-/// The changes of one row that were not over before another one began.
+/// Changes of one row that may have been the last: none began after they had ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct LastChanges {
     sent_ns_max: u64,
-    /// Each with the instant when it was answered.
+    /// Time of the answer in ns, and value.
     pub(super) values: Vec<(u64, u64)>,
 }
 
-/// A column that a service changes, and what it said of it.
+/// A column that a service changes, with the recorded changes.
 #[derive(Debug, Clone, Copy)]
 pub struct ChangedRows<'a> {
     pub table: &'a str,
-    /// The column that tells rows apart.
+    /// The column that identifies rows.
     pub key: &'a str,
     pub column: &'a str,
     pub changes: &'a Changes,
 }
 
-/// What a row may hold after a load.
+/// The values that rows may hold after a load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
-    /// By key: any of these values.
+    /// For each key, any of these values is right.
     pub values: BTreeMap<String, Vec<u64>>,
 }
 
@@ -47,7 +47,7 @@ impl Changes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes what was noted since the last time.
+    /// Takes the changes recorded since the last call.
     pub fn take(&self) -> Changed {
         let taken = std::mem::take(&mut *self.lock());
         let values_of = |last: LastChanges| last.values.into_iter().map(|(_, value)| value).collect();
@@ -56,7 +56,7 @@ impl Changes {
 }
 
 impl LastChanges {
-    /// A change that was answered before another one was sent was overwritten by it.
+    /// Drops changes that were answered before the newest request was sent: they were overwritten.
     pub(super) fn note(&mut self, value: u64, flight: Flight) {
         self.sent_ns_max = self.sent_ns_max.max(flight.sent_ns);
         self.values.push((flight.answered_ns, value));
@@ -66,7 +66,7 @@ impl LastChanges {
 }
 
 impl Request {
-    /// What its answers say that is changed; absent if that is nothing.
+    /// The column changed by its answers; absent if there is none.
     pub fn changed_column(&self) -> Option<ChangedRows<'_>> {
         match &self.answer.body {
             Body::AnyRow(any) => any.changed_rows(),
@@ -76,7 +76,7 @@ impl Request {
 }
 
 impl Contract {
-    /// Forgets what answers said that is stored.
+    /// Discards all recorded changes.
     pub fn forget_changes(&self) {
         let changed = self.requests.iter().filter_map(Request::changed_column);
         changed.for_each(|changed| drop(changed.changes.take()));

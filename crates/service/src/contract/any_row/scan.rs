@@ -1,11 +1,11 @@
-//! Reads JSON as it is usually written, without making values of it.
+//! Scans JSON in its usual spelling, without building values.
 
-/// Whether a byte stands for itself in a string.
+/// Whether a byte needs no escape in a string.
 pub(super) fn is_plain(byte: u8) -> bool {
     byte >= b' ' && byte != b'"' && byte != b'\\'
 }
 
-/// Reads JSON of the simplest kind.
+/// A scanner for the simplest JSON.
 pub(super) struct Scan<'t>(pub(super) &'t str);
 
 impl<'t> Scan<'t> {
@@ -37,7 +37,7 @@ impl<'t> Scan<'t> {
         Some(text)
     }
 
-    /// An integer as it is usually written.
+    /// An integer in its usual spelling.
     pub(super) fn number(&mut self) -> Option<&'t str> {
         self.skip_blanks();
         let end = self.0.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(self.0.len());

@@ -1,4 +1,4 @@
-//! Rows that the service chooses, in any spelling; and what may be stored after changes that overlap.
+//! Rows chosen by the service in any spelling, and values that overlapping changes may leave.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,7 +20,7 @@ n = "{{number:1-20}}"
 name = "{{word}}{{number:0-9}}"
 "#;
 
-/// The rows of a contract whose answer is this.
+/// The rows of a contract with this answer.
 fn sample(answer: &str) -> AnyRow {
     let head = "format = \"1.2\"\nname = \"sample\"\ntitle = \"\"\n";
     let request =
@@ -38,17 +38,17 @@ const ONE: &str = "{ table = \"thing\" }";
 const SEVERAL: &str = "{ table = \"thing\", count = 3 }";
 const CHANGED: &str = "{ table = \"thing\", count = 3, changed = { n = \"{{number:1-20}}\" } }";
 
-/// One of each, for properties; none of these asks what was noted.
+/// One of each kind, for properties that ignore recorded changes.
 static SAMPLES: LazyLock<[AnyRow; 3]> = LazyLock::new(|| [ONE, SEVERAL, CHANGED].map(sample));
 
-/// Cells of the table, by the names of the members.
+/// The cells of a row with their members' names.
 fn cells(any: &AnyRow, place: u64) -> [(String, String, bool); 3] {
     let row = any.table.row(place);
     let of = |member: &Member| (member.name.clone(), row[member.column].clone(), member.is_text);
     std::array::from_fn(|place| of(&any.members[place]))
 }
 
-/// What a table says, as it is usually written.
+/// The rows in their usual spelling.
 fn usual(any: &AnyRow, places: &[u64]) -> String {
     let value = |(name, cell, is_text): &(String, String, bool)| match is_text {
         true => format!("{}:{}", Value::from(name.as_str()), Value::from(cell.as_str())),
@@ -60,7 +60,7 @@ fn usual(any: &AnyRow, places: &[u64]) -> String {
     if any.count.is_none() { rows.concat() } else { format!("[{}]", rows.join(",")) }
 }
 
-/// Decisions, one after the other; 0 when there are no more, which is what is usual.
+/// A sequence of decisions; 0, the usual one, after its end.
 struct Choices<'c>(std::slice::Iter<'c, u8>);
 
 impl Choices<'_> {
@@ -169,7 +169,7 @@ proptest! {
     fn what_may_be_stored_is_what_some_order_of_the_changes_ends_with(
         changes in proptest::collection::vec((0..12_u64, 0..6_u64), 1..6),
     ) {
-        // In the order in which answers came, as one thread after the other notes them, or in any other.
+        // Answers may be recorded in any order, since several threads do so.
         let flights: Vec<Flight> = changes.iter().map(|(sent, took)| Flight { sent_ns: *sent, answered_ns: sent + took }).collect();
         let mut last = LastChanges::default();
         flights.iter().enumerate().for_each(|(value, flight)| last.note(value as u64, *flight));
@@ -183,7 +183,7 @@ proptest! {
     }
 }
 
-/// All orders of this number.
+/// All permutations of this length.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     if count == 0 {
         return vec![Vec::new()];
@@ -195,7 +195,7 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
     (0..count).flat_map(with).collect()
 }
 
-/// Whether none comes after one that was sent when it had been answered.
+/// Whether no change is ordered after one that began when it had ended.
 fn is_possible(order: &[usize], flights: &[Flight]) -> bool {
     let precedes = |one: usize, other: usize| flights[one].answered_ns < flights[other].sent_ns;
     (0..order.len()).all(|place| order[place + 1..].iter().all(|later| !precedes(*later, order[place])))

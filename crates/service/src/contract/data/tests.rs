@@ -1,4 +1,4 @@
-//! Tables: what is read and made, what requests and answers draw from them, and what is said of mistakes.
+//! Tables: reading and generating, drawing rows for requests and answers, and error messages.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,7 +19,7 @@ const JSON: &str =
     "json = '{\"id\": {{items.id}}, \"name\": \"{{items.name}}\", \"price\": {{items.price}}}'";
 const CSV: &str = "id,name,price\n1,tea,1\n2,\"\"\"hot\"\" tea, é\n\",7\n";
 
-/// The request begins in line 7 if the table has three.
+/// The request begins in line 7 if the table has three lines.
 fn text(table: &str, ask: &str, answer: &str) -> String {
     format!(
         "format = \"1.1\"\nname = \"shop\"\ntitle = \"\"\n{table}[[request]]\nname = \"a\"\nmethod = \"GET\"\n{ask}\n\
@@ -27,7 +27,7 @@ fn text(table: &str, ask: &str, answer: &str) -> String {
     )
 }
 
-/// In a folder with this file.
+/// Parses a contract in a folder with this CSV file.
 fn parse(csv: &str, text: &str) -> Result<Contract, ContractError> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("items.csv"), csv).unwrap();
@@ -56,7 +56,7 @@ fn csv(contract: &Contract) -> String {
     String::from_utf8(csv).unwrap()
 }
 
-/// The value of the query `q`, decoded.
+/// The decoded value of the query parameter `q`.
 fn query(exchange: &Exchange) -> String {
     let target = std::str::from_utf8(&exchange.request).unwrap().split(' ').nth(1).unwrap();
     let (_, encoded) = target.split_once("?q=").unwrap();
@@ -234,7 +234,7 @@ proptest! {
     }
 }
 
-/// A contract of format 1.2 with this before its request.
+/// A contract of format 1.2 with these lines before its request.
 fn newest(head: &str, ask: &str, answer: &str) -> Result<Contract, String> {
     let text = text(head, ask, answer).replacen("1.1", "1.2", 1);
     Contract::parse(&text, Path::new("shop.toml")).map_err(|error| error.to_string())

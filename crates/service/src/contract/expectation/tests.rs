@@ -1,4 +1,4 @@
-//! The forms of answers: what they take, and what is said of those that make no sense.
+//! Forms of answers: what they accept, and errors for those that make no sense.
 
 use insta::assert_snapshot;
 use tare_load::exchange::ExpectedBody;
@@ -39,7 +39,7 @@ fn a_header_is_a_value_or_a_rule() {
     assert!(accepts("B", Some("")) && !accepts("B", None));
     assert!(accepts("C", None) && !accepts("C", Some("")));
     assert!(accepts("D", Some("xx")) && !accepts("D", Some("xxy")) && !accepts("D", None));
-    // Of an answer every header may be asked for; a rule sends nothing.
+    // Rules may name any response header, since they send nothing.
     assert!(with("headers = { Transfer-Encoding = { absent = true } }").is_ok());
 }
 

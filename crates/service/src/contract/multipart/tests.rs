@@ -1,4 +1,4 @@
-//! Forms: the bytes that are sent, and what is said of mistakes.
+//! Forms: the bytes that are sent, and error messages.
 
 use std::path::Path;
 
@@ -51,7 +51,7 @@ fn a_form_is_written_part_by_part() {
     let length = sent("multipart = [{ name = 'a', content = '{{bytes:1000}}' }]");
     let (head, body) = length.split_once("\r\n\r\n").unwrap();
     let told: usize = head.split("Content-Length: ").nth(1).unwrap().parse().unwrap();
-    // Each of the two boundaries is 22 characters longer than the word that stands for it.
+    // Each of the two boundaries is 22 characters longer than its placeholder.
     assert_eq!(told, body.len() + 2 * 22);
 }
 

@@ -1,4 +1,4 @@
-//! Long texts that differ each time, as bodies of uploads: made once for each length, and begun at another place each time.
+//! Long texts for uploads that differ each time: one text for each length, read from varying offsets.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Of one and of two bytes in UTF-8, so that counting characters gives another number than counting bytes.
+/// One-byte and two-byte characters in UTF-8, so that characters and bytes count differently.
 const CHARACTERS: [char; 64] = [
     'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u',
     'v', 'w', 'x', 'y', 'z', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', ' ', '\n', '"', '\\', '<',
@@ -25,7 +25,7 @@ pub(super) fn draw<R: Rng>(bytes: usize, rng: &mut R) -> String {
     [beginning, end].concat()
 }
 
-/// The text of a length. It is kept: to make it takes longer than to send it.
+/// The text of a length. It is cached, since making it takes longer than sending it.
 fn whole(bytes: usize) -> Arc<str> {
     static MADE: OnceLock<Mutex<BTreeMap<usize, Arc<str>>>> = OnceLock::new();
     let mut made = MADE.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
@@ -33,7 +33,7 @@ fn whole(bytes: usize) -> Arc<str> {
 }
 
 fn make(bytes: usize) -> String {
-    // Drawn at once: one call for each of twenty million characters takes seconds in builds without optimisation.
+    // Drawn in one call: twenty million single calls take seconds in a debug build.
     let mut draws = vec![0; bytes];
     ChaCha8Rng::seed_from_u64(bytes as u64).fill_bytes(&mut draws);
     let mut text = String::with_capacity(bytes);

@@ -1,4 +1,4 @@
-//! Values of an answer that follow from others by arithmetic: sums, products, and a byte of a text that was sent.
+//! Values of an answer computed from others: sums, products, and a byte of a sent text.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use rand::Rng;
 
 use super::{Cell, PlaceholderError, Tables, Values};
 
-/// How a value follows from others.
+/// A computed value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Computed {
     pub(in crate::contract) operation: Operation,
@@ -17,11 +17,11 @@ pub struct Computed {
 pub(in crate::contract) enum Operation {
     Add,
     Multiply,
-    /// Of the first, the byte at the place that the second names, counted from 0.
+    /// The byte of the first operand at the offset given by the second, counted from 0.
     Byte,
 }
 
-/// What is computed with.
+/// An operand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::contract) enum Operand {
     Number(u64),
@@ -43,7 +43,7 @@ impl Operation {
 }
 
 impl Computed {
-    /// What stands between the braces, if it begins like one of these.
+    /// Parses the text between the braces, if it begins with an operation.
     pub(super) fn parse(inside: &str, tables: Option<&Tables>) -> Option<Result<Computed, PlaceholderError>> {
         let (word, rest) = inside.split_once(':')?;
         let operation = Operation::ALL.into_iter().find(|operation| operation.word() == word)?;
@@ -58,7 +58,7 @@ impl Computed {
         Some(operands.map(|operands| Computed { operation, operands }).ok_or_else(wrong))
     }
 
-    /// The names of placeholders that it is computed from.
+    /// The names of placeholders among the operands.
     pub(in crate::contract) fn names(&self) -> impl Iterator<Item = &str> {
         self.operands.iter().filter_map(|operand| match operand {
             Operand::Named(name) => Some(name.as_str()),
@@ -66,7 +66,7 @@ impl Computed {
         })
     }
 
-    /// The columns that it is computed from.
+    /// The columns among the operands.
     pub(in crate::contract) fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.operands.iter().filter_map(|operand| match operand {
             Operand::Cell(cell) => Some(cell),
@@ -74,8 +74,8 @@ impl Computed {
         })
     }
 
-    /// The value in an exchange. What is no number counts as 0, and what is too large is the largest number: both were refused when
-    /// the contract was read, as far as that could be seen.
+    /// The value in an exchange. Text that is not a number counts as 0, overflow gives the largest number;
+    /// contracts were checked for both as far as possible.
     pub(super) fn value<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
         let values: Vec<String> = self.operands.iter().map(|operand| operand.value(values)).collect();
         let numbers = values.iter().map(|value| value.parse::<u64>().unwrap_or(0));
@@ -135,7 +135,7 @@ mod tests {
         Computed::parse(inside, None).map(|parsed| parsed.unwrap_or_else(|error| panic!("{inside}: {error}")))
     }
 
-    /// Where names have these values.
+    /// The value if names have these values.
     fn value(inside: &str, named: &[(&str, &str)]) -> String {
         let captured = named.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);

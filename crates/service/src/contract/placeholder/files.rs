@@ -1,20 +1,20 @@
-//! What the files of a folder hold: text that is made from the seed, as well compressible as the text of its kind is.
+//! The content of a folder's files: text from the seed, about as compressible as real files.
 
 use std::sync::{Arc, OnceLock};
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Extensions of what is compressed already; its files hold no words.
+/// Extensions of compressed formats, whose files contain no words.
 const COMPRESSED: [&str; 8] = [".woff2", ".woff", ".webp", ".png", ".jpg", ".gz", ".br", ".zip"];
-/// A vocabulary of this size: text of few words compresses better than real text, and of many worse.
+/// Vocabulary size: text with fewer words compresses better than real text, with more words worse.
 const WORDS: usize = 600;
 
-/// The contents of all files, made when the first of them is needed.
+/// The contents of all files, made on first use.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FilesMade(Arc<OnceLock<Vec<String>>>);
 
-/// They follow from the names, lengths and seed that stand beside them.
+/// Always equal: the contents follow from names, lengths and seed, which are compared anyway.
 impl PartialEq for FilesMade {
     fn eq(&self, _: &FilesMade) -> bool {
         true
@@ -44,7 +44,7 @@ fn content(name: &str, bytes: usize, rng: &mut impl Rng) -> String {
     }
     let words: Vec<String> = (0..WORDS).map(|_| word(rng)).collect();
     while text.len() < bytes {
-        // Few words are frequent, as in a language.
+        // A few words are frequent, as in a natural language.
         let place = rng.random_range(0..WORDS) * rng.random_range(0..WORDS) / WORDS;
         text.push_str(&words[place]);
         text.push(if rng.random_range(0..9) == 0 { '\n' } else { ' ' });
@@ -101,7 +101,7 @@ mod tests {
             let share = compressed(text) as f64 / text.len() as f64;
             assert!((0.2..0.6).contains(&share), "{share}");
         }
-        // Printable characters have less than seven bits of eight each.
+        // Printable characters have less than seven bits of information in eight.
         assert!(compressed(&made[2]) as f64 > 0.8 * made[2].len() as f64);
     }
 

@@ -1,6 +1,6 @@
-//! Tables from which requests draw rows: read from a CSV file, or made from the seed of a run, row by row and never kept.
+//! Tables from which requests draw rows: read from a CSV file, or generated from the seed, row by row.
 //!
-//! Knows nothing of HTTP. A row of a made table is a function of the seed and its number.
+//! It knows nothing of HTTP. A generated row is a function of the seed and its number.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,33 +15,33 @@ use super::files::FilesMade;
 use super::{PlaceholderError, Template, Values};
 use crate::document;
 
-/// Of a table that is made. A service reads them all when it starts.
+/// Most rows of a generated table; services read all of them at the start.
 pub(in crate::contract) const ROWS_MAX: u64 = 1_000_000;
-/// The largest file; all of it is kept in memory.
+/// Largest CSV file, which is held in memory.
 const FILE_BYTES_MAX: u64 = 256 << 20;
-/// Begins the names of the variables by which a service finds its tables, and its folders.
+/// Prefixes of the variables that tell a service where its tables and folders are.
 const VARIABLE: &str = "DATA_";
 const FOLDER_VARIABLE: &str = "FOLDER_";
 /// The columns of a folder.
 const FILE_NAME: &str = "name";
 const FILE_CONTENT: &str = "content";
-/// So that rows have other values than the requests that verification sends with the same seed.
+/// Separates the random values of rows from those of verification under the same seed.
 const DOMAIN: u64 = 0x7461_626c_6573;
 
-/// The tables of a contract by their names.
+/// The tables of a contract by name.
 pub(in crate::contract) type Tables = BTreeMap<String, Table>;
 
-/// Its copies share their rows.
+/// A table. Clones share the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
     name: Arc<str>,
     columns: Arc<[String]>,
     rows: Rows,
-    /// How a row is written as JSON, if it is.
+    /// The JSON template of a row, if there is one.
     json: Option<Arc<Template>>,
-    /// The column that tells which row it is, if there is one.
+    /// The key column, if there is one.
     key: Option<usize>,
-    /// Where a service finds it; absent before it is written.
+    /// The file for services; absent before it is written.
     file: Option<PathBuf>,
 }
 
@@ -56,11 +56,11 @@ enum Rows {
 #[derive(Clone, PartialEq, Eq)]
 struct Cells {
     text: String,
-    /// Where each cell ends.
+    /// The end of each cell.
     ends: Vec<usize>,
 }
 
-/// A column of a table, of the row that an exchange draws.
+/// A column of the row that an exchange draws.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
     pub(in crate::contract) table: Table,
@@ -115,36 +115,36 @@ impl Table {
         Ok(Table { name: name.into(), columns, rows, json: None, key: None, file: Some(file) })
     }
 
-    /// A table of `count` rows, whose cells are filled as these templates say.
+    /// A table of `count` rows, whose cells are filled from these templates.
     pub(in crate::contract) fn made(name: &str, columns: BTreeMap<String, Template>, count: u64) -> Table {
         let (columns, templates): (Vec<String>, Vec<Template>) = columns.into_iter().unzip();
         let rows = Rows::Made { templates: templates.into(), count, seed: 0 };
         Table { name: name.into(), columns: columns.into(), rows, json: None, key: None, file: None }
     }
 
-    /// A table whose rows are the files of a folder, with their names and what they hold.
+    /// A table whose rows are the files of a folder: name and content.
     pub(in crate::contract) fn of_files(name: &str, files: Vec<(String, usize)>) -> Table {
         let columns = [FILE_NAME, FILE_CONTENT].map(str::to_owned).into();
         let rows = Rows::Files { files: files.into(), seed: 0, made: FilesMade::default() };
         Table { name: name.into(), columns, rows, json: None, key: None, file: None }
     }
 
-    /// The same with rows that can be written as JSON, and a column that tells them apart.
+    /// Adds the JSON template of rows, and the key column.
     pub(in crate::contract) fn with(self, json: Option<Template>, key: Option<usize>) -> Table {
         Table { json: json.map(Arc::new), key, ..self }
     }
 
-    /// The same with how the rows of another one are written, and distinguished.
+    /// Copies JSON template and key column from another table.
     pub(in crate::contract) fn with_form_of(self, other: &Table) -> Table {
         Table { json: other.json.clone(), key: other.key, ..self }
     }
 
-    /// How a row is written as JSON, if it is.
+    /// The JSON template of a row, if there is one.
     pub(in crate::contract) fn json(&self) -> Option<&Template> {
         self.json.as_deref()
     }
 
-    /// A row as JSON; absent if that is not said.
+    /// A row as JSON; absent without a template.
     pub(crate) fn row_as_json(&self, row: u64) -> Option<String> {
         let mut rng = ChaCha8Rng::seed_from_u64(0);
         let mut values = Values::new(&mut rng, None);
@@ -152,12 +152,12 @@ impl Table {
         Some(self.json()?.fill_json(&mut values))
     }
 
-    /// The column that tells rows apart, if there is one.
+    /// The key column, if there is one.
     pub(in crate::contract) fn key(&self) -> Option<usize> {
         self.key
     }
 
-    /// The names of its columns, in the order of the cells of a row.
+    /// The column names, in the order of a row's cells.
     pub(crate) fn columns(&self) -> &[String] {
         &self.columns
     }
@@ -166,7 +166,7 @@ impl Table {
         &self.name
     }
 
-    /// Its column of this name.
+    /// The column with this name.
     pub(in crate::contract) fn cell(&self, column: &str) -> Result<Cell, PlaceholderError> {
         if column.is_empty() {
             let (table, first) = (self.name.to_string(), self.columns[0].clone());
@@ -180,7 +180,7 @@ impl Table {
         })
     }
 
-    /// How many rows it has.
+    /// Number of rows.
     pub fn count(&self) -> u64 {
         match &self.rows {
             Rows::Read(cells) => (cells.ends.len() / self.columns.len()) as u64,
@@ -189,7 +189,7 @@ impl Table {
         }
     }
 
-    /// The cells of a row, counted from 0.
+    /// The cells of a row; rows count from 0.
     pub(crate) fn row(&self, row: u64) -> Vec<String> {
         match &self.rows {
             Rows::Read(cells) => {
@@ -209,12 +209,12 @@ impl Table {
         }
     }
 
-    /// Any of its rows.
+    /// A random row.
     pub(in crate::contract) fn draw<R: Rng>(&self, rng: &mut R) -> Vec<String> {
         self.row(rng.random_range(0..self.count()))
     }
 
-    /// The first cell of a column, or of the forms that one can have, that is not so.
+    /// The first cell of a column, or the first of its extreme values, that is not right.
     pub(in crate::contract) fn first_wrong_cell(
         &self,
         column: usize,
@@ -230,30 +230,30 @@ impl Table {
             }
             Rows::Files { files, .. } => match column {
                 0 => files.iter().map(|(name, _)| name.clone()).find(|name| !is_right(name)),
-                // It has lines, and is no JSON.
+                // The content has several lines and is not JSON.
                 _ => Some(String::from("\n")).filter(|cell| !is_right(cell)),
             },
         }
     }
 
-    /// Where it was written.
+    /// The file that was written.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
-    /// The variable by which a service finds it, and where it is.
+    /// The variable for a service, and its value: the file's path.
     pub(crate) fn variable(&self) -> Option<(String, String)> {
         let file = self.file.as_ref()?.display().to_string();
         let kind = if matches!(self.rows, Rows::Files { .. }) { FOLDER_VARIABLE } else { VARIABLE };
         Some((format!("{kind}{}", self.name.to_uppercase()), file))
     }
 
-    /// Whether its rows depend on the seed of the run.
+    /// Whether its rows depend on the run's seed.
     pub fn is_made(&self) -> bool {
         !matches!(self.rows, Rows::Read(_))
     }
 
-    /// The same with the rows of this seed.
+    /// A copy with the rows of this seed.
     #[must_use]
     pub fn of_seed(&self, new: u64) -> Table {
         let mut table = self.clone();
@@ -266,7 +266,7 @@ impl Table {
         table
     }
 
-    /// Writes it as a JSON array of its rows if these can be written so, and otherwise as CSV.
+    /// Writes it as a JSON array if rows have a JSON template, otherwise as CSV.
     ///
     /// # Errors
     /// It cannot be written.
@@ -282,7 +282,7 @@ impl Table {
         Ok(to.flush()?)
     }
 
-    /// Writes it as CSV, with the names of the columns in the first line.
+    /// Writes it as CSV with column names in the first line.
     ///
     /// # Errors
     /// It cannot be written.
@@ -293,7 +293,7 @@ impl Table {
         Ok(writer.flush()?)
     }
 
-    /// The same, with its rows in the file `stem.NAME.csv` of a folder if they are of the seed.
+    /// A copy for this seed. Generated rows are written to `STEM.NAME.csv` or `.json` in `folder`.
     pub(in crate::contract) fn laid_out(
         &self,
         seed: u64,
@@ -316,7 +316,7 @@ impl Table {
             table.file = Some(table.write_files(&path.with_extension("")).map_err(|error| failed(&error))?);
             return Ok(table);
         }
-        // Whole or not at all: another tare may have a service that reads it.
+        // Written atomically: a service of another Tare may be reading it.
         let beside = path.with_extension("new");
         let file = std::fs::File::create(&beside).map_err(|error| failed(&error))?;
         table.write(io::BufWriter::new(file)).map_err(|error| failed(&error))?;
@@ -325,7 +325,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Each file whole or not at all.
+    /// Writes each file atomically.
     fn write_files(&self, folder: &Path) -> io::Result<PathBuf> {
         std::fs::create_dir_all(folder)?;
         for row in 0..self.count() {
@@ -337,12 +337,12 @@ impl Table {
     }
 }
 
-/// Whether a placeholder can name it.
+/// Whether a placeholder can name this column.
 pub(in crate::contract) fn is_column(name: &str) -> bool {
     !name.is_empty() && !name.contains(|character: char| character.is_control() || "{}".contains(character))
 }
 
-/// Without the words that repeat what it is.
+/// The message without its prefix.
 fn reason(error: &csv::Error) -> String {
     let text = error.to_string();
     text.strip_prefix("CSV error: ").unwrap_or(&text).to_owned()
@@ -362,14 +362,14 @@ impl Cells {
     }
 }
 
-/// Without what it holds.
+/// Omits the content.
 impl std::fmt::Debug for Cells {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Cells({} in {} bytes)", self.ends.len(), self.text.len())
     }
 }
 
-/// As it is written in a contract.
+/// The column as written in a contract.
 impl std::fmt::Display for Cell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}.{}", self.table.name, self.table.columns[self.column])

@@ -1,4 +1,4 @@
-//! The values of the placeholders within one exchange: made when they are met first, and the same from then on.
+//! The values of the placeholders in one exchange: each is drawn on first use and then stays the same.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub(crate) const LABEL_LENGTH_MAX: usize = 24;
 const TEXT_LENGTH_MAX: usize = 64;
 const LABEL_CHARACTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 const PHRASE_LENGTH_MAX: usize = 24;
-/// Each of them must be percent-encoded in a path, and decoded by whoever reads it.
+/// Characters that must be percent-encoded in a path.
 const PHRASE_CHARACTERS: [char; 4] = [' ', '%', 'é', '+'];
 
 /// The values of the placeholders within one exchange.
@@ -21,16 +21,16 @@ pub struct Values<'r, R> {
     rng: &'r mut R,
     label_length: Option<usize>,
     named: BTreeMap<String, String>,
-    /// The row of each table.
+    /// The drawn row of each table.
     drawn: BTreeMap<String, Vec<String>>,
-    /// The texts of sets of rows.
+    /// The texts of row sets.
     rows: BTreeMap<String, String>,
-    /// Of the row that is made; 0 where none is.
+    /// Number of the generated row; 0 outside a table.
     row_number: u64,
 }
 
 impl<'r, R: Rng> Values<'r, R> {
-    /// Values from `rng`; labels have `label_length` characters, or a random number from 1 to 24 of them.
+    /// Draws from `rng`. Labels have `label_length` characters; default: a random number from 1 to 24.
     pub(crate) fn new(rng: &'r mut R, label_length: Option<usize>) -> Values<'r, R> {
         Values {
             rng,
@@ -42,12 +42,12 @@ impl<'r, R: Rng> Values<'r, R> {
         }
     }
 
-    /// The values of a row with this number.
+    /// Values for the table row with this number.
     pub(in crate::contract) fn of_row(rng: &'r mut R, row_number: u64) -> Values<'r, R> {
         Values { row_number, ..Values::new(rng, None) }
     }
 
-    /// With the values of earlier answers.
+    /// Adds values captured from earlier answers.
     pub(crate) fn with(mut self, captured: &Captured) -> Values<'r, R> {
         self.named.extend(captured.iter().map(|(name, value)| (name.clone(), value.clone())));
         self
@@ -67,7 +67,7 @@ impl<'r, R: Rng> Values<'r, R> {
 
     pub(super) fn invent(&mut self, kind: &Kind) -> String {
         match kind {
-            // One that is not captured can only be asked for to be refused.
+            // A missing captured value occurs only in requests that must be rejected.
             Kind::Label | Kind::Captured => {
                 let length = self.label_length.unwrap_or_else(|| self.rng.random_range(1..=LABEL_LENGTH_MAX));
                 let character = |_| LABEL_CHARACTERS[self.rng.random_range(0..LABEL_CHARACTERS.len())];
@@ -81,7 +81,7 @@ impl<'r, R: Rng> Values<'r, R> {
             Kind::Bytes(count) => ('a'..='z').cycle().take(*count).collect(),
             Kind::Random(count) => blob::draw(*count, self.rng),
             Kind::Computed(computed) => computed.value(self),
-            // Known by its name, where the answer has such rows.
+            // The text of a row set is known by its name in answers.
             Kind::Rows => String::new(),
             Kind::Text => {
                 let length = self.rng.random_range(1..=TEXT_LENGTH_MAX);
@@ -90,27 +90,27 @@ impl<'r, R: Rng> Values<'r, R> {
         }
     }
 
-    /// The value of a name; empty if there is none.
+    /// The value of a name; empty if unknown.
     pub(super) fn known(&self, name: &str) -> String {
         self.named.get(name).cloned().unwrap_or_default()
     }
 
-    /// Puts a row in the place of the one that would be drawn.
+    /// Uses this row instead of a drawn one.
     pub(in crate::contract) fn set_row(&mut self, table: &str, cells: Vec<String>) {
         self.drawn.insert(table.to_owned(), cells);
     }
 
-    /// The row of this table, if there is one, which the next use of the table draws again.
+    /// Removes the current row of this table, so that the next use draws a new one.
     pub(in crate::contract) fn take_row(&mut self, table: &str) -> Option<Vec<String>> {
         self.drawn.remove(table)
     }
 
-    /// Gives a set of rows its text.
+    /// Sets the text of a row set.
     pub(in crate::contract) fn set_rows(&mut self, name: &str, text: String) {
         self.rows.insert(name.to_owned(), text);
     }
 
-    /// Of one row, wherever the table stands in the exchange.
+    /// A cell of the exchange's row of this table, which is drawn on first use.
     pub(super) fn cell(
         &mut self,
         table: &str,
@@ -126,7 +126,7 @@ impl<'r, R: Rng> Values<'r, R> {
         value
     }
 
-    /// A label, with a character that must be encoded in the place of one of its own.
+    /// A label in which at least one character needs percent-encoding.
     fn phrase(&mut self) -> String {
         let length = self.rng.random_range(1..=PHRASE_LENGTH_MAX);
         let encoded = self.rng.random_range(0..length);
@@ -137,7 +137,7 @@ impl<'r, R: Rng> Values<'r, R> {
         (0..length).map(&mut character).collect()
     }
 
-    /// Not `"` and `\`, which JSON escapes. `<`, `>` and `&`, which some escape although they need not, do come.
+    /// Excludes `"` and `\`, which JSON escapes. Includes `<`, `>`, `&`, which some escape needlessly.
     fn text_character(&mut self) -> char {
         loop {
             let character = char::from(self.rng.random_range(b' '..=b'~'));

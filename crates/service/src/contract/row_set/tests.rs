@@ -1,4 +1,4 @@
-//! Which rows an answer holds, in which order, and how they are written.
+//! Row sets: selection, order and format.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ price = "{{number:1-500}}"
 name = "{{phrase}} \"<b{{number:1-9}}>\""
 "#;
 
-/// The contract of a request, whose answer holds rows that are these.
+/// A contract with one request whose answer contains these rows.
 fn contract(path: &str, answer: &str, rows: &str) -> Result<Contract, String> {
     let text = format!(
         "format = \"1.2\"\nname = \"sample\"\ntitle = \"\"\n{TABLES}[[request]]\nname = \"r\"\nmethod = \"GET\"\npath = \"{path}\"\n\
@@ -37,7 +37,7 @@ fn exchange(contract: &Contract, seed: u64) -> Exchange {
     contract.exchange(&contract.requests[0], "h", &mut ChaCha8Rng::seed_from_u64(seed))
 }
 
-/// The number in the path of a request, and the rows that must come back.
+/// The number in a request's path, and the expected rows.
 fn asked(contract: &Contract, seed: u64) -> (usize, Vec<Value>) {
     let exchange = exchange(contract, seed);
     let target = std::str::from_utf8(&exchange.request).unwrap().split(' ').nth(1).unwrap();
@@ -50,7 +50,7 @@ fn table(contract: &Contract) -> Table {
     contract.tables().next().unwrap().clone()
 }
 
-/// All rows as they are written in JSON, in the order of the table.
+/// All rows as JSON, in the table's order.
 fn all(contract: &Contract) -> Vec<Value> {
     let table = table(contract);
     (0..table.count()).map(|row| serde_json::from_str(&table.row_as_json(row).unwrap()).unwrap()).collect()
@@ -108,7 +108,7 @@ fn those_of_one_value_are_all_of_them_and_no_other() {
         let (kind, rows) = asked(&contract, seed);
         let mut wanted: Vec<Value> =
             all(&contract).into_iter().filter(|row| row["kind"] == format!("kind-{kind}")).collect();
-        // Rows of one price stay in their order.
+        // Rows with the same price stay in order.
         wanted.sort_by_key(|row| row["price"].as_u64().unwrap());
         assert_eq!(rows, wanted);
         assert_eq!(rows.is_empty(), kind == 3);

@@ -13,25 +13,25 @@ use crate::{
     probe,
 };
 
-/// What stands in the answer of a service.
+/// A value in the answer of a service.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Value {
-    /// Since 1970, in this many nanoseconds.
+    /// Time since 1970, in units of this many nanoseconds.
     Epoch(i128),
-    /// By this format of strftime.
+    /// The time in this strftime format.
     Written(&'static str),
-    /// How many answers one process has given.
+    /// Number of answers of this process.
     Answers,
-    /// How many answers all processes have given, as from a database.
+    /// Number of answers of all processes, as in a database.
     Stored,
-    /// Since the start, in this many milliseconds.
+    /// Time since the start, in units of this many milliseconds.
     Uptime(u64),
-    /// The same for a minute, as from a cache.
+    /// A value that is constant for a minute, as in a cache.
     Cached,
     Fixed(&'static str),
 }
 
-/// How its body holds that.
+/// How the body contains the value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Body {
     Alone,
@@ -69,7 +69,7 @@ struct Simulated {
 impl Simulated {
     fn new(value: Value, body: Body, seed: u64) -> Simulated {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        // Any instant of some years.
+        // A random time within some years.
         let now =
             Timestamp::from_nanosecond(random.random_range(1_700_000_000..1_900_000_000) * 1_000_000_000)
                 .unwrap();
@@ -136,7 +136,7 @@ impl Respondent for Simulated {
 
 const SECOND: i128 = 1_000_000_000;
 
-/// What is learned, and whether later answers are right by it: after a wait, after more starts, after a day.
+/// Learns a contract and checks later answers: after a wait, after restarts, after a day.
 fn failures(value: Value, body: Body, seed: u64) -> Option<String> {
     let mut service = Simulated::new(value, body, seed);
     let answers = service.learned(2);

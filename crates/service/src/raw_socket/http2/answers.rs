@@ -1,13 +1,13 @@
-//! The response as frames: built once, out of the one that is sent over HTTP/1.1.
+//! The response as HTTP/2 frames, built once from the HTTP/1.1 response.
 
 use std::io;
 
 use super::frames::{END_HEADERS, END_STREAM, FrameKind, HEAD, PAYLOAD_MAX, frame, head};
 
-/// Where the number of a stream is in the head of a frame.
+/// Position of the stream number in a frame header.
 const STREAM: std::ops::Range<usize> = 5..HEAD;
 
-/// Headers that belong to a connection of HTTP/1.1, and are an error in HTTP/2 (RFC 9113, section 8.2.2).
+/// Headers of an HTTP/1.1 connection, which HTTP/2 forbids (RFC 9113, section 8.2.2).
 const OF_HTTP1: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
 
 /// Names of response headers in HPACK's static table (RFC 7541, appendix A).
@@ -24,23 +24,23 @@ const STATIC_NAMES: [(&str, u8); 11] = [
     ("set-cookie", 55),
     ("vary", 59),
 ];
-/// Statuses in the same table.
+/// Statuses in the static table.
 const STATIC_STATUSES: [(u16, u8); 7] =
     [(200, 8), (204, 9), (206, 10), (304, 11), (400, 12), (404, 13), (500, 14)];
-/// `:status` with another value.
+/// Index of `:status` for other values.
 const STATUS_NAME: u8 = 8;
 
-/// Which answer a stream is given.
+/// The kind of answer for a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Choice {
     Right,
-    /// As long as the right one, and with another byte.
+    /// As long as the right one, with one wrong byte.
     OtherBody,
-    /// With one byte more than its head announces.
+    /// One byte longer than its head announces.
     LongBody,
 }
 
-/// All that a stream may be answered with.
+/// All possible answers.
 #[derive(Debug)]
 pub(super) struct StreamAnswers {
     right: StreamAnswer,
@@ -49,11 +49,11 @@ pub(super) struct StreamAnswers {
 }
 
 impl StreamAnswers {
-    /// The header block consists of static entries and literals that are not indexed. So it depends on no state of a
-    /// connection, and is the same for every stream.
+    /// The header block uses only static entries and literals without indexing. So it depends on no
+    /// connection state and is the same for every stream.
     ///
     /// # Errors
-    /// The bytes are not one response of HTTP/1.1, or its headers are longer than a frame.
+    /// The bytes are not one HTTP/1.1 response, or its headers exceed a frame.
     pub(super) fn from_http1(response: &[u8]) -> io::Result<StreamAnswers> {
         let refused = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
         let (block, body) =
@@ -79,13 +79,13 @@ impl StreamAnswers {
     }
 }
 
-/// What a stream is answered with.
+/// One answer.
 #[derive(Debug)]
 pub(super) struct StreamAnswer {
-    /// HEADERS, for the stream 0.
+    /// HEADERS with stream number 0.
     head: Vec<u8>,
     pub(super) body: Vec<u8>,
-    /// Head and body, where the body is of one frame.
+    /// Head and body, if the body fits into one frame.
     whole: Option<Vec<u8>>,
 }
 
@@ -102,7 +102,7 @@ impl StreamAnswer {
         StreamAnswer { head, body: body.to_vec(), whole }
     }
 
-    /// The whole answer; nothing, and nothing is written, if its body needs several frames.
+    /// Writes the whole answer. `None`, without writing, if its body needs several frames.
     pub(super) fn write_whole(&self, stream: u32, out: &mut Vec<u8>) -> Option<()> {
         let at = out.len();
         out.extend_from_slice(self.whole.as_ref()?);
@@ -113,14 +113,14 @@ impl StreamAnswer {
         Some(())
     }
 
-    /// All before the body; the end of the stream if there is none.
+    /// Writes everything before the body, or the end of the stream if there is no body.
     pub(super) fn write_head(&self, stream: u32, out: &mut Vec<u8>) {
         let at = out.len();
         out.extend_from_slice(&self.head);
         patch(&mut out[at..], stream);
     }
 
-    /// A frame with this part of the body.
+    /// Writes a frame with this part of the body.
     pub(super) fn write_body(&self, stream: u32, part: std::ops::Range<usize>, out: &mut Vec<u8>) {
         let flags = if part.end == self.body.len() { END_STREAM } else { 0 };
         out.extend_from_slice(&head(part.len(), FrameKind::Data, flags, stream));
@@ -132,7 +132,7 @@ fn patch(frame: &mut [u8], stream: u32) {
     frame[STREAM].copy_from_slice(&stream.to_be_bytes());
 }
 
-/// A body without a byte stays as it is.
+/// Changes the last byte; an empty body stays as it is.
 fn with_another_byte(body: &[u8]) -> Vec<u8> {
     let mut other = body.to_vec();
     if let Some(last) = other.last_mut() {
@@ -164,7 +164,7 @@ fn of_http1(response: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     Some((block, body))
 }
 
-/// A literal without indexing.
+/// Writes a literal without indexing.
 fn field(name: &str, value: &[u8], block: &mut Vec<u8>) {
     match STATIC_NAMES.iter().find(|(known, _)| *known == name) {
         Some((_, index)) => name_by_index(*index, block),
@@ -180,13 +180,13 @@ fn name_by_index(index: u8, block: &mut Vec<u8>) {
     integer(index.into(), 4, block);
 }
 
-/// A string as it is, without Huffman's code.
+/// Writes a string without Huffman coding.
 fn literal(text: &[u8], block: &mut Vec<u8>) {
     integer(text.len(), 7, block);
     block.extend_from_slice(text);
 }
 
-/// An integer that begins in the last `prefix` bits of a byte (RFC 7541, section 5.1).
+/// Writes an integer that begins in the last `prefix` bits of a byte (RFC 7541, section 5.1).
 fn integer(value: usize, prefix: u32, block: &mut Vec<u8>) {
     let full = (1_usize << prefix) - 1;
     if value < full {
@@ -222,7 +222,7 @@ mod tests {
     fn a_response_keeps_its_headers_and_loses_those_of_a_connection() {
         let response = b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\nX-A: b\r\n\r\nok";
         let (block, body) = of_http1(response).unwrap();
-        // content-length is the index 28: 15, and 13 more.
+        // content-length has index 28: 15 plus 13.
         assert_eq!(block, [&[0x88, 15, 13, 1][..], b"2", &[0, 3], b"x-a", &[1], b"b"].concat());
         assert_eq!(body, b"ok");
     }

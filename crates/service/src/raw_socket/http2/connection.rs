@@ -1,4 +1,4 @@
-//! One connection of HTTP/2: what each frame of its client does.
+//! One HTTP/2 connection: the effect of each frame of the client.
 
 use super::{
     Http2, StreamBehaviour, Turn,
@@ -8,11 +8,11 @@ use super::{
     window::{self, Inbound, Outbound},
 };
 
-/// How many streams may wait at a time. Those that are answered at once count for nothing.
+/// Most streams that wait at a time. Streams that are answered at once do not count.
 const STREAMS_MAX: usize = 1024;
-/// How much a client may send on all streams before it is given back.
+/// Bytes that a client may send on all streams before it gets more window.
 const INBOUND: u32 = 16 << 20;
-/// With this much to be sent, bodies wait until it is.
+/// With this many bytes to send, further bodies wait.
 const AHEAD_BYTES: usize = 128 << 10;
 
 /// Settings, by number (RFC 9113, section 6.5.2).
@@ -26,12 +26,12 @@ mod setting {
 /// Why a connection ends.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// It is closed without a word.
+    /// Close without a message.
     Silent,
     Goaway(ErrorCode),
 }
 
-/// What a client did that it may not do.
+/// A protocol violation by the client.
 enum Violation {
     OfStream(u32, ErrorCode),
     OfConnection(Ending),
@@ -49,7 +49,7 @@ fn require(holds: bool, code: ErrorCode) -> Result<(), ErrorCode> {
     if holds { Ok(()) } else { Err(code) }
 }
 
-/// A header block whose end is missing.
+/// An incomplete header block.
 #[derive(Clone, Copy)]
 struct Block {
     stream: u32,
@@ -58,19 +58,19 @@ struct Block {
 
 /// The state of a connection.
 pub(super) struct Multiplexed {
-    /// Whether the client's first SETTINGS have come.
+    /// Whether the client's first SETTINGS arrived.
     is_settled: bool,
     block: Option<Block>,
-    /// The newest stream of the client.
+    /// The client's newest stream.
     newest: u32,
-    /// The stream that was answered last.
+    /// The last answered stream.
     answered: Option<u32>,
     streams: Streams,
     inbound: Inbound,
     outbound: Outbound,
-    /// The window of each new stream.
+    /// The initial window of new streams.
     initial_outbound: u32,
-    /// Whether an answer that waits may go on.
+    /// Whether a waiting answer can continue.
     may_go_on: bool,
 }
 
@@ -90,7 +90,7 @@ impl Default for Multiplexed {
     }
 }
 
-/// What a server begins with.
+/// The first frames of a server.
 pub(super) fn greet(out: &mut Vec<u8>) {
     let settings = [
         (setting::MAX_CONCURRENT_STREAMS, STREAMS_MAX as u32),
@@ -103,7 +103,7 @@ pub(super) fn greet(out: &mut Vec<u8>) {
 }
 
 impl Multiplexed {
-    /// Does what a frame asks for.
+    /// Processes a frame.
     pub(super) fn take<B: StreamBehaviour>(
         &mut self,
         frame: &Frame<'_>,
@@ -147,7 +147,7 @@ impl Multiplexed {
                 let violation = Violation::OfStream(head.stream, ErrorCode::FrameSize);
                 if head.length == 5 { Ok(()) } else { Err(violation) }
             }
-            // The streams that there are go on; the client closes when it has seen enough.
+            // Existing streams continue; the client closes the connection when it has finished.
             Some(FrameKind::Goaway) => Ok(require(head.stream == 0, ErrorCode::Protocol)?),
             Some(FrameKind::PushPromise) => Err(ErrorCode::Protocol.into()),
             None => Ok(()),
@@ -163,14 +163,14 @@ impl Multiplexed {
         let (stream, ends_stream) = (frame.head.stream, frame.head.has(END_STREAM));
         require(stream % 2 == 1 && frame.is_well_padded(), ErrorCode::Protocol)?;
         if stream <= self.newest {
-            // The only header block that may follow another is that of the trailers.
+            // Only trailers may be a second header block.
             require(self.streams.receiving(stream).is_some(), ErrorCode::StreamClosed)?;
             require(ends_stream, ErrorCode::Protocol)?;
         }
         self.block(Block { stream, ends_stream }, frame.head.has(END_HEADERS), server, out)
     }
 
-    /// A part of a header block.
+    /// Processes a part of a header block.
     fn block<B: StreamBehaviour>(
         &mut self,
         block: Block,
@@ -253,7 +253,7 @@ impl Multiplexed {
         Ok(())
     }
 
-    /// At once and in one piece, if the windows allow it.
+    /// Sends the answer at once and in one piece, if the windows allow it.
     fn send(&mut self, mut stream: Stream, choice: Choice, answers: &StreamAnswers, out: &mut Vec<u8>) {
         let answer = answers.get(choice);
         let bytes = answer.body.len();
@@ -267,7 +267,7 @@ impl Multiplexed {
         self.streams.add(stream);
     }
 
-    /// Sends more of the answers that wait for a window, or for what was to be sent before.
+    /// Continues answers that wait for a window or for earlier output.
     pub(super) fn go_on(&mut self, answers: &StreamAnswers, out: &mut Vec<u8>) {
         if !std::mem::take(&mut self.may_go_on) {
             return;
@@ -288,7 +288,7 @@ impl Multiplexed {
         require(stream % 2 == 1 && stream <= self.newest, ErrorCode::Protocol)?;
         let of_stream = |code| Violation::OfStream(stream, code);
         require(by > 0, ErrorCode::Protocol).map_err(of_stream)?;
-        // Most streams are answered and over when their window grows.
+        // Most streams have ended when their window grows.
         let Some(stream) = self.streams.find(stream) else { return Ok(()) };
         stream.outbound.grow(by).map_err(of_stream)
     }
@@ -333,14 +333,14 @@ impl Multiplexed {
         Ok(())
     }
 
-    /// GOAWAY, with the newest stream that was looked at.
+    /// Writes GOAWAY with the newest processed stream.
     pub(super) fn say_goodbye(&self, code: ErrorCode, out: &mut Vec<u8>) {
         let payload = [self.newest, code as u32].map(u32::to_be_bytes).concat();
         frame(out, FrameKind::Goaway, 0, 0, &payload);
     }
 }
 
-/// Sends of an answer what may be sent; true once that is all.
+/// Sends as much of an answer as allowed; true once all is sent.
 fn go_on(stream: &mut Stream, connection: &mut Outbound, answers: &StreamAnswers, out: &mut Vec<u8>) -> bool {
     let Some(sending) = &mut stream.sending else { return false };
     let answer = answers.get(sending.choice);

@@ -1,10 +1,10 @@
-//! Frames of HTTP/2 (RFC 9113, section 4): split out of bytes that may be cut anywhere, and written.
+//! HTTP/2 frames (RFC 9113, section 4): split from a byte stream, and written.
 
-/// What a client begins with.
+/// The first bytes of a client.
 pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// The head of each frame.
+/// Length of a frame header.
 pub(super) const HEAD: usize = 9;
-/// The longest payload without another agreement, which this server asks for in neither direction.
+/// Default limit of a payload; this server negotiates no other.
 pub(super) const PAYLOAD_MAX: usize = 16_384;
 
 pub(super) const END_STREAM: u8 = 0x1;
@@ -13,7 +13,7 @@ pub(super) const END_HEADERS: u8 = 0x4;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
 
-/// The types of frames, by number.
+/// Frame types by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::FromRepr)]
 #[repr(u8)]
 pub(super) enum FrameKind {
@@ -40,19 +40,19 @@ pub(super) enum ErrorCode {
     Refused = 0x7,
 }
 
-/// A frame that is there to its end.
+/// A complete frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame<'a> {
     pub(super) head: Head,
-    /// As much of the payload as a server looks at that decodes nothing.
+    /// The part of the payload that this server reads without decoding headers.
     pub(super) payload: &'a [u8],
 }
 
-/// What stands before each payload.
+/// The header of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) length: usize,
-    /// Absent for a type that this server does not know, which is no error.
+    /// Absent for an unknown type, which is not an error.
     pub(super) kind: Option<FrameKind>,
     flags: u8,
     pub(super) stream: u32,
@@ -65,7 +65,7 @@ impl Head {
             length: u32::from_be_bytes([0, *a, *b, *c]) as usize,
             kind: FrameKind::from_repr(*kind),
             flags: *flags,
-            // The first bit means nothing.
+            // The first bit is reserved.
             stream: u32::from_be_bytes(*stream) & 0x7fff_ffff,
         })
     }
@@ -74,7 +74,7 @@ impl Head {
         self.flags & flag != 0
     }
 
-    /// How much of the payload a server looks at that decodes nothing.
+    /// Length of the part of the payload that this server reads.
     fn wanted(&self) -> usize {
         match self.kind {
             Some(FrameKind::Data | FrameKind::Headers) => usize::from(self.has(PADDED)).min(self.length),
@@ -87,7 +87,7 @@ impl Head {
 }
 
 impl Frame<'_> {
-    /// Whether a body or a header block has room for what its flags announce.
+    /// Whether the payload is large enough for the padding and priority that the flags announce.
     pub(super) fn is_well_padded(&self) -> bool {
         let priority =
             if self.head.kind == Some(FrameKind::Headers) && self.head.has(PRIORITY) { 5 } else { 0 };
@@ -99,25 +99,25 @@ impl Frame<'_> {
         priority + padding <= self.head.length
     }
 
-    /// The payload as one number, if it has that length.
+    /// The payload as a 32-bit number, if it has that length.
     pub(super) fn number(&self) -> Option<u32> {
         self.payload.try_into().ok().map(u32::from_be_bytes)
     }
 }
 
-/// Splits frames out of what is read. Bodies and header blocks are passed over and not kept.
+/// Splits a byte stream into frames. Bodies and header blocks are skipped, not stored.
 #[derive(Debug, Default)]
 pub(super) struct Splitter {
-    /// What there is of a frame whose end is missing, as far as it is looked at.
+    /// The beginning of an incomplete frame, as far as it is needed.
     begun: Vec<u8>,
-    /// How much of its payload was passed over.
+    /// Skipped bytes of its payload.
     passed: usize,
-    /// The last frame that came in parts.
+    /// The last frame that arrived in parts.
     whole: Vec<u8>,
 }
 
 impl Splitter {
-    /// The next frame, which is taken from `read`; nothing if its end is missing, and then all is taken.
+    /// Takes the next frame from `read`. Absent if the frame is incomplete; then all bytes are taken.
     pub(super) fn next<'s, 'i: 's>(
         &'s mut self,
         read: &mut &'i [u8],
@@ -152,7 +152,7 @@ impl Splitter {
         Ok(Some(Frame { head, payload: &self.whole[HEAD..] }))
     }
 
-    /// Keeps the first `count` bytes of a frame.
+    /// Stores the frame up to its first `count` bytes.
     fn keep(&mut self, count: usize, read: &mut &[u8]) {
         let missing = count.saturating_sub(self.begun.len()).min(read.len());
         self.begun.extend_from_slice(&read[..missing]);
@@ -164,13 +164,13 @@ fn check(head: Head) -> Result<(), ErrorCode> {
     if head.length <= PAYLOAD_MAX { Ok(()) } else { Err(ErrorCode::FrameSize) }
 }
 
-/// The head of a frame that is sent.
+/// The header of a frame to send.
 pub(super) fn head(length: usize, kind: FrameKind, flags: u8, stream: u32) -> [u8; HEAD] {
     let ([_, a, b, c], [d, e, f, g]) = ((length as u32).to_be_bytes(), stream.to_be_bytes());
     [a, b, c, kind as u8, flags, d, e, f, g]
 }
 
-/// A whole frame with a short payload.
+/// Writes a whole frame with a short payload.
 pub(super) fn frame(out: &mut Vec<u8>, kind: FrameKind, flags: u8, stream: u32, payload: &[u8]) {
     out.extend_from_slice(&head(payload.len(), kind, flags, stream));
     out.extend_from_slice(payload);
@@ -189,7 +189,7 @@ mod tests {
         bytes
     }
 
-    /// All frames of bytes that come in parts, as text.
+    /// All frames of a byte stream that arrives in parts, as text.
     fn split(parts: &[&[u8]]) -> Vec<String> {
         let mut splitter = Splitter::default();
         let mut frames = Vec::new();

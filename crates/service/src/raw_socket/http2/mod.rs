@@ -1,6 +1,6 @@
-//! HTTP/2: reads frames, acknowledges what must be, and answers each stream whose request has ended. Requests are not
-//! decoded: their header blocks and bodies are passed over. What a client may not do ends a stream, or the connection with
-//! GOAWAY, as RFC 9113 has it; what does not begin as HTTP/2 is closed without a word.
+//! HTTP/2: reads frames, acknowledges them as required, and answers each stream whose request has ended. It
+//! does not decode requests: header blocks and bodies are skipped. A violation ends its stream, or the
+//! connection by GOAWAY, as RFC 9113 requires. A connection that does not begin as HTTP/2 is closed silently.
 
 mod answers;
 mod connection;
@@ -20,25 +20,25 @@ use self::{
 };
 use super::worker::{Reply, Speech};
 
-/// What becomes of one stream.
+/// The treatment of one stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     Send(Choice),
-    /// The right answer, on the stream that was answered before it, which is over.
+    /// The right answer, on the previously answered stream, which has ended.
     OnThePrevious,
-    /// It waits for ever, and the others go on.
+    /// No answer at all; other streams continue.
     Never,
     /// The whole connection is closed.
     Close,
 }
 
-/// How streams are answered by one thread.
+/// How one thread answers streams.
 pub(super) trait StreamBehaviour {
-    /// What becomes of the next stream.
+    /// The treatment of the next stream.
     fn turn(&mut self) -> Turn;
 }
 
-/// One thread's HTTP/2.
+/// The HTTP/2 state of one thread.
 pub(super) struct Http2<B> {
     answers: StreamAnswers,
     behaviour: B,
@@ -46,16 +46,16 @@ pub(super) struct Http2<B> {
 
 impl<B> Http2<B> {
     /// # Errors
-    /// The response is not one of HTTP/1.1, or its headers are longer than a frame.
+    /// The response is not HTTP/1.1, or its headers exceed a frame.
     pub(super) fn new(response: &[u8], behaviour: B) -> io::Result<Http2<B>> {
         Ok(Http2 { answers: StreamAnswers::from_http1(response)?, behaviour })
     }
 }
 
-/// What is kept of a connection.
+/// The state of a connection.
 #[derive(Default)]
 pub(super) struct Session {
-    /// How much of the preface has come.
+    /// Received bytes of the preface.
     preface: usize,
     splitter: Splitter,
     connection: Multiplexed,

@@ -1,12 +1,12 @@
-//! The streams of a connection that are not over: their requests have not ended, or their answers wait for a window.
+//! The open streams of a connection: their requests are incomplete, or their answers wait for a window.
 
 use super::answers::Choice;
 use super::window::{Inbound, Outbound};
 
-/// How much a client may send on each stream before it is given back.
+/// Bytes that a client may send on each stream before it gets more window.
 pub(super) const INBOUND: u32 = 1 << 20;
 
-/// A stream that is not over.
+/// An open stream.
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) number: u32,
@@ -16,11 +16,11 @@ pub(super) struct Stream {
     pub(super) sending: Option<Sending>,
 }
 
-/// An answer whose head is sent.
+/// An answer whose head was sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sending {
     pub(super) choice: Choice,
-    /// How much of its body is sent.
+    /// Bytes of its body that were sent.
     pub(super) sent: usize,
 }
 
@@ -30,7 +30,7 @@ impl Stream {
     }
 }
 
-/// Sorted: a client numbers its streams upwards, and a few are found faster so than by a hash.
+/// Sorted: clients use increasing numbers, and in a short list a search is faster than hashing.
 #[derive(Debug, Default)]
 pub(super) struct Streams(Vec<Stream>);
 
@@ -39,7 +39,7 @@ impl Streams {
         self.0.len()
     }
 
-    /// Most are the newest.
+    /// Inserts a stream; most have the highest number.
     pub(super) fn add(&mut self, stream: Stream) {
         let at = self.0.partition_point(|other| other.number < stream.number);
         self.0.insert(at, stream);
@@ -50,7 +50,7 @@ impl Streams {
         self.0.get_mut(at)
     }
 
-    /// One whose request has not ended.
+    /// The stream with this number, if its request is incomplete.
     pub(super) fn receiving(&mut self, number: u32) -> Option<&mut Stream> {
         self.find(number).filter(|stream| stream.sending.is_none())
     }
@@ -64,7 +64,7 @@ impl Streams {
         self.0.iter_mut()
     }
 
-    /// Keeps those of which this is true, the oldest first.
+    /// Keeps the streams for which `is_kept` is true; it is called in order, oldest first.
     pub(super) fn keep(&mut self, is_kept: impl FnMut(&mut Stream) -> bool) {
         self.0.retain_mut(is_kept);
     }

@@ -1,5 +1,5 @@
-//! HTTP/2 without sockets: bytes of a client in, bytes of the server out. Frames are written and read here by other code
-//! than the server's.
+//! HTTP/2 without sockets: the client's bytes in, the server's bytes out. Frames are written and read by
+//! other code than the server's.
 
 use proptest::prelude::*;
 
@@ -42,7 +42,7 @@ fn get(stream: u32) -> Vec<u8> {
     frame(HEADERS, 5, stream, &[0x82])
 }
 
-/// A frame that a server sent.
+/// A frame sent by the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Sent {
     kind: u8,
@@ -71,7 +71,7 @@ struct Peer {
 }
 
 impl Peer {
-    /// With the preface and empty SETTINGS behind it.
+    /// Sends the preface and empty SETTINGS.
     fn new(response: &[u8]) -> Peer {
         Peer::faulty(response, "slower=1%")
     }
@@ -87,7 +87,7 @@ impl Peer {
         peer
     }
 
-    /// What it sends, and whether the connection goes on.
+    /// The frames sent in reply, and whether the connection continues.
     fn reply(&mut self, bytes: &[u8]) -> (Vec<Sent>, bool) {
         match self.http2.take(&mut self.session, bytes, &mut self.out) {
             Reply::Send(bytes) => (sent(bytes), true),
@@ -116,7 +116,7 @@ fn answer(stream: u32, body: &[u8]) -> [Sent; 2] {
     ]
 }
 
-/// The lengths of the bodies' frames, and whether each is the last of its stream.
+/// Stream, length and end-of-stream flag of each DATA frame.
 fn bodies(sent: &[Sent]) -> Vec<(u32, usize, bool)> {
     let data = sent.iter().filter(|sent| sent.kind == DATA);
     data.map(|sent| (sent.stream, sent.payload.len(), sent.flags == 1)).collect()
@@ -138,7 +138,7 @@ fn a_request_is_answered_when_it_has_ended_and_not_before() {
     let body = frame(HEADERS, 4, 1, b"x");
     assert_eq!(peer.takes(&[body, frame(DATA, 0, 1, b"some")].concat()), []);
     assert_eq!(peer.takes(&frame(DATA, 1, 1, b"")), answer(1, b"ok"));
-    // Padded, with priority, and cut into three frames.
+    // With padding and priority, split into three frames.
     let (head, rest) =
         (frame(HEADERS, 0x29, 3, &[1, 0, 0, 0, 0, 9, b'x', 0]), frame(CONTINUATION, 0, 3, b"y"));
     assert_eq!(peer.takes(&[head, rest].concat()), []);

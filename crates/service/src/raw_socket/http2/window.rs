@@ -1,14 +1,14 @@
-//! Flow control (RFC 9113, section 5.2): how much may still come, and how much may still be sent.
+//! Flow control (RFC 9113, section 5.2): bytes that may still be received and sent.
 
 use super::frames::ErrorCode;
 
-/// The window of a connection and of its streams before either side asked for another.
+/// The default window of a connection and its streams.
 pub(super) const INITIAL: u32 = 65_535;
-/// No window may be larger.
+/// Largest allowed window.
 const MAX: i64 = 0x7fff_ffff;
 
-/// How much a client may still send. What it sent is given back once it is half the window: bodies are passed over, so a
-/// server needs no smaller steps.
+/// The client's send window. Its bytes are returned once they reach half the window: bodies are skipped, so
+/// smaller steps are not needed.
 #[derive(Debug)]
 pub(super) struct Inbound {
     size: u32,
@@ -20,7 +20,7 @@ impl Inbound {
         Inbound { size, taken: 0 }
     }
 
-    /// Takes the payload of a frame, and says what to give back, if anything.
+    /// Takes the payload of a frame; returns the bytes to give back, if any.
     pub(super) fn take(&mut self, bytes: usize) -> Result<Option<u32>, ErrorCode> {
         self.taken += bytes as u32;
         match self.taken {
@@ -31,7 +31,7 @@ impl Inbound {
     }
 }
 
-/// How much may still be sent. A client that lowers its initial window makes those of streams negative.
+/// Bytes that may still be sent. If a client lowers its initial window, stream windows can become negative.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outbound(i64);
 
@@ -48,7 +48,7 @@ impl Outbound {
         self.0 -= bytes as i64;
     }
 
-    /// By what a client grants, or by the difference of two of its settings.
+    /// Adds what a client grants, or the difference of two of its settings.
     pub(super) fn grow(&mut self, by: i64) -> Result<(), ErrorCode> {
         self.0 += by;
         if self.0 <= MAX { Ok(()) } else { Err(ErrorCode::FlowControl) }

@@ -1,4 +1,4 @@
-//! The body of a recorded request: as a text, in base64, or as the fields of a form.
+//! The body of a recorded request: text, base64, or form fields.
 
 use base64::{
     Engine, alphabet,
@@ -12,9 +12,9 @@ use crate::record::{
     left_out::BodyError,
 };
 
-/// The only encoding that the format has.
+/// The only encoding defined by the format.
 pub(super) const BASE64: &str = "base64";
-/// As programs write it: with padding and without.
+/// Accepts base64 with and without padding, since programs differ.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -41,7 +41,7 @@ struct HarField {
     content_type: Option<String>,
 }
 
-/// What is sent, and its type if that is known.
+/// A body to send, and its type if known.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PostBody {
     pub content_type: Option<String>,
@@ -49,7 +49,7 @@ pub(super) struct PostBody {
 }
 
 impl HarPost {
-    /// The body of a request that had this header, and sent this number of bytes; absent if it had none.
+    /// The body of a request with this Content-Type and number of sent bytes; absent if it had none.
     pub(super) fn body(
         self,
         content_type: Option<&str>,
@@ -67,7 +67,7 @@ impl HarPost {
             };
             let text = text.ok_or(BodyError::NoText)?;
             return match bytes {
-                // Browsers leave out the files of a form, and cut off what is long.
+                // Browsers omit the files of a form, and truncate long bodies.
                 Some(bytes) if (text.len() as u64) < bytes => {
                     Err(BodyError::Cut { recorded: text.len(), bytes })
                 }
@@ -93,7 +93,7 @@ fn pairs(fields: &[HarField], bytes: Option<u64>) -> String {
     let as_sent: Vec<String> = pairs().map(|(name, value)| format!("{name}={value}")).collect();
     let as_sent = as_sent.join("&");
     let encoded = form::url_encoded(pairs());
-    // Some programs decode names and values and others do not: the length of what was sent tells which.
+    // Only some programs decode names and values; the length of the sent body shows whether they did.
     let is_sent = bytes == Some(as_sent.len() as u64) && as_sent.bytes().all(|byte| byte.is_ascii_graphic());
     if is_sent { as_sent } else { encoded }
 }
@@ -117,7 +117,7 @@ fn parts(fields: Vec<HarField>, content_type: &str) -> Result<PostBody, BodyErro
     Ok(PostBody { content_type: Some(content_type), text })
 }
 
-/// Blanks within it mean nothing.
+/// Blanks inside base64 are ignored.
 pub(super) fn of_base64(text: &str) -> Option<Vec<u8>> {
     let text: String = text.split_ascii_whitespace().collect();
     LENIENT.decode(text).ok()
@@ -201,7 +201,7 @@ mod tests {
         );
         let text = Ok(Some(PostBody { content_type: None, text: "x".to_owned() }));
         assert_eq!(body(json!({"text": "x"}), None, None), text);
-        // A body that was compressed is longer than what was sent.
+        // A compressed body is longer than the bytes that were sent.
         assert!(body(json!({"text": "xxxx"}), None, Some(2)).is_ok());
     }
 

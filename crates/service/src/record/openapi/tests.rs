@@ -9,7 +9,7 @@ fn recorded(text: &str) -> Recorded {
     record(read(text).unwrap(), &Wish { name: "shop", writes: true, server: None }).unwrap()
 }
 
-/// Each request that is sent: its path, headers and body.
+/// Path, headers and body of each request.
 fn sent(text: &str) -> Vec<String> {
     let source = read(text).unwrap();
     let one = |(question, _): &(crate::learn::Question, _)| {
@@ -24,14 +24,14 @@ fn told(text: &str) -> Vec<String> {
     read(text).unwrap().left_out.iter().map(ToString::to_string).collect()
 }
 
-/// A document of one operation.
+/// A document with one operation.
 fn operation(path: &str, method: &str, operation: &str) -> String {
     format!(
         "openapi: 3.1.0\npaths: {{'{path}': {{{method}: {{{operation}, responses: {{default: {{}}}}}}}}}}\n"
     )
 }
 
-/// What is sent with these parameters.
+/// The request for these parameters.
 fn with(path: &str, parameters: &str) -> String {
     let text = operation(path, "get", &format!("parameters: [{parameters}]"));
     let mut all = sent(&text);
@@ -40,7 +40,7 @@ fn with(path: &str, parameters: &str) -> String {
     all.remove(0)
 }
 
-/// What is sent with a body, and what is said of it.
+/// The request with this body, and the messages about it.
 fn with_body(content: &str) -> String {
     let text = operation("/", "post", &format!("requestBody: {{required: true, content: {{{content}}}}}"));
     [sent(&text), told(&text)].concat().join("\n")
@@ -236,7 +236,7 @@ fn what_cannot_be_sent_is_told() {
         told(&operation("/", "get", "parameters: [{name: Accept, in: header, required: true, example: a}]")),
         ["GET /: the parameter \"Accept\" is ignored, as OpenAPI says of a header of this name"]
     );
-    // No contract has this method; that is reported when the contract is made.
+    // No contract can send this method; that is reported when the contract is made.
     assert_eq!(sent(&operation("/", "trace", "summary: x")), ["TRACE /"]);
 }
 
@@ -288,11 +288,11 @@ fn bodies_are_as_their_type_says() {
         with_body("application/xml: {}, image/png: {}"),
         "POST /: no body of the type application/xml, image/png can be made: JSON, forms and texts can"
     );
-    // JSON comes before all others, wherever it stands.
+    // JSON takes precedence, wherever it stands.
     assert_eq!(with_body("text/plain: {example: a}, application/problem+json: {example: [1]}"), {
         "POST / Content-Type: application/problem+json [1]"
     });
-    // An example may be the text of the body, unless that is a text itself.
+    // An example may be the text of the body, unless the schema is a string.
     let whole = "{schema: {type: object}, example: '{\"a\": 1.0}'}";
     assert_eq!(
         with_body(&format!("application/json: {whole}")),

@@ -152,7 +152,7 @@ fn what_is_reserved_stays_where_it_may() {
     assert_eq!(write(ParameterPlace::Path, "/x"), "%2Fx", "it is for queries");
 }
 
-/// Each style with what separates the values of a list: that of several names, or that of one.
+/// Each style, and whether a list repeats the name (explode) or joins its values.
 const READABLE: [(&str, bool, ParameterPlace); 11] = [
     ("matrix", false, ParameterPlace::Path),
     ("matrix", true, ParameterPlace::Path),
@@ -171,7 +171,7 @@ fn decoded(text: &str) -> String {
     percent_decoded(text).unwrap()
 }
 
-/// Names and values as a server reads them: `name` stands before each that has none of its own.
+/// Names and values as a server parses them; `name` is used for values without one.
 fn read(style: &str, explode: bool, text: &str, is_object: bool) -> Vec<(String, String)> {
     let (first, separator, is_named) = match style {
         "matrix" => (";", ";", true),

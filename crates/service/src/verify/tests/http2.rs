@@ -1,5 +1,5 @@
-//! Verify of services that are asked over TLS and in HTTP/2: one that is right, made by the crate `h2`'s opposite, frames by hand, and
-//! one fault at a time.
+//! Verification over TLS and HTTP/2, against hand-written servers: a correct one, and others with one fault
+//! each.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -41,7 +41,7 @@ enum H2Fault {
     HeadThatGrows,
 }
 
-/// A server of the contract `hello` in HTTP/2 without TLS.
+/// A server of the contract `hello` over h2c.
 fn serve(fault: H2Fault) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -59,7 +59,7 @@ struct Peer {
     fault: H2Fault,
     input: Vec<u8>,
     decoder: loona_hpack::Decoder<'static>,
-    /// The heads of requests that are not whole.
+    /// Heads of incomplete requests.
     open: BTreeMap<u32, Fields>,
 }
 
@@ -97,7 +97,7 @@ impl Peer {
         }
         if self.fault == H2Fault::GoesAwayWithAnError {
             self.send(GOAWAY, 0, 0, &[0, 0, 0, 0, 0, 0, 0, 11])?;
-            // All of what was sent is read, so that nothing is answered with a reset.
+            // Reads all remaining bytes, so that the close is not a reset.
             self.stream.shutdown(Shutdown::Write).ok()?;
             while self.read().is_some() {}
             return None;
@@ -150,13 +150,13 @@ impl Peer {
         }
         match self.fault {
             H2Fault::FloodsHeads => return self.flood(&frame(HEADERS, END_HEADERS, stream, &[0x88])),
-            // `:status: 103`.
+            // The block is `:status: 103`.
             H2Fault::FloodsInterimHeads => {
                 return self.flood(&frame(HEADERS, END_HEADERS, stream, b"\x08\x03103"));
             }
             H2Fault::FloodsPings => return self.flood(&frame(PING, 0, 0, b"12345678")),
             H2Fault::HeadThatGrows => {
-                // A field of 3,900 bytes in the table, and 20 times its index.
+                // A field of 3,900 bytes in the table, and 20 references to it.
                 let field = [&[0x40, 1, b'a', 0x7f, 0xbd, 0x1d][..], &[b'v'; 3_900]].concat();
                 let block = [&[0x88][..], &field, &[0xbe; 20]].concat();
                 return self.send(HEADERS, END_HEADERS | END_STREAM, stream, &block);
@@ -176,7 +176,7 @@ impl Peer {
             _ => {}
         }
         let is_head = of(b":method")? == b"HEAD" && self.fault != H2Fault::AnswersHeadWithABody;
-        // In two frames, as long heads are.
+        // Split into two frames, like long heads.
         let block = encoded(&head);
         let (first, second) = block.split_at(block.len() / 2);
         let ends = if is_head || body.is_empty() { END_STREAM } else { 0 };
@@ -188,7 +188,7 @@ impl Peer {
         Some(())
     }
 
-    /// Nothing is read meanwhile.
+    /// Sends a frame repeatedly without reading.
     fn flood(&mut self, frame: &[u8]) -> Option<()> {
         let many = frame.repeat(1_000);
         loop {
@@ -196,7 +196,7 @@ impl Peer {
         }
     }
 
-    /// What a client of HTTP/1.1 gets.
+    /// The reaction to an HTTP/1.1 client.
     fn of_http1(&mut self) -> Option<()> {
         if self.fault == H2Fault::SpeaksHttp1 {
             while !self.input.windows(4).any(|window| window == b"\r\n\r\n") {
@@ -209,7 +209,7 @@ impl Peer {
     }
 }
 
-/// In a test the certificates last as long as it.
+/// The test's folder keeps the certificates.
 fn channel(protocol: Protocol, folder: &Path) -> Channel {
     let certificates = protocol.is_tls().then(|| Arc::new(Certificates::make(folder).unwrap()));
     Channel { protocol, trusts: certificates.into() }
@@ -226,7 +226,7 @@ fn h2c(fault: H2Fault) -> String {
     complaints(&verified(Protocol::H2c, serve(fault), channel(Protocol::H2c, folder.path())))
 }
 
-/// The checks that were made, and those that were not, by name.
+/// Names of the executed and of the skipped checks.
 fn names(transcript: &Transcript) -> [String; 2] {
     let is_made = |result: &&CheckResult| !matches!(result.outcome, Outcome::Skipped(_));
     let (made, skipped): (Vec<_>, Vec<_>) = transcript.checks.iter().partition(is_made);
@@ -237,7 +237,7 @@ fn names(transcript: &Transcript) -> [String; 2] {
     })
 }
 
-/// What is worth knowing of the TLS of a service that passes.
+/// The notes on the TLS of a passing service.
 fn notes(transcript: &Transcript) -> String {
     let note = |result: &CheckResult| {
         Some(format!("{} {}: {}", result.check, result.request, result.note.as_ref()?))
@@ -376,7 +376,7 @@ h2-headers hello: sent a third head on one stream instead of answering
         let began = std::time::Instant::now();
         let complaints = h2c(fault);
         assert!(began.elapsed() < Duration::from_secs(30), "{fault:?}: {:?}", began.elapsed());
-        // Whether time or number ends it first is up to the machine.
+        // Either limit, of time or of number, may come first.
         let checks: Vec<&str> = complaints.lines().filter_map(|line| line.split(' ').next()).collect();
         assert_eq!(checks, ["response", "h2-headers"], "{fault:?}: {complaints}");
     }
@@ -406,7 +406,7 @@ fn how_a_connection_ends_on_sigterm() {
             let mut preface = vec![0; PREFACE.concat().len()];
             stream.read_exact(&mut preface).unwrap();
             stream.write_all(&[frame(SETTINGS, 0, 0, &[]), frame(SETTINGS, ACK, 0, &[])].concat()).unwrap();
-            // Its acknowledgement.
+            // Its acknowledgement of SETTINGS.
             stream.read_exact(&mut [0; 9]).unwrap();
             stream
         });

@@ -1,4 +1,4 @@
-//! Verify as a whole, against a service in this process with one fault at a time.
+//! Verification as a whole, against a service in this process with one fault at a time.
 
 mod http2;
 mod server;
@@ -25,7 +25,7 @@ fn options() -> Options {
     Options { timeouts, ..Options::new(7) }
 }
 
-/// `contract` with the checks in `skip` left out: some wait long, and each has its own tests.
+/// `contract` without the checks in `skip`: some wait long, and each has its own tests.
 fn without(name: &str, skip: &[CheckId]) -> Contract {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../contracts/{name}.toml"));
     let mut text = std::fs::read_to_string(&path).unwrap() + "\n[checks]";
@@ -35,7 +35,7 @@ fn without(name: &str, skip: &[CheckId]) -> Contract {
     Contract::parse(&text, &path).unwrap()
 }
 
-/// Only these checks, and what is asked before any other.
+/// Runs only these checks, and those that must precede them.
 fn only(name: &str, checks: &[CheckId], fault: Fault) -> Transcript {
     let is_other = |check: &CheckId| *check != CheckId::Response && !checks.contains(check);
     let others: Vec<CheckId> = CheckId::ALL.iter().copied().filter(is_other).collect();
@@ -43,13 +43,13 @@ fn only(name: &str, checks: &[CheckId], fault: Fault) -> Transcript {
     verify(&without(name, &others), &server.address.into(), &options())
 }
 
-/// Without the two checks that wait: they have tests of their own.
+/// Runs without the two checks that wait: they have their own tests.
 fn faulty(name: &str, fault: Fault) -> Transcript {
     let server = Server::start(fault);
     verify(&without(name, &[CheckId::Date, CheckId::Fragments]), &server.address.into(), &options())
 }
 
-/// Every failure and, in brackets, every warning, a line each.
+/// All failures and, in brackets, warnings, one a line.
 fn complaints(transcript: &Transcript) -> String {
     let line = |result: &CheckResult| match &result.outcome {
         Outcome::Fail(reason) => Some(format!("{} {}: {reason}", result.check, result.request)),
@@ -212,7 +212,7 @@ fn dates_that_stand_still_are_of_another_hour_or_are_not_sent() {
         "{frozen}"
     );
     let past = complaints(&verify(Fault::DateOfAnHourAgo));
-    // A second may turn between the two clocks.
+    // A second may pass between the two readings of the clock.
     let is_told = ["3599", "3600", "3601"]
         .iter()
         .any(|seconds| past.ends_with(&format!("is {seconds} s behind the clock of this machine")));
@@ -279,7 +279,7 @@ wrong-method POST /test/labels/JGaCJ2hZdSiWY-jID2y72Mq: expected status 405 or 4
 "#);
 }
 
-/// What no check asks by itself, because frameworks differ, and a contract can.
+/// Cases that no check covers, because frameworks differ, but a contract can.
 const SPELLINGS: &str = r#"
 format = "1.0"
 name = "spellings"
@@ -328,7 +328,7 @@ fn encoded_paths_queries_and_case_are_asked_where_the_contract_does() {
 #[test]
 fn a_connection_that_ends_after_a_thousand_answers() {
     let found = complaints(&only("hello", &[CheckId::KeepAlive], Fault::ClosesAtAThousand));
-    // On a busy machine the close is seen only when the next request has been sent.
+    // On a busy machine the close is noticed only after the next request was sent.
     assert_snapshot!(found.replace("ended the connection", "closed the connection"), @r#"keep-alive all of the load in turn: closed the connection after 1000 of 1100 requests without saying "Connection: close""#);
 }
 
@@ -395,7 +395,7 @@ contract hello: not honoured (1 failed, 13 skipped)
 fn a_failed_transcript_in_full() {
     let server = Server::start(Fault::StatusSaysOkBang);
     let mut transcript = verify(&without("rest", &[CheckId::Date]), &server.address.into(), &options());
-    // The port is not the same twice, nor is the time.
+    // Port and time vary.
     for wire in transcript.checks.iter_mut().filter_map(|result| result.wire.as_mut()) {
         wire.sent = wire.sent.replace(&server.address.to_string(), "ADDRESS");
         let (before, date) = wire.received.split_once("Date: ").unwrap();

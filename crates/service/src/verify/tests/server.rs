@@ -1,4 +1,4 @@
-//! A small service in this process that honours all contracts, except for one given fault.
+//! A small service in this process that satisfies all contracts, except for one given fault.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -95,7 +95,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
-        // Wakes the thread that accepts.
+        // Wakes the accepting thread.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -158,7 +158,7 @@ impl Shared {
         }
         let (body, length) = match value("transfer-encoding") {
             Some(_) if self.fault == Fault::ChunkedInOnePiece => {
-                // What has come with the head is all that it takes.
+                // It reads only the bytes that came with the head.
                 unchunked(&input[head..]).unwrap_or((Vec::new(), input.len() - head))
             }
             Some(_) => unchunked(&input[head..])?,
@@ -175,7 +175,7 @@ impl Shared {
         })
     }
 
-    /// The bytes of the answer and whether the connection is then closed; nothing to hang up at once.
+    /// The answer's bytes, and whether to close the connection; `None` closes it at once.
     fn answer(&self, asked: &Asked) -> Option<(Vec<u8>, bool)> {
         let (status, mut content_type, body) = self.route(asked);
         let hangs_up = match self.fault {
@@ -301,14 +301,14 @@ impl Shared {
     }
 }
 
-/// The `Date` of some seconds ago.
+/// A `Date` some seconds ago.
 fn date(seconds_ago: i64) -> String {
     let now = jiff::Timestamp::now().as_second();
     let then = jiff::Timestamp::from_second(now - seconds_ago).unwrap();
     then.strftime("Date: %a, %d %b %Y %H:%M:%S GMT\r\n").to_string()
 }
 
-/// A chunked body and how many bytes it takes, once its last chunk has come.
+/// A chunked body and its length on the wire, once the last chunk has come.
 fn unchunked(mut input: &[u8]) -> Option<(Vec<u8>, usize)> {
     let (mut body, all) = (Vec::new(), input.len());
     loop {

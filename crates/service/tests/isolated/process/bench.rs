@@ -1,4 +1,4 @@
-//! What the tests of supervision share: services made from `fake-service`, and looks at what is alive.
+//! Helpers for tests of supervision: services made from `fake-service`, and checks for live processes.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,10 +10,10 @@ use tare_host::process::{Cgroups, Exit, Isolation, Launch, Service, Stopped, Sup
 pub const FAKE: &str = env!("CARGO_BIN_EXE_fake-service");
 pub const READY_WITHIN: Duration = Duration::from_secs(20);
 pub const GRACE: Duration = Duration::from_secs(10);
-/// Where a test does not want to wait for what never comes.
+/// Time limit for tests of something that never happens.
 pub const SHORT: Duration = Duration::from_millis(400);
 
-/// What this machine offers, nothing, and the older ways where it has them beside the newer.
+/// The detected isolation, none, and older means if both exist.
 pub fn isolations() -> Vec<Isolation> {
     let detected = Isolation::detect();
     let older = match (&detected.freezer, Path::new("/sys/fs/cgroup/freezer")) {
@@ -28,7 +28,7 @@ pub fn isolations() -> Vec<Isolation> {
     [Some(detected), Some(Isolation::none("a test")), older].into_iter().flatten().collect()
 }
 
-/// Services of one test: a supervisor and a folder for their output.
+/// A supervisor and a folder for the output of one test's services.
 pub struct Bench {
     pub supervisor: Supervisor,
     pub folder: tempfile::TempDir,
@@ -67,7 +67,7 @@ impl Bench {
         (service, port)
     }
 
-    /// Runs a program of the system to its end and returns what it wrote.
+    /// Runs a system program to its end and returns its output.
     pub fn output_of(&self, command: &[&str], cpus: Vec<usize>) -> String {
         let (mut launch, _) = self.launch("correct");
         launch.command = command.iter().map(ToString::to_string).collect();
@@ -79,7 +79,7 @@ impl Bench {
     }
 }
 
-/// The answer to one GET, if there is any with a status 200.
+/// The answer to a GET, if its status is 200.
 pub fn get(port: u16, path: &str) -> Option<String> {
     answer(&mut ask(port, path)?, Duration::from_secs(5)).filter(|answer| answer.starts_with("HTTP/1.1 200"))
 }
@@ -93,7 +93,7 @@ pub fn ask(port: u16, path: &str) -> Option<TcpStream> {
 pub fn answer(stream: &mut TcpStream, timeout: Duration) -> Option<String> {
     stream.set_read_timeout(Some(timeout)).ok()?;
     let mut answer = Vec::new();
-    // What came before a reset or a timeout is an answer too.
+    // Bytes before a reset or a timeout count as an answer too.
     let _ = stream.read_to_end(&mut answer);
     (!answer.is_empty()).then(|| String::from_utf8_lossy(&answer).into_owned())
 }
@@ -121,7 +121,7 @@ pub fn kill_9(pid: u32) {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
-/// Live processes marked as belonging to groups that `maker` made.
+/// Live processes marked as members of groups made by `maker`.
 pub fn marked(maker: u32) -> Vec<u32> {
     let mark = format!("TARE_GROUP=tare-{maker}-");
     let has_mark = |&pid: &u32| {
@@ -132,7 +132,7 @@ pub fn marked(maker: u32) -> Vec<u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(has_mark).collect()
 }
 
-/// Cgroups anywhere below the mounts whose names say that `maker` made them.
+/// Cgroups below all mounts whose names contain `maker`.
 pub fn cgroups(maker: u32) -> Vec<PathBuf> {
     fn walk(folder: &Path, prefix: &str, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -149,7 +149,7 @@ pub fn cgroups(maker: u32) -> Vec<PathBuf> {
     found
 }
 
-/// Whether this machine offers no cgroups, so that none can be looked for.
+/// Whether this machine offers no cgroups, so that there are none to check.
 pub fn no_cgroups(isolation: &Isolation) -> bool {
     matches!((&isolation.freezer, &isolation.accounting), (Cgroups::None(_), Cgroups::None(_)))
 }

@@ -1,5 +1,5 @@
-//! kill -9 of tare, at rest and at any instant, with and without its watchdog: nothing is left. A second copy of this
-//! test program stands in for tare.
+//! Kills Tare with SIGKILL, idle and at random instants, with and without its watchdog: nothing may be left.
+//! A second copy of this test program stands in for Tare.
 
 use super::bench::*;
 use std::fs;
@@ -9,20 +9,20 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tare_host::process::{Cgroups, Isolation, Service, sweep};
 
-/// Those that kill a stand-in of tare look at the whole machine afterwards.
+/// Serialises tests that kill a stand-in, as they check the whole machine afterwards.
 static WHOLE_MACHINE: Mutex<()> = Mutex::new(());
 
-/// The variable that makes this test program stand in for tare: the folder it works in.
+/// The variable that makes this test program stand in for Tare; its value is the working folder.
 const STAND_IN: &str = "TARE_TEST_STAND_IN";
-/// And the isolation it uses.
+/// The variable for the isolation.
 const ISOLATION: &str = "TARE_TEST_ISOLATION";
-/// Its values, in the order of [`isolations`].
+/// Values of that variable, in the order of [`isolations`].
 const KINDS: [&str; 3] = ["detected", "none", "older"];
-/// And what it does: `hold` some services, the same after its watchdog was killed (`replace`), or `churn`: start and stop for
-/// ever.
+/// The variable for the behaviour: `hold` some services, `replace` (the same after its watchdog was killed),
+/// or `churn` (start and stop for ever).
 const ROLE: &str = "TARE_TEST_ROLE";
 
-/// Not a test: what the tests below start and kill.
+/// Not a test: the tests below start and kill it.
 #[test]
 #[ignore = "is started by other tests"]
 fn stand_in_for_tare() {
@@ -35,7 +35,7 @@ fn stand_in_for_tare() {
             drop(bench.start("leaks-session"));
         }
     }
-    // From a thread that ends, which must not kill the service.
+    // Started by a thread that ends, which must not kill the service.
     let services = std::thread::scope(|scope| {
         let start =
             || ["correct", "leaks-child", "leaks-session", "ignores-sigterm"].map(|m| bench.start_ready(m).0);
@@ -58,10 +58,10 @@ fn stand_in_for_tare() {
     std::thread::sleep(Duration::from_secs(600));
 }
 
-/// A stand-in that runs, with the text it wrote when it was ready.
+/// A running stand-in, and the process ids that it wrote when it was ready.
 fn stand_in(role: &str, isolation: &str) -> (Child, Vec<u32>) {
     let folder = tempfile::tempdir().unwrap();
-    // It ignores what its services must not ignore, and has what they must not inherit.
+    // Ignores signals and inherits a setting that its services must not inherit.
     let shell = "trap '' TERM INT HUP; exec \"$0\" \"$@\"";
     let child = Command::new("sh")
         .args(["-c", shell])
@@ -88,7 +88,7 @@ fn kill_9_of_tare_leaves_no_service_frozen_or_not() {
     let kinds = &KINDS[..isolations().len()];
     for (isolation, role) in kinds.iter().flat_map(|kind| [(*kind, "hold"), (*kind, "replace")]) {
         let (mut tare, pids) = stand_in(role, isolation);
-        // The watchdog, four services, and two that they leak.
+        // The watchdog, four services, and two processes leaked by them.
         assert_eq!(pids.len(), 7, "{isolation}");
         assert!(pids.iter().all(|&pid| is_alive(pid)));
         let maker = tare.id();
@@ -124,9 +124,9 @@ fn a_sweep_clears_what_tare_and_its_watchdog_have_left() {
         let (watchdog, services) = (pids[0], &pids[1..]);
         kill_9(watchdog);
         tare.kill().unwrap();
-        // A tare that is dead but not waited for counts as dead.
+        // A Tare that is dead but not reaped counts as dead.
         assert!(within(GRACE, || !is_alive(tare.id()) && !is_alive(watchdog)));
-        // What SIGSTOP stopped may be dead already: the kernel sends SIGHUP to a stopped group that has lost its parent.
+        // Stopped processes may be dead already: the kernel sends SIGHUP to a stopped group without a parent.
         let left: Vec<u32> = services.iter().copied().filter(|&pid| is_alive(pid)).collect();
         let by_signal = isolation == "none" || matches!(Isolation::detect().freezer, Cgroups::None(_));
         assert!(!left.is_empty() && (by_signal || left.len() == services.len()), "{isolation}: {left:?}");

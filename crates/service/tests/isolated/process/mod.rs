@@ -1,5 +1,5 @@
-//! Supervision against services that misbehave on purpose: each mode of `fake-service` and the outcome it must have,
-//! with the isolation this machine offers and without any. And what must hold whatever happens: nothing is left.
+//! Supervision of services that misbehave on purpose: each mode of `fake-service` and its expected outcome,
+//! with this machine's isolation and without any. In all cases no process may be left.
 
 mod bench;
 mod killed;
@@ -97,7 +97,7 @@ fn a_service_that_dies_under_load_has_ended_before() {
 #[test]
 fn a_service_killed_from_outside_is_seen_dead_even_frozen() {
     for isolation in isolations() {
-        // What a v1 freezer holds dies only when it is thawed.
+        // A process frozen by a v1 freezer dies only after it is thawed.
         let frozen_dies = !matches!(isolation.freezer, Cgroups::V1(_));
         let bench = Bench::new(isolation);
         let (service, _) = bench.start_ready("correct");
@@ -116,7 +116,7 @@ fn a_frozen_service_stands_still_and_answers_after_the_thaw() {
     for isolation in isolations() {
         let bench = Bench::new(isolation);
         let (service, port) = bench.start_ready("correct");
-        // Something long to do, in the middle of which it is frozen.
+        // A long request, during which it is frozen.
         let mut busy = ask(port, "/benchmark?count=1000000").unwrap();
         let idle_ns = cpu_ns(&service);
         assert!(within(GRACE, || cpu_ns(&service) > idle_ns + 5_000_000));
@@ -159,7 +159,7 @@ fn figures_are_those_of_the_service() {
         let (before_ns, rss, switches) =
             (cpu_ns(&service), service.rss_bytes_peak(), service.context_switches());
         assert!(get(port, "/benchmark?count=1000000").is_some());
-        // A million strings take tens of megabytes and of milliseconds.
+        // A million strings take tens of megabytes and tens of milliseconds.
         assert!(cpu_ns(&service) > before_ns + 5_000_000);
         assert!(service.rss_bytes_peak() > rss + 20_000_000);
         assert!(service.context_switches() > Some(0) && switches > Some(0));
@@ -189,7 +189,7 @@ fn the_program_gets_its_cpus_its_environment_and_clean_signals() {
         let field =
             |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_string();
         assert_eq!(field("Cpus_allowed_list:"), last.to_string());
-        // 32 and 33 are reserved by the C library and cannot be set, so they keep the disposition of our parent.
+        // The C library reserves 32 and 33, so they keep the parent's disposition.
         let ignored = u64::from_str_radix(&field("SigIgn:"), 16).unwrap() & !(0b11 << 31);
         assert_eq!(ignored, 0);
         assert_eq!(field("SigBlk:"), "0000000000000000");
@@ -215,7 +215,7 @@ fn no_thread_leaves_a_cpuset_and_its_bounds_can_be_moved() {
     };
     let (mut launch, _) = bench.launch("correct");
     launch.cpus = vec![1];
-    // It wants every CPU, gets none but its own, and goes on.
+    // It requests other CPUs, gets only its own, and continues.
     launch.command =
         ["sh", "-c", "taskset -pc 0-1 $$; taskset -pc 0 $$; exec sleep 60"].map(Into::into).into();
     let service = Service::start(&launch, &bench.supervisor).unwrap();

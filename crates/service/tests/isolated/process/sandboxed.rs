@@ -1,4 +1,4 @@
-//! Services that do not see the machine: what they see instead, and that they are supervised as all others.
+//! Services in a sandbox: what they see, and that they are supervised like all others.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use tare_host::process::{Exit, Isolation, Launch, Sandbox, Service, Stopped, por
 
 use super::bench::*;
 
-/// A bench whose services have process namespaces; absent, and said so, where the kernel gives none.
+/// A bench whose services have PID namespaces. If the kernel refuses them, absent with a message.
 fn bench(isolation: Isolation) -> Option<Bench> {
     let bench = Bench::new(isolation);
     if let Err(why) = bench.supervisor.own_pids() {
@@ -45,7 +45,7 @@ fn each_mode_has_its_outcome_below_an_init_too() {
     let table = [
         ("correct", GRACE, clean),
         ("ignores-sigterm", SHORT, late),
-        // The kernel ends what is left in a process namespace with its init.
+        // When an init ends, the kernel kills the rest of its PID namespace.
         ("leaks-child", GRACE, clean),
         ("leaks-session", GRACE, clean),
     ];
@@ -70,7 +70,7 @@ fn how_a_program_ended_is_known_through_its_init() {
         ("exit 3", Exit::Status(3)),
         ("kill -SEGV $$", Exit::Signal(11)),
         ("kill -KILL $$", Exit::Signal(9)),
-        // A process that has lost its parent ends first.
+        // An orphan ends first.
         ("(sleep 0.05 &); sleep 0.2; exit 4", Exit::Status(4)),
     ] {
         let (stopped, _) = shell(&bench, script, alone());

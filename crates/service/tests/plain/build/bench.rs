@@ -1,4 +1,4 @@
-//! Checkouts with services that are built by a script, and the cache that they share.
+//! Checkouts with services built by a script, and their shared cache.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use tare_service::{
     catalogue::{Catalogue, Place, RawSocket, Service, Step, Version},
 };
 
-/// Has the subcommand `watchdog` too.
+/// This program also has the subcommand `watchdog`.
 const FAKE: &str = env!("CARGO_BIN_EXE_fake-service");
 
 pub static NOT_INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -40,8 +40,8 @@ impl Bench {
         Store::new(&self.home())
     }
 
-    /// A service of a checkout. Its script is one of its sources, as steps are part of a manifest; each of its lines
-    /// `note` is a line in the notes of the bench.
+    /// A service of a checkout. Its script is a source file, as steps belong to the manifest; each executed
+    /// line `note` adds a line to the bench's notes.
     pub fn service(&self, checkout: &str, name: &str, script: &str) -> Service {
         let root = self.path(checkout);
         let folder = root.join("services/fake").join(name);
@@ -62,7 +62,7 @@ impl Bench {
         }
     }
 
-    /// How often a script came to `note`.
+    /// Number of executed `note` lines.
     pub fn notes(&self) -> usize {
         fs::read_to_string(self.path("notes")).unwrap_or_default().lines().count()
     }

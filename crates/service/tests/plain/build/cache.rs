@@ -1,4 +1,4 @@
-//! What is built again and what is not, and what a build that was cut off leaves.
+//! When services are built again, and what an interrupted build leaves.
 
 use std::{
     fs,
@@ -79,7 +79,7 @@ fn half_a_build_is_not_taken_for_a_whole_one() {
     assert_eq!((built.cached, bench.notes()), (false, 3));
 }
 
-/// An entry names its own folder, since products contain it.
+/// An entry contains its own path, as products do.
 #[test]
 fn a_cache_that_was_moved_is_built_anew() {
     let bench = Bench::new();
@@ -89,7 +89,7 @@ fn a_cache_that_was_moved_is_built_anew() {
     let moved = Builder::new(&bench.path("one"), Store::new(&bench.path("moved")));
     let second = moved.build(&service, &bench.site(), false).unwrap();
     assert!(!second.cached && second.place != first.place);
-    // By another name of the same folder it is the same cache.
+    // Another name of the same folder is the same cache.
     symlink(bench.path("moved"), bench.path("link")).unwrap();
     let linked = Builder::new(&bench.path("one"), Store::new(&bench.path("link")));
     assert!(linked.build(&service, &bench.site(), false).unwrap().cached);
@@ -123,7 +123,7 @@ fn what_lies_above_a_service_is_copied_and_counts_where_it_is_the_build_root() {
     fs::write(root.join("common"), "2").unwrap();
     let second = bench.build("one", &service).unwrap();
     assert_eq!((second.version.as_str(), second.cached), ("2", false));
-    // Another service of the same root is another build.
+    // Another service of the same root is a separate build.
     let mut other = bench.service("one", "other", "note\ncat ../../common > version");
     other.build_root = root;
     assert_ne!(bench.build("one", &other).unwrap().content, bench.build("one", &service).unwrap().content);
@@ -163,7 +163,7 @@ fn a_cache_that_cannot_be_written_to_is_an_error_that_names_the_variable() {
     assert_eq!(told, wanted);
 }
 
-/// Such as one that an image brings.
+/// For example a cache in a container image.
 #[test]
 fn a_cache_that_can_only_be_read_serves_what_it_has() {
     let bench = Bench::new();

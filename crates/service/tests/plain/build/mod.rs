@@ -1,4 +1,4 @@
-//! Builds with real steps, by several checkouts with one cache.
+//! Builds with real steps, in several checkouts with one cache.
 
 mod bench;
 mod cache;

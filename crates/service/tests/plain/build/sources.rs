@@ -1,4 +1,4 @@
-//! What a manifest names as its source: fetched from repositories of git on this machine.
+//! Sources in manifests, fetched from git repositories on this machine.
 
 use std::{fs, path::PathBuf, process::Command};
 
@@ -11,7 +11,7 @@ use super::bench::Bench;
 
 const LICENCE: &str = "MIT License\n\nCopyright (c) A\n";
 
-/// A repository as others publish it.
+/// A published repository.
 struct Upstream(PathBuf);
 
 impl Upstream {
@@ -50,7 +50,7 @@ impl Upstream {
         format!("file://{}", self.0.display())
     }
 
-    /// Its newest commit.
+    /// A source with its newest commit.
     fn source(&self, into: &str) -> GitSource {
         GitSource {
             git: self.url(),
@@ -77,7 +77,7 @@ fn source_error(built: Result<tare_service::build::Built, BuildError>) -> Source
     }
 }
 
-/// With the paths and names of one run replaced.
+/// The error with the run's paths and names replaced.
 fn golden(bench: &Bench, source: &GitSource, error: &SourceError) -> String {
     let names = [(source.commit.as_str(), "COMMIT"), (source.tree.as_str(), "TREE")];
     let text = names.iter().fold(error.to_string(), |text, (name, word)| text.replace(name, word));
@@ -105,7 +105,7 @@ fn a_source_is_fetched_once_and_lies_in_each_build() {
     let fetches =
         |checkout: &str, service: &Service| log(&bench, checkout, service).matches("$ git fetch").count();
     assert_eq!(fetches("one", &one), 1);
-    // Without the repository: what has been fetched is enough for another build, and for the record of this one.
+    // Without the repository: the fetched content suffices for another build, and for this one's record.
     fs::rename(bench.path("frame"), bench.path("gone")).unwrap();
     let second = bench.build("two", &two).unwrap();
     assert_eq!((second.version.as_str(), fetches("two", &two)), ("1.2.3", 0));
@@ -129,7 +129,7 @@ fn the_commit_that_is_named_is_built_though_it_is_not_the_newest() {
     let (first, second) = (build(&old), build(&new));
     assert_eq!((first.version.as_str(), second.version.as_str()), ("1", "2"));
     assert!(first.content != second.content, "commit and tree are part of what a build is made from");
-    // Another commit of the same tree is the same content to lay out, and another build.
+    // Another commit of the same tree has the same content, but is another build.
     upstream.git(&["commit", "--quiet", "--allow-empty", "--message", "y"]);
     let same = upstream.source("frame");
     assert_eq!(same.tree, new.tree);
@@ -147,7 +147,7 @@ fn a_server_that_gives_only_branches_away_is_asked_for_all_of_them() {
     let service =
         with(bench.service("one", "web", "cat frame/version > version"), std::slice::from_ref(&old));
     let name = "build::sources::a_server_that_gives_only_branches_away_is_asked_for_all_of_them";
-    // In the first version of git's protocol a server gives away what has a name, and no other commit.
+    // In version 0 of git's protocol a server serves named commits only.
     let config = bench.path("gitconfig");
     fs::write(&config, "[protocol]\n\tversion = 0\n").unwrap();
     if !is_with(name, "GIT_CONFIG_GLOBAL", config) {
@@ -160,7 +160,7 @@ fn a_server_that_gives_only_branches_away_is_asked_for_all_of_them() {
     assert!(log.contains(&refused) && log.contains("+refs/*:refs/*"), "{log}");
 }
 
-/// True in the process that this starts for the test `name`, with one variable more: it is the whole process that has it.
+/// Runs the test `name` in a new process with one more variable. True inside that process.
 fn is_with(name: &str, variable: &str, value: PathBuf) -> bool {
     const MARK: &str = "TEST_OF_ITS_OWN";
     if std::env::var_os(MARK).is_some() {
@@ -193,7 +193,7 @@ fn another_tree_than_the_named_one_is_not_used() {
     assert_eq!(kept(&bench, &source.tree), [] as [&str; 0], "nothing of it is kept");
 }
 
-/// What lies in the cache of a tree.
+/// The content of a tree's cache folder.
 fn kept(bench: &Bench, tree: &str) -> Vec<String> {
     let entries = fs::read_dir(bench.home().join("sources").join(tree)).unwrap().flatten();
     entries.map(|entry| entry.file_name().into_string().unwrap()).collect()
@@ -247,7 +247,7 @@ fn patches_change_the_source_in_their_order() {
     insta::assert_snapshot!(golden(&bench, &source, &error), @r#""two.patch" cannot be applied to file://BENCH/frame: patch failed: version:1; all of it: BENCH/one/builds/web.log"#);
 }
 
-/// The home of a test may lie in a work tree, as `.tare/home` does: then git would take paths of a patch for that one's.
+/// A test's home may be in a work tree, like `.tare/home`: git must not apply a patch's paths to that tree.
 #[test]
 fn a_repository_around_the_cache_and_one_of_a_hook_are_not_meant() {
     let bench = Bench::new();
@@ -304,7 +304,7 @@ fn a_source_goes_where_there_is_nothing_and_not_through_a_link() {
     assert_eq!(fs::read_dir(outside).unwrap().count(), 0);
 }
 
-/// Attributes of a repository are for its authors' archives; a build has every file as the tree names it.
+/// Attributes are meant for archives by the repository's authors; a build gets every file as in the tree.
 #[test]
 fn every_file_is_as_the_tree_has_it() {
     let bench = Bench::new();
@@ -334,7 +334,7 @@ fn half_a_fetch_is_never_used_and_is_removed() {
     let upstream = Upstream::new(&bench, "frame");
     upstream.commit(&[("version", "1\n")]);
     let source = upstream.source("frame");
-    // As a fetch leaves it that was killed: a repository that is whole but for its objects.
+    // As a killed fetch leaves it: a repository without objects.
     let slot = bench.home().join("sources").join(&source.tree);
     for half in ["1", "2"] {
         fs::create_dir_all(slot.join(half)).unwrap();
@@ -344,7 +344,7 @@ fn half_a_fetch_is_never_used_and_is_removed() {
         with(bench.service("one", "web", "cat frame/version > version"), std::slice::from_ref(&source));
     assert_eq!(bench.build("one", &service).unwrap().version, "1");
     assert_eq!(kept(&bench, &source.tree), ["repository"]);
-    // One whose objects were lost is fetched again.
+    // A repository whose objects were lost is fetched again.
     for entry in fs::read_dir(slot.join("repository/objects")).unwrap().flatten() {
         fs::remove_dir_all(entry.path()).unwrap();
     }

@@ -1,4 +1,4 @@
-//! What builds cost, what is said of a failure, and which are made side by side.
+//! Costs of builds, messages about failures, and parallel builds.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ fn a_build_says_what_it_cost() {
     let script = format!("sh -c '{busy}'; head -c 100000 /dev/zero > product; echo 1 > version");
     let service = bench.service("one", "busy", &script);
     let cost = bench.build("one", &service).unwrap().cost;
-    // CPU time is that of the inner shell, which the outer one waited for.
+    // CPU time of the inner shell, which the outer one waited for.
     assert!(cost.seconds > 0.0 && cost.cpu_seconds >= 0.01, "{cost:?}");
     assert!((100_000..200_000).contains(&cost.disk_bytes), "{cost:?}");
     assert_eq!(cost.download_bytes, Some(0));
@@ -73,7 +73,7 @@ fn an_interrupted_build_ends_with_all_it_started() {
         sleeper
     });
     let stat = fs::read_to_string(format!("/proc/{sleeper}/stat")).unwrap_or_default();
-    // Whoever inherited it may not have waited for it yet.
+    // Its new parent may not have reaped it yet.
     assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
     assert!(began.elapsed() < Duration::from_secs(20));
 }
@@ -81,7 +81,7 @@ fn an_interrupted_build_ends_with_all_it_started() {
 #[test]
 fn several_are_built_side_by_side_and_those_not_begun_are_reported() {
     let bench = Bench::new();
-    // Each waits for the other to have begun: one after the other would take for ever.
+    // Each waits until the other has begun: in sequence they would never end.
     let meet = |mine: &str, other: &str| {
         let (mine_at, other_at) = (bench.path(mine), bench.path(other));
         let (touch, wait) = (mine_at.display(), other_at.display());

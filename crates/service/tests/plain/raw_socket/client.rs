@@ -1,4 +1,4 @@
-//! Clients that others wrote, with as much around them as a test needs.
+//! Third-party clients with small wrappers for tests.
 
 use std::{
     io::{self, Cursor},
@@ -16,7 +16,7 @@ use super::{PATIENCE, get, stream::Encrypted};
 
 type Body = Cursor<Vec<u8>>;
 
-/// A certificate in files, and clients that trust it and remember their sessions.
+/// A certificate in files, and clients that trust it and store their sessions.
 pub struct Tls {
     pub certificates: PathBuf,
     pub key: PathBuf,
@@ -41,7 +41,7 @@ impl Tls {
         Tls { certificates, key, config, _folder: folder }
     }
 
-    /// After the handshake.
+    /// Connects and completes the handshake.
     pub fn connect(&self, port: u16, alpn: &[&str]) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
         let mut config = self.config.clone();
         config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
@@ -72,16 +72,16 @@ impl Answer {
     }
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Debug)]
 pub enum Outcome {
     Answer(Answer),
     Error(h2::Error),
-    /// Within the time that the test gave it.
+    /// No answer within the test's time limit.
     Nothing,
 }
 
-/// One connection of the crate h2, and what drives it.
+/// A connection of the crate h2, and the runtime that drives it.
 pub struct Client {
     runtime: tokio::runtime::Runtime,
     sender: SendRequest<Body>,
@@ -105,12 +105,12 @@ impl Client {
         stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     ) -> Client {
         let (sender, connection) = runtime.block_on(h2::client::Builder::new().handshake(stream)).unwrap();
-        // Its error is that of the requests.
+        // The requests report its error.
         runtime.spawn(connection);
         Client { runtime, sender }
     }
 
-    /// Sends all at once, and waits for all.
+    /// Sends all requests at once and waits for all answers.
     pub fn all(&mut self, requests: Vec<(http::Request<()>, Vec<u8>)>) -> Vec<Answer> {
         let sender = &self.sender;
         self.runtime.block_on(async {
@@ -126,7 +126,7 @@ impl Client {
         })
     }
 
-    /// Sends requests one after the other, without giving up those that are not answered in time.
+    /// Sends requests one after the other, and keeps those that are not answered in time.
     pub fn outcomes(&mut self, count: usize, patience: Duration) -> Vec<Outcome> {
         let sender = &self.sender;
         self.runtime.block_on(async {

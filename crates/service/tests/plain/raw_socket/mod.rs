@@ -1,4 +1,4 @@
-//! The raw socket in each protocol, over real sockets, asked by clients that others wrote: the crate h2, and rustls.
+//! The raw socket in each protocol, over real sockets, with third-party clients: the crates h2 and rustls.
 
 mod client;
 mod stream;
@@ -51,7 +51,7 @@ impl Trial<'_> {
         };
         std::thread::scope(|scope| {
             let serving = scope.spawn(|| server.run(&stop));
-            // Also if the test panics: the scope waits for the server.
+            // Even if the test panics: the scope waits for the server.
             let _stops = Stops(&stop);
             while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
                 assert!(!serving.is_finished(), "{:?}", serving.join());
@@ -120,7 +120,7 @@ fn a_port_of_http2_refuses_http1() {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
         let mut answer = Vec::new();
-        // Closed, or reset since it was not read to its end.
+        // Closed, or reset since not all bytes were read.
         let _ = stream.read_to_end(&mut answer);
         assert_eq!(answer, b"");
     });
@@ -202,7 +202,7 @@ fn a_client_sees_each_fault_of_an_answer() {
         "wrong-length=50%",
         &|outcome| matches!(outcome, Outcome::Error(error) if error.reason() == protocol_error),
     );
-    // This client passes over frames on streams that are over. Its own stream is never answered.
+    // This client ignores frames on closed streams. Its own stream is never answered.
     sees("mixed-up=50%", &|outcome| matches!(outcome, Outcome::Nothing));
 }
 

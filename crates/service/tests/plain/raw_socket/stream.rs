@@ -1,4 +1,4 @@
-//! A blocking TLS connection as one that the crate h2 can use.
+//! Adapts a blocking TLS connection for the crate h2.
 
 use std::{
     io::{self, Read, Write},
@@ -16,7 +16,7 @@ pub struct Encrypted {
 }
 
 impl Encrypted {
-    /// Within a runtime.
+    /// Must be called within a runtime.
     pub fn new(stream: StreamOwned<ClientConnection, TcpStream>) -> Encrypted {
         let (tls, socket) = stream.into_parts();
         socket.set_nonblocking(true).unwrap();
@@ -36,7 +36,7 @@ impl Encrypted {
     }
 }
 
-/// What the socket does without waiting.
+/// Socket operations that do not block.
 struct Unblocked<'a>(&'a tokio::net::TcpStream);
 
 impl Read for Unblocked<'_> {

@@ -1,6 +1,6 @@
 //! The ways in which the service cheats.
 
-/// One of them, or none.
+/// A kind of cheat, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cheat {
     None,
@@ -20,7 +20,7 @@ pub(crate) enum Cheat {
     CachesItems,
 }
 
-/// Each with its name and what it does.
+/// Each cheat with its name and description.
 const ALL: [(Cheat, &str, &str); 15] = [
     (Cheat::None, "none", "honours all contracts"),
     (Cheat::Caches, "caches", "db: reads all rows once, and answers out of memory"),

@@ -1,4 +1,4 @@
-//! A pool of connections to the database, each with the statements that it has prepared.
+//! A pool of database connections, each with its prepared statements.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use postgres::types::ToSql;
 use postgres::{Client, Error, NoTls, Row, Statement};
 
-/// A connection that is used by one thread at a time.
+/// A connection used by one thread at a time.
 pub(crate) struct Connection {
     pub client: Client,
     prepared: HashMap<&'static str, Statement>,
@@ -20,7 +20,7 @@ pub(crate) struct Pool {
 
 struct State {
     idle: Vec<Connection>,
-    /// How many more may be made.
+    /// Number of connections that may still be made.
     left: u32,
 }
 
@@ -30,7 +30,7 @@ impl Pool {
         Pool { url, state, given_back: Condvar::new() }
     }
 
-    /// Calls `work` with a connection that no other thread uses. One with an error is not used again.
+    /// Calls `work` with a connection that no other thread uses. A connection with an error is dropped.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T, Error>) -> Result<T, Error> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_empty = |state: &mut State| state.idle.is_empty() && state.left == 0;

@@ -8,7 +8,7 @@ use crate::service::Service;
 
 /// Answers until the other side closes.
 pub(crate) fn serve(service: &Service, stream: TcpStream) {
-    // Whatever goes wrong with a connection is the matter of its other side.
+    // Errors of a connection concern its client only.
     let _gone = connection(service, stream);
 }
 

@@ -14,10 +14,10 @@ use crate::mixer::Mixer;
 pub(crate) struct Gateway {
     cheat: Cheat,
     mixer: Mixer,
-    /// As HOST:PORT.
+    /// HOST:PORT.
     address: String,
     idle: Mutex<Vec<BufReader<TcpStream>>>,
-    /// What `caches-gateway` was answered.
+    /// Cached answers for `caches-gateway`.
     known: Mutex<HashMap<String, Response>>,
 }
 

@@ -1,4 +1,4 @@
-//! As much HTTP/1.1 as a test double needs. A head is read whole, a body when it is asked for, so that a service can answer without it.
+//! A minimal HTTP/1.1. The head is read at once, the body on demand, so that a service can answer without it.
 
 use std::io::{self, Read};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ const CHUNK: usize = 64 * 1024;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Head {
     pub method: String,
-    /// Without percent-encoding.
+    /// Percent-decoded.
     pub path: String,
     pub query: String,
     pub keep_alive: bool,
@@ -21,7 +21,7 @@ pub(crate) struct Head {
     headers: Vec<(String, String)>,
 }
 
-/// What cannot be answered but by 400 and a close, or the end of the connection.
+/// Errors that require a 400 and a close, or the end of the connection.
 #[derive(Debug)]
 pub(crate) enum Trouble {
     Malformed,
@@ -34,7 +34,7 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// What came and was not read.
+/// Received bytes that were not read.
 pub(crate) struct Incoming {
     stream: TcpStream,
     bytes: Vec<u8>,
@@ -45,7 +45,7 @@ impl Incoming {
         Incoming { stream, bytes: Vec::new() }
     }
 
-    /// The next head; absent if the other side closed.
+    /// The next head; absent if the client closed.
     pub(crate) fn head(&mut self) -> Result<Option<Head>, Trouble> {
         loop {
             if let Some(end) = self.bytes.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -178,7 +178,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What is to be answered.
+/// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Response {
     pub status: u16,
@@ -200,7 +200,7 @@ impl Response {
         Response::of(status, "text/plain; charset=utf-8", body)
     }
 
-    /// The bytes on the wire, to a request with this head.
+    /// The bytes of an answer to a request with this head.
     pub(crate) fn write(&self, head: &Head) -> Vec<u8> {
         let reason = match self.status {
             200 => "OK",

@@ -23,7 +23,7 @@ const LIMIT_MAX: i64 = 50;
 pub(crate) struct Items {
     cheat: Cheat,
     mixer: Mixer,
-    /// What `caches-items` has read.
+    /// Items that `caches-items` has read.
     read: Mutex<HashMap<i32, String>>,
 }
 

@@ -1,7 +1,7 @@
-//! A service of real work made for tests: it honours the contracts db, queries, updates, fortunes, crud, json, compress, upload, static
-//! and gateway, or cheats in the one way that the variable `CHEAT` names (`cheating-service --help` lists them).
+//! A test service with real work: it satisfies the contracts db, queries, updates, fortunes, crud, json,
+//! compress, upload, static and gateway, or cheats as `CHEAT` says (`cheating-service --help` lists how).
 //!
-//! It has a thread for each connection, and reads everything else from the variables that every service of these contracts gets.
+//! It has a thread for each connection. All other settings come from the usual variables of these contracts.
 #![warn(unreachable_pub)]
 
 mod cheat;
@@ -61,13 +61,13 @@ fn run() -> Result<(), String> {
     let listener = listener.map_err(|error| format!("cannot listen on 127.0.0.1:{port}: {error}"))?;
     for stream in listener.incoming().flatten() {
         let service = Arc::clone(&service);
-        // An error of a connection ends that connection only.
+        // An error of a connection ends only that connection.
         std::thread::spawn(move || exchange::serve(&service, stream));
     }
     Ok(())
 }
 
-/// A variable that is a number.
+/// A numeric variable.
 fn number<T: std::str::FromStr>(name: &str, default: Option<T>) -> Result<T, String> {
     match (std::env::var(name), default) {
         (Ok(text), _) => {

@@ -1,4 +1,4 @@
-//! Swaps two answers that are under way at once, one in 200. A client that is alone never sees it.
+//! Swaps one in 200 answers with a concurrent one. A single client never notices.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(crate) struct Mixer {
 struct State {
     answers: u64,
     waiting: Option<Response>,
-    /// What the one that waits gets instead.
+    /// The replacement for the waiting answer.
     other: Option<Response>,
 }
 
@@ -29,7 +29,7 @@ impl Mixer {
         Mixer { is_on: cheat == Cheat::MixesUp, state: Mutex::default(), swapped: Condvar::new() }
     }
 
-    /// This answer, or that to another request.
+    /// Returns this answer, or the answer to another request.
     pub(crate) fn mix(&self, own: Response) -> Response {
         if !self.is_on {
             return own;

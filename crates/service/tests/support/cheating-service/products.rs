@@ -48,7 +48,7 @@ struct Answer<'p> {
 }
 
 impl Products {
-    /// Those of a file.
+    /// Reads the products from a file.
     pub(crate) fn read(path: &str, cheat: Cheat) -> Result<Products, String> {
         let text = std::fs::read(path).map_err(|error| format!("DATA_PRODUCTS: {path}: {error}"))?;
         let products =
@@ -73,7 +73,7 @@ impl Products {
         }
         let m = if self.cheat == Cheat::CompressesOther { 1 } else { m };
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-        // It is written into memory.
+        // Compression in memory does not fail.
         let compressed = encoder.write_all(&self.text(count, m)).and_then(|()| encoder.finish());
         Response { encoding: Some("gzip"), ..Response::json(compressed.unwrap_or_default()) }
     }

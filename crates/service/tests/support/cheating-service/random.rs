@@ -1,4 +1,4 @@
-//! Numbers as of a die: splitmix64, from a state that all threads share.
+//! Random numbers: splitmix64, with a state shared by all threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(crate) struct Random(AtomicU64);
 
 impl Random {
-    /// One of 1 to `most`.
+    /// A number from 1 to `most`.
     pub(crate) fn up_to(&self, most: u64) -> i32 {
         let mut mixed = self.0.fetch_add(STEP, Ordering::Relaxed);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

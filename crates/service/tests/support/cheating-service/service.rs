@@ -1,4 +1,4 @@
-//! Which request is answered by what. There is a route for each contract whose variable is set.
+//! Routes of requests. Each contract whose variable is set has routes.
 
 use crate::cheat::Cheat;
 use crate::database::Pool;
@@ -17,7 +17,7 @@ pub(crate) struct Service {
     world: World,
     items: Items,
     products: Option<Products>,
-    /// The folder of the contract static.
+    /// The folder for the contract static.
     files: Option<String>,
     gateway: Option<Gateway>,
 }
@@ -27,7 +27,7 @@ fn set(name: &str) -> Option<String> {
 }
 
 impl Service {
-    /// As the environment says.
+    /// A service with the settings of the environment.
     pub(crate) fn given(cheat: Cheat) -> Result<Service, String> {
         let connections = number("DATABASE_MAX_CONN", Some(CONNECTIONS))?;
         Ok(Service {

@@ -3,7 +3,7 @@
 use crate::cheat::Cheat;
 use crate::http::{Head, Response};
 
-/// Whether a body is answered by its length, and not looked at.
+/// Whether the cheat answers with Content-Length without reading the body.
 pub(crate) fn is_echoed(cheat: Cheat, head: &Head) -> bool {
     cheat == Cheat::EchoesLength && head.method == "POST" && head.path == "/upload" && head.length.is_some()
 }

@@ -21,18 +21,18 @@ const WRITE: &str = "UPDATE world SET randomnumber = new.number FROM (SELECT unn
                      WHERE world.id = new.id";
 const FORTUNES: &str = "SELECT id, message FROM fortune";
 const ADDED: &str = "Additional fortune added at request time.";
-/// Of the rows of this number of answers, one is lost.
+/// One row is lost in this number of answers.
 const LOST_EVERY: usize = 20;
-/// And of all rows.
+/// One row is lost in this number of rows.
 const LOST_RARELY: u64 = 1000;
 
 pub(crate) struct World {
     cheat: Cheat,
     random: Random,
-    /// What `caches` has read.
+    /// Rows that `caches` has read.
     all: OnceLock<BTreeMap<i32, i32>>,
     written: AtomicU64,
-    /// Updates that are under way.
+    /// Number of updates in progress.
     writing: AtomicU64,
 }
 
@@ -40,7 +40,7 @@ fn row(id: i32, number: i32) -> Value {
     json!({ "id": id, "randomNumber": number })
 }
 
-/// What is no number of 1 to 500 is the nearest one.
+/// Limits the number to 1 to 500; other text counts as 1.
 fn count(queries: Option<String>) -> usize {
     queries.and_then(|text| text.parse::<i64>().ok()).unwrap_or(1).clamp(1, QUERIES_MAX as i64) as usize
 }
@@ -110,7 +110,7 @@ impl World {
             let (mut written, mut numbers, mut answered) = (Vec::new(), Vec::new(), Vec::new());
             for id in ids {
                 let old = World::read(connection, id)?;
-                // Another one, so that it shows whether it was written.
+                // A different number, so that a missing write shows.
                 let new =
                     Some(self.random.up_to(ROWS)).filter(|new| *new != old).unwrap_or(old % ROWS as i32 + 1);
                 let turn = self.written.fetch_add(1, Ordering::Relaxed) + 1;

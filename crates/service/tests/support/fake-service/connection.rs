@@ -1,4 +1,4 @@
-//! One connection: requests in, responses out, and the modes in which the way of answering is wrong.
+//! One connection: requests in, responses out, and modes that answer in a wrong way.
 
 use crate::http::{Framing, Parsed, Request, Response, parse};
 use crate::modes::Mode;
@@ -30,25 +30,25 @@ const WORN_BY: u64 = 30;
 const IDLE_MAX: Duration = Duration::from_millis(1_200);
 const BURN: Duration = Duration::from_micros(100);
 
-/// What all connections share.
+/// State shared by all connections.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub mode: Mode,
     routes: Routes,
     began: Instant,
     requests: AtomicU64,
-    /// What a leak keeps.
+    /// Memory that the leak holds.
     kept: Mutex<Vec<Vec<u8>>>,
-    /// What was to be answered last, on whatever connection.
+    /// The last body, from any connection.
     last_body: Mutex<Vec<u8>>,
-    /// At which it stopped.
+    /// The Date at which it stopped.
     last_date: OnceLock<String>,
-    /// Open connections.
+    /// Number of open connections.
     pub open: AtomicU64,
     refused: AtomicU64,
-    /// Requests in place of whose answers the connection was closed.
+    /// Number of requests that got a close instead of an answer.
     dropped: AtomicU64,
-    /// How many connections are served at a time, if that is limited.
+    /// Number of further connections that may be served, if limited.
     seats: Mutex<u32>,
     stood_up: Condvar,
 }
@@ -57,7 +57,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Busy for as long as an answer is held back, whatever the machine's speed.
+/// Keeps the CPU busy for a fixed time, whatever the machine's speed.
 fn burn() {
     let began = Instant::now();
     while began.elapsed() < BURN {
@@ -65,8 +65,8 @@ fn burn() {
     }
 }
 
-/// Waits for bytes, and whether none came for too long. The clock decides and not the bytes: like a server that looks at its
-/// timers first, it closes under a request that comes too late. A wait that is interrupted by a thaw goes on.
+/// Waits for bytes; true if none came in time. The clock decides: like a server that checks its timers first,
+/// it closes even if a late request has arrived. An interrupted wait continues.
 fn is_idle(stream: &TcpStream) -> io::Result<bool> {
     let began = Instant::now();
     while let Some(left) = IDLE_MAX.checked_sub(began.elapsed()) {
@@ -111,7 +111,7 @@ impl Server {
         }
     }
 
-    /// Answers until the other side closes, or the mode does.
+    /// Answers until the client or the mode closes.
     pub(crate) fn serve(&self, stream: TcpStream) -> io::Result<()> {
         self.open.fetch_add(1, Ordering::SeqCst);
         let served = match self.mode {
@@ -174,7 +174,7 @@ impl Server {
         }
     }
 
-    /// Answers one request; `rest` is what has arrived behind it. Returns whether the connection goes on.
+    /// Answers one request; `rest` are the bytes after it. Returns whether the connection continues.
     fn exchange(&self, stream: &mut TcpStream, request: &Request, rest: &mut Vec<u8>) -> io::Result<bool> {
         let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         match self.mode {
@@ -206,12 +206,12 @@ impl Server {
         self.reply(stream, request, number)
     }
 
-    /// More connections are open than a verification has.
+    /// Whether more connections are open than verification uses.
     fn is_loaded(&self) -> bool {
         self.open.load(Ordering::SeqCst) > FEW
     }
 
-    /// The answer to the request of this number, as it is after what the service has been through.
+    /// The answer to the request with this number, which may depend on earlier load.
     fn answer(&self, request: &Request, number: u64) -> Response {
         let mut response = self.routes.answer(request);
         match self.mode {
@@ -260,7 +260,7 @@ impl Server {
         }
         stream.write_all(&bytes)?;
         if self.mode == Mode::ResetsAfterResponse {
-            // A close that waits for nothing is a reset.
+            // A close with a zero linger time is a reset.
             rustix::net::sockopt::set_socket_linger(&*stream, Some(Duration::ZERO))?;
             return Ok(false);
         }

@@ -1,33 +1,33 @@
-//! As much HTTP/1.1 as a test double needs: bytes in, one request out; a response to bytes. No sockets.
+//! A minimal HTTP/1.1: bytes to a request, a response to bytes. No sockets.
 
-/// One whole request.
+/// A complete request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Request {
     pub method: String,
     pub path: String,
     pub query: String,
-    /// Empty if there is none.
+    /// Empty if missing.
     pub authorization: String,
     pub body: Vec<u8>,
     pub keep_alive: bool,
     pub http_1_0: bool,
 }
 
-/// What the bytes so far amount to.
+/// The result of parsing the bytes so far.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Parsed {
-    /// More is needed.
+    /// More bytes are needed.
     Partial,
-    /// A request, and how many bytes it took.
+    /// A request, and its length in bytes.
     Complete(Request, usize),
-    /// Nothing that can be answered but with 400 and a close.
+    /// Malformed: answer 400 and close.
     Malformed,
 }
 
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 
-/// Looks for one request at the start of the bytes.
+/// Parses one request at the start of the bytes.
 pub(crate) fn parse(bytes: &[u8]) -> Parsed {
     let Some(head_length) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
         return if bytes.len() > HEAD_BYTES_MAX { Parsed::Malformed } else { Parsed::Partial };
@@ -47,7 +47,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Parsed {
     }
 }
 
-/// A body in chunks, and how many bytes it takes; nothing before its end has come.
+/// A chunked body and its length on the wire; absent until it is complete.
 fn unchunked(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     let (mut body, mut at) = (Vec::new(), 0);
     loop {
@@ -63,7 +63,7 @@ fn unchunked(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     }
 }
 
-/// The request, and the length of its body; none for one in chunks.
+/// The request and the length of its body; no length for a chunked one.
 fn parse_head(head: &str) -> Option<(Request, Option<usize>)> {
     let mut lines = head.split("\r\n");
     let mut words = lines.next()?.split(' ');
@@ -90,7 +90,7 @@ fn parse_head(head: &str) -> Option<(Request, Option<usize>)> {
     Some((Request { method, path, query, authorization, body: Vec::new(), keep_alive, http_1_0 }, length))
 }
 
-/// What is to be answered.
+/// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Response {
     pub status: u16,
@@ -99,7 +99,7 @@ pub(crate) struct Response {
     pub body: Vec<u8>,
 }
 
-/// How it is written, right or wrong.
+/// How an answer is written, correctly or not.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Framing {
     pub close: bool,

@@ -1,9 +1,9 @@
-//! A service made for tests: it honours all contracts with nothing but the standard library's sockets, or
-//! misbehaves in the one way that the variable `FAKE` names (`fake-service --help` lists them).
+//! A test service: it satisfies all contracts with the standard library's sockets, or misbehaves in the way
+//! named by `FAKE` (`fake-service --help` lists them).
 //!
-//! It reads everything else from PORT, THREADS, DELAY_MS and DATA_ITEMS, like every service. It has a thread for each connection;
-//! THREADS limits only how many messages are in their delay at once. As `fake-service watchdog` and `service-init` it stands in for tare, as
-//! `fake-service --bare` it answers `GET /` as the contract `bare` wants it, and not as `hello` does.
+//! Other settings come from PORT, THREADS, DELAY_MS and DATA_ITEMS, as for every service. It has a thread for
+//! each connection; THREADS limits the concurrent delays. As `fake-service watchdog` and `service-init` it
+//! stands in for Tare; with `--bare` it answers `GET /` by the contract `bare` instead of `hello`.
 #![warn(unreachable_pub)]
 
 mod connection;
@@ -24,15 +24,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use table::Items;
 
-/// The argument with which it serves the contract of that name.
+/// The argument that selects the contract `bare`.
 const BARE: &str = "--bare";
-/// The hidden argument of what leaks-child leaves behind.
+/// The hidden argument of the process left by leaks-child.
 const LEFT_IN_GROUP: &str = "left-in-group";
-/// The hidden argument of what leaks-session leaves behind.
+/// The hidden argument of the process left by leaks-session.
 const LEFT_IN_SESSION: &str = "left-in-session";
-/// Nothing that a test has forgotten lives longer.
+/// Longest life of a process that a test has forgotten.
 const LIFE: Duration = Duration::from_secs(600);
-/// More open connections than the proof can have left for an instant.
+/// More open connections than verification can have for an instant.
 const LOADED: u64 = 8;
 const SLOW_START: Duration = Duration::from_secs(3);
 
@@ -117,7 +117,7 @@ fn run(settings: Settings, bare: bool) -> ExitCode {
         }
         Mode::SlowStart | Mode::StartsLateAndSteps => std::thread::sleep(SLOW_START),
         Mode::LeavesCpus => leave_cpus(),
-        // Anyone may have less.
+        // Any user may lower a priority.
         Mode::LowersPriority => {
             rustix::process::setpriority_process(None, 7).expect("it is less than before")
         }
@@ -137,7 +137,7 @@ fn run(settings: Settings, bare: bool) -> ExitCode {
     };
     for stream in listener.incoming().flatten() {
         let server = Arc::clone(&server);
-        // An error of a connection ends that connection only.
+        // An error of a connection ends only that connection.
         std::thread::spawn(move || server.serve(stream));
     }
     ExitCode::SUCCESS
@@ -160,7 +160,7 @@ fn end_on_sigterm(server: Arc<Server>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The kernel ignores those that there are not.
+/// The kernel ignores CPUs that do not exist.
 fn leave_cpus() {
     let mut all = rustix::thread::CpuSet::new();
     (0..rustix::thread::CpuSet::MAX_CPU).for_each(|cpu| all.set(cpu));
@@ -171,7 +171,7 @@ fn ignore_sigterm() -> std::io::Result<()> {
     signal_hook::flag::register(SIGTERM, Arc::new(AtomicBool::new(false))).map(|_| ())
 }
 
-/// Starts what is left behind, and returns when it has settled.
+/// Starts the process to leave behind, and returns when it is ready.
 fn leave(how: &str) {
     let Ok(own) = std::env::current_exe() else { return };
     let child = Command::new(own).arg(how).stdout(Stdio::piped()).spawn();
@@ -180,7 +180,7 @@ fn leave(how: &str) {
     }
 }
 
-/// What is left behind: survives SIGTERM, and holds nothing but itself.
+/// The process left behind: it survives SIGTERM and holds no resources.
 fn linger(in_session: bool) {
     let _ = ignore_sigterm();
     if in_session {

@@ -1,4 +1,4 @@
-//! The ways in which the fake service misbehaves: one table, and nothing about how each is done.
+//! The modes in which the fake service misbehaves, in one table without their implementation.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ macro_rules! modes {
             $(#[doc = $what] $mode,)*
         }
 
-        /// Every mode with its name and what it does.
+        /// Every mode with its name and description.
         const TABLE: &[(Mode, &str, &str)] = &[$((Mode::$mode, $name, $what),)*];
     };
 }
@@ -78,7 +78,7 @@ modes! {
 }
 
 impl Mode {
-    /// The mode of this name, or one line that names all.
+    /// The mode with this name, or one line that lists all.
     pub(crate) fn parse(name: &str) -> Result<Self, String> {
         let found = TABLE.iter().find(|(_, known, _)| *known == name);
         found.map(|(mode, ..)| *mode).ok_or_else(|| {
@@ -87,7 +87,7 @@ impl Mode {
         })
     }
 
-    /// The table, one line a mode.
+    /// The table, one line for each mode.
     pub(crate) fn help() -> String {
         let mut text = String::from("FAKE=MODE makes this service misbehave:\n");
         for (_, name, what) in TABLE {

@@ -1,5 +1,4 @@
-//! What is answered to a request: the contracts, and the modes in which the answer itself is wrong.
-//! It knows nothing of connections.
+//! Answers to requests: the contracts, and the modes with wrong answers. It knows nothing of connections.
 
 use crate::http::{Request, Response};
 use crate::modes::Mode;
@@ -13,23 +12,23 @@ use std::time::Duration;
 const COUNT_DEFAULT: usize = 10_000;
 const COUNT_MAX: usize = 1_000_000;
 
-/// All that answers depend on.
+/// The state that determines answers.
 #[derive(Debug)]
 pub(crate) struct Routes {
     mode: Mode,
     bare: bool,
     delay: Duration,
-    /// How many messages may enter their delay.
+    /// Number of requests that may still enter the delay.
     free: Mutex<u32>,
     freed: Condvar,
     first_echo: OnceLock<Response>,
     first_label: OnceLock<Response>,
     first_form: OnceLock<Response>,
-    /// How often the item of the shop was read.
+    /// Number of reads of the shop's item.
     reads: AtomicU64,
     sessions: Sessions,
     items: Items,
-    /// How often one of them was asked for.
+    /// Number of reads of table rows.
     asked: AtomicU64,
 }
 
@@ -51,14 +50,14 @@ impl Routes {
         }
     }
 
-    /// The answer, as the mode has it.
+    /// The answer, modified by the mode.
     pub(crate) fn answer(&self, request: &Request) -> Response {
         let mut response = self.sessions.answer(request).unwrap_or_else(|| self.route(request));
         if self.mode == Mode::No404 && matches!(response.status, 404 | 405) {
             response = Response::text(200, "OK");
         }
         if self.mode == Mode::WrongBody {
-            // The same length, so that only who compares bytes finds it.
+            // The same length, so that only a comparison of bytes detects it.
             response.body.iter_mut().for_each(|byte| *byte = if *byte == b'x' { b'y' } else { b'x' });
         }
         response
@@ -95,14 +94,14 @@ impl Routes {
         }
     }
 
-    /// It changes with each answer, as records of real services do.
+    /// The item changes with each answer, like records of real services.
     fn item(&self) -> Response {
         let read = self.reads.fetch_add(1, Ordering::Relaxed);
         let now = jiff::Timestamp::now();
         Response::json(format!(r#"{{"id":1,"name":"tea","read":{read},"at":"{now}","tags":["hot"]}}"#))
     }
 
-    /// A row of the table that the service was given.
+    /// A row of the table given to the service.
     fn row(&self, id: &str) -> Response {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
         let row = match self.mode {
@@ -112,7 +111,7 @@ impl Routes {
         row.map_or_else(|| Response::text(404, "not found"), Response::json)
     }
 
-    /// The parts of a form, by their names.
+    /// The parts of a form by name.
     fn form(&self, body: &[u8]) -> Response {
         let parts = std::str::from_utf8(body).ok().and_then(parts);
         parts.map_or_else(
@@ -162,7 +161,7 @@ impl Routes {
         if self.mode == Mode::Caches { first.get_or_init(|| answer).clone() } else { answer }
     }
 
-    /// Handling takes its time, for at most THREADS messages at once. Without a delay there is no lock either.
+    /// Waits for the delay, with at most THREADS requests at a time. Without a delay there is no lock.
     fn wait(&self) {
         if self.delay.is_zero() {
             return;
@@ -176,7 +175,7 @@ impl Routes {
     }
 }
 
-/// The boundary is the first line, which ends the body too.
+/// The boundary is the first line, and ends the body too.
 fn parts(body: &str) -> Option<Map<String, Value>> {
     let (boundary, rest) = body.split_once("\r\n")?;
     let rest = rest.strip_suffix(&format!("\r\n{boundary}--\r\n"))?;

@@ -1,4 +1,4 @@
-//! Sessions: a login gives a token, with which items are made and read until the logout.
+//! Sessions: a login returns a token, which is needed to create and read items until the logout.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::http::{Request, Response};
 use crate::modes::Mode;
 
-/// Each such login is answered without a token, where the mode has it so.
+/// In one mode, one in this number of logins gets no token.
 const WITHOUT_TOKEN_EVERY: u64 = 100;
 
 #[derive(Debug)]
@@ -20,10 +20,10 @@ pub(crate) struct Sessions {
 #[derive(Debug, Default)]
 struct State {
     logins: u64,
-    /// Users by their tokens.
+    /// Users by token.
     users: BTreeMap<String, String>,
     last_user: String,
-    /// Owners of items.
+    /// The owner of each item.
     owners: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl Sessions {
         Self { mode, state: Mutex::default() }
     }
 
-    /// The answer, if the path is one of its own.
+    /// The answer, if the path belongs to sessions.
     pub(crate) fn answer(&self, request: &Request) -> Option<Response> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let item = request.path.strip_prefix("/session/items/");
@@ -76,7 +76,7 @@ impl Sessions {
         state.logins += 1;
         let token = match self.mode {
             Mode::OneToken => "the-token".to_owned(),
-            // Each has to be encoded in its own way, in paths and in JSON.
+            // Needs percent-encoding in paths and escapes in JSON.
             _ => format!("t/\"{}\"", state.logins),
         };
         user.clone_into(&mut state.last_user);

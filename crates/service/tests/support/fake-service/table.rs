@@ -1,20 +1,20 @@
-//! The table that the service was given: items by their numbers, from the CSV file that `DATA_ITEMS` names.
+//! The table given to the service: items by number, from the CSV file named by `DATA_ITEMS`.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// How a service finds it.
+/// The variable with the file's path.
 const VARIABLE: &str = "DATA_ITEMS";
-/// Names the rows.
+/// The key column.
 const KEY: &str = "id";
 
-/// Rows by their numbers, as they are answered.
+/// JSON rows by number.
 #[derive(Debug, Default)]
 pub(crate) struct Items(BTreeMap<u64, Value>);
 
 impl Items {
-    /// Those of the environment; empty if it names no file.
+    /// The items of the environment; empty without a file.
     pub(crate) fn given() -> Result<Self, String> {
         let Ok(path) = std::env::var(VARIABLE) else { return Ok(Self::default()) };
         let wrong = |error: csv::Error| format!("{VARIABLE} is {path:?}: {error}");
@@ -31,12 +31,12 @@ impl Items {
         Ok(Self(items))
     }
 
-    /// The row of this number.
+    /// The row with this number.
     pub(crate) fn get(&self, id: &str) -> Option<String> {
         self.0.get(&id.parse().ok()?).map(Value::to_string)
     }
 
-    /// The one of the least number.
+    /// The row with the lowest number.
     pub(crate) fn first(&self) -> Option<String> {
         self.0.values().next().map(Value::to_string)
     }

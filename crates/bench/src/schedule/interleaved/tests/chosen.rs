@@ -1,9 +1,9 @@
-//! What a comparison is divided into once its pilots are over.
+//! The division of a comparison after its pilots.
 
 use super::*;
 use crate::metric::Metric;
 
-/// Its looks too: what a start takes is not known before.
+/// The looks too, because the cost of a start is unknown before.
 #[test]
 fn a_comparison_has_as_many_blocks_as_fit_after_its_pilots_and_keeps_them_when_it_is_resumed() {
     let compared = |start_ns| {

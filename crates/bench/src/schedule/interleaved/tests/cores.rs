@@ -1,4 +1,4 @@
-//! An experiment over several cores, on 64 CPUs that are not there.
+//! An experiment over several cores, on 64 simulated CPUs.
 
 use tare_host::cpus::Pinning;
 
@@ -49,7 +49,7 @@ fn all_numbers_of_threads_are_interleaved_in_every_round_of_every_block() {
         assert_eq!(rows.len(), 12);
     }
     assert_eq!(rounds.values().collect::<BTreeSet<_>>().len(), rounds.len(), "each in an order of its own");
-    // Over all rounds no number of threads stands earlier than another: the mean place of 12 is 5.5, with a deviation of 0.6.
+    // No number of threads comes earlier on average: the mean place of 12 is 5.5, with a deviation of 0.6.
     for row in 0..12 {
         let places = rounds.values().map(|rows| rows.iter().position(|other| *other == row).unwrap() as f64);
         let mean = places.sum::<f64>() / rounds.len() as f64;

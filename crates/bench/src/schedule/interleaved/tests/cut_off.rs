@@ -22,7 +22,7 @@ fn what_the_instrument_cannot_do_is_held_against_no_service_and_can_be_resumed()
     }
 }
 
-/// A stop of another block would replace the latencies of that one.
+/// A stop recorded for another block would replace that block's latencies.
 #[test]
 fn the_processes_of_a_block_that_is_cut_off_are_stopped_as_of_that_block() {
     let mut plan = plan(3, 1);

@@ -22,7 +22,7 @@ fn a_slice_without_figures_is_stored_in_its_place_and_its_row_goes_on() {
     assert_eq!(ResumeState::of(&plan, &past).blocks, 2, "a run with them can be resumed");
 }
 
-/// Its rate would be a share of nothing.
+/// Its rate is a share of the unknown capacity.
 #[test]
 fn an_open_loop_at_a_capacity_that_is_not_known_is_left_out() {
     let mut plan = fixture::with_rates(plan(2, 1), &[Rate::OfCapacity(0.5)], 1);

@@ -1,8 +1,8 @@
-//! Processes that were dear to warm up, and last for several blocks.
+//! Processes with a long warm-up, which last for several blocks.
 
 use super::*;
 
-/// Three rows: one that never is steady, and is warmed up for 40 s; two that soon are.
+/// Three rows: one is never steady, and warms up for 40 s; two are steady soon.
 fn slow_plan() -> Plan {
     let plan = fixture::at_points(plan(3, 1), |point| point.warm_up_ns = 3_000_000_000);
     in_blocks(plan, |blocks| {
@@ -44,7 +44,7 @@ fn a_start_that_is_dear_is_not_repeated_for_the_first_block() {
             (blocks.warm_up_ns_max, blocks.budget_ns) = (Some(2_000_000_000), u64::MAX);
             (blocks.min, blocks.max, blocks.per_start_max) = (1, 3, 1);
         });
-    // The rows: never steady, after 1 s, after 2 s: warmed up for 2 s each, and started in 0.6 s.
+    // Rows: never steady, after 1 s, after 2 s. All warm up for 2 s, and start in 0.6 s.
     assert_eq!(run(&plan, &mut fake, &mut journal).unwrap(), Ending::BlocksMax);
     fake.from_pilots.sort_unstable();
     assert_eq!(fake.from_pilots, [0, 1, 2]);
@@ -53,7 +53,7 @@ fn a_start_that_is_dear_is_not_repeated_for_the_first_block() {
     assert_eq!(journal.records.iter().filter(started).count(), 3);
     assert!(fake.is_alone());
 
-    // What is soon started is started again, and what its stop took is part of its start.
+    // A cheap process is started again, and its stop counts as part of its start.
     let cheap = in_blocks(plan.clone(), |blocks| blocks.warm_up_ns_max = Some(1_200_000_000));
     let (mut fake, mut journal) = (Fake::new(), Memory::default());
     run(&cheap, &mut fake, &mut journal).unwrap();
@@ -61,7 +61,7 @@ fn a_start_that_is_dear_is_not_repeated_for_the_first_block() {
     let Record::Pilot(pilot) = &journal.records[0] else { panic!("{:?}", journal.records[0]) };
     assert_eq!(pilot.start_ns, 700_000_000);
 
-    // Versions that are compared have it too: each has the rest of the same warm-up then.
+    // Compared versions keep the process too: each then completes the same warm-up.
     let versions = Plan { until: fixture::compared().plan.until, ..plan };
     let mut fake = Fake::new();
     run(&versions, &mut fake, &mut Memory::default()).unwrap();
@@ -91,7 +91,7 @@ fn a_process_that_lasts_ends_with_its_part_of_the_run() {
     run(&slow_plan(), &mut fake, &mut journal).unwrap();
     assert!(fake.is_alone());
     assert_eq!(lives(&journal.records)[&0], (vec![0], vec![1]));
-    // The rest has a process of its own, until the next is due.
+    // The resumed part starts its own process, which lasts until the next one is due.
     let mut rest = Memory::default();
     resume(&slow_plan(), &mut Fake::new(), &mut rest, &journal.records).unwrap();
     assert_eq!(lives(&rest.records)[&0], (vec![2, 4, 6, 8, 10, 12], vec![3, 5, 7, 9, 11, 12]));
@@ -110,7 +110,7 @@ fn a_process_that_lasts_has_as_many_blocks_of_its_own_whatever_the_groups() {
         (blocks.group_max, blocks.max, blocks.budget_ns) = (4, 12, u64::MAX);
         blocks.warm_up_ns_max = Some(40_000_000_000);
     });
-    // The slow one has a block in each of 12 cycles; as the reference it has all 36.
+    // The slow row has a block in each of 12 cycles; as the reference it has all 36.
     for (reference, blocks) in [(2, 12), (0, 36)] {
         plan.reference = Some(plan.rows[reference].label.clone());
         let mut journal = Memory::default();

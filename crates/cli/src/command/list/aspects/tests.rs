@@ -53,7 +53,7 @@ fn full() -> FootprintLine {
     line
 }
 
-/// A build of which most was there already says nothing of what a build costs.
+/// A build with most parts cached, whose cost is no measure of a full build.
 fn mended() -> FootprintLine {
     let mut line = line("hyper", Licence::of("MIT", Some("MIT"), Source::Cargo));
     line.aspects.build = Some(Cost { seconds: 0.2, ..Cost::default() });

@@ -1,4 +1,4 @@
-//! The job of each agent, out of the command line of one load.
+//! Makes the job of each agent from the command line of one load.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ use super::super::{
 use super::rig::ensure_alone;
 use crate::workspace::Global;
 
-/// One for each agent, in their order. What watches has the job of a generator, of which it needs the server.
+/// The jobs of the agents, in their order. A watcher gets a generator's job, of which it needs the server.
 pub(super) fn jobs(
     job: &Job,
     global: &Global,
@@ -73,7 +73,7 @@ pub(super) fn jobs(
         .collect())
 }
 
-/// A server on another machine takes the permission of both sides: that of the user of the controller, and that of each agent.
+/// A server on another machine needs two permissions: from the user of the controller, and from each agent.
 fn ensure_permitted(
     i_may_load: Option<&str>,
     server: &ServerName,
@@ -105,7 +105,7 @@ fn requests(job: &Job, global: &Global, args: &Args) -> anyhow::Result<Requests>
     listed.map(Requests::Listed).context("these requests cannot be sent to agents")
 }
 
-/// The contract's file, as agents are sent it; absent if it is built in.
+/// The contract's text for agents; `None` if the contract is built in.
 pub(crate) fn contract_text(workspace: &Workspace, name: &str) -> anyhow::Result<Option<String>> {
     let file = format!("{name}.toml");
     let candidates = workspace.contract_paths.iter().rev().map(|path| match path.is_dir() {
@@ -118,10 +118,10 @@ pub(crate) fn contract_text(workspace: &Workspace, name: &str) -> anyhow::Result
     found.map(|path| text_alone(name, &path)).transpose()
 }
 
-/// The text of a contract that needs nothing but its text.
+/// The text of a contract that needs no other files.
 pub(crate) fn text_alone(name: &str, path: &Path) -> anyhow::Result<String> {
     let text = document::read(path)?;
-    // As an agent reads it: in no folder, and without the variables of this process.
+    // Check it as an agent reads it: without a folder, and without the variables of this process.
     ensure_alone(name, &text)?;
     let alone = Contract::parse(&text, Path::new(&format!("{name}.toml")))?;
     if let Some(variable) = alone.missing_variable() {

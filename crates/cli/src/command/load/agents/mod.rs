@@ -1,4 +1,4 @@
-//! A load from several generators: what each agent is to do, and one result of what they did.
+//! A load from several generators: the jobs of the agents, and one result from theirs.
 
 mod jobs;
 mod rig;
@@ -63,7 +63,7 @@ pub(super) fn execute(
     finish(job, args, Finished { fleet, lesson, prepared, limits, recorder, started_at })
 }
 
-/// What is right, as the first agent learned it, for all of them.
+/// Gives all agents the correct answers that the first agent learned.
 fn enter(lesson: &Lesson, jobs: &mut [tare_agent::Job]) -> anyhow::Result<()> {
     for job in jobs {
         if let Requests::Listed(listed) = &mut job.requests {
@@ -74,7 +74,7 @@ fn enter(lesson: &Lesson, jobs: &mut [tare_agent::Job]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An address such as 127.0.0.1 is another server on each machine.
+/// Fails if the agents would load different servers: 127.0.0.1 is another server on each machine.
 fn ensure_one_server(control: &Control, prepared: &[Prepared]) -> anyhow::Result<()> {
     let agents: Vec<_> = control.agents().zip(prepared).collect();
     let ((first, about), one) = agents.first().context("no agent")?;
@@ -165,7 +165,7 @@ fn finish(job: &Job, args: &Args, finished: Finished) -> anyhow::Result<Outcome>
     Ok(outcome)
 }
 
-/// Of the whole load, which is longer than the window that is counted.
+/// The shortfall of the whole load, which is longer than the counted window.
 fn shortfall_of_all(fleet: &FleetReport, job: &Job) -> f64 {
     let mut whole = fleet.total.clone();
     let own = |row: &AgentRow| row.report.total.tally.answered_in_window;
@@ -173,7 +173,7 @@ fn shortfall_of_all(fleet: &FleetReport, job: &Job) -> f64 {
     shortfall(&whole, &job.plan.load)
 }
 
-/// Those of all agents together.
+/// The settings of all agents together.
 fn settings(job: &Job, prepared: &[Prepared], generators: usize) -> anyhow::Result<Settings> {
     let endpoint = &prepared.first().context("no agent")?.endpoint;
     let Ok(address) = endpoint.parse() else { bail!("an agent loads {endpoint}, which is no address") };

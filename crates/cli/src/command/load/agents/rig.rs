@@ -1,4 +1,5 @@
-//! What a job means on the machine of an agent: the server, which must be one that may be loaded, the requests, and the connections.
+//! Runs a job on the machine of an agent: finds the server, checks that it may be loaded, and makes requests
+//! and connections.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -33,16 +34,16 @@ use super::super::{
     request::{self, Only},
 };
 
-/// An agent of this machine.
+/// The jobs and permissions of an agent on this machine.
 #[derive(Debug)]
 pub(crate) struct AgentRig {
-    /// As HOST:PORT, or as HOST for each port of it: the other machine that may be loaded.
+    /// Another machine that may be loaded, as HOST:PORT, or as HOST for all of its ports.
     target: Option<String>,
     watch: Option<u32>,
     cpus: Vec<usize>,
 }
 
-/// A server as a job names it, found.
+/// The server of a job, located.
 struct Located {
     endpoint: Endpoint,
     prepared: Prepared,
@@ -137,7 +138,7 @@ impl AgentRig {
     }
 }
 
-/// The user sees one sentence, on another machine.
+/// The whole error in one line, because the user sees it on another machine.
 fn sentence(error: &anyhow::Error) -> String {
     format!("{error:#}")
 }
@@ -156,7 +157,7 @@ impl Rig for AgentRig {
     }
 }
 
-/// A process and all that it started.
+/// The watched process and all of its descendants.
 struct Watched(Service);
 
 impl CpuMeter for Watched {
@@ -168,10 +169,10 @@ impl CpuMeter for Watched {
     }
 }
 
-/// Every address that the server may have, and whether all of them are this machine's.
+/// Every address that the server may have, and whether all of them belong to this machine.
 fn resolve(job: &Job) -> anyhow::Result<(Vec<Endpoint>, bool)> {
     let url = url(job);
-    // Whether it may be loaded is decided by the caller.
+    // The caller decides whether the server may be loaded.
     let endpoints = target::endpoints(&url, None, Some(&url.host))?;
     let is_here = endpoints.iter().all(|endpoint| match endpoint {
         Endpoint::Tcp(address) => target::is_here(address.ip()),
@@ -194,7 +195,7 @@ fn exchanges(job: &Job) -> anyhow::Result<Vec<Exchange>> {
     }
 }
 
-/// A contract whose tables are files would read those of this machine.
+/// A contract whose tables are files would read the files of this machine.
 pub(super) fn ensure_alone(name: &str, text: &str) -> anyhow::Result<()> {
     let contract: toml::Table = text.parse().with_context(|| format!("the contract \"{name}\""))?;
     let tables = contract.get("data").and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::iter);
@@ -242,7 +243,7 @@ fn tls(job: &Job, protocol: Protocol) -> anyhow::Result<Option<Arc<TlsClient>>> 
         resume: *resume,
         offer: if *offers_one { TlsOffer::One } else { TlsOffer::Usual },
         version: if *is_1_2 { TlsVersion::Tls12 } else { TlsVersion::Tls13 },
-        // Its key stays on the machine of whoever gives it.
+        // The client's key stays on the machine of its owner.
         certificate: None,
     };
     Ok(Some(Arc::new(TlsClient::new(options)?)))

@@ -1,4 +1,4 @@
-//! Where the token of a run comes from. It is not an option, because every user of a machine can read the options of a process.
+//! The token of a run. It is no option, because every user of a machine can read the options of a process.
 
 use std::{os::unix::fs::PermissionsExt, path::Path};
 
@@ -6,10 +6,10 @@ use anyhow::Context;
 use tare_agent::Token;
 use tare_host::secrets;
 
-/// Holds the token where there is no file.
+/// The variable with the token, if there is no file.
 pub(crate) const TOKEN_VARIABLE: &str = "TARE_AGENT_TOKEN";
 
-/// From the file, or from the variable. From now on it is printed nowhere.
+/// Reads the token from the file or the variable, and registers it as a secret, which is never printed.
 pub(crate) fn agent_token(file: Option<&Path>) -> anyhow::Result<Token> {
     let token = match file {
         Some(path) => {

@@ -1,5 +1,5 @@
-//! The distribution of latencies as bars, as hey and oha draw it. The bounds grow by a constant factor, because one slow
-//! response would put all others into the first of bars of equal width.
+//! The distribution of latencies as bars, as in hey and oha. The bounds grow by a constant factor: with bars
+//! of equal width, one slow response would put all others into the first bar.
 
 use tare_load::Measures;
 
@@ -8,14 +8,14 @@ use super::figures::{percent, time};
 const BARS: usize = 10;
 const BAR_WIDTH: f64 = 40.0;
 
-/// Latencies up to a bound, and above the one before.
+/// The count of latencies up to a bound, and above the one before.
 #[derive(Debug, PartialEq, Eq)]
 struct Bucket {
     to_ns: u64,
     count: u64,
 }
 
-/// The lines of the table, its head among them, each with its bar; none if nothing was answered.
+/// The lines of the table with its head, each with its bar; empty if nothing was answered.
 pub(super) fn rows(total: &Measures) -> Vec<(Vec<String>, String)> {
     let buckets = buckets(total);
     let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0).max(total.unanswered.count());
@@ -51,7 +51,7 @@ fn buckets(total: &Measures) -> Vec<Bucket> {
         Bucket { to_ns: bound(bar).min(latency.max_ns()), count: own }
     };
     let mut buckets: Vec<Bucket> = (1..=BARS).map(bucket).collect();
-    // Of latencies that are nearly all the same, several bounds are too.
+    // If nearly all latencies are the same, several bounds are equal.
     buckets.dedup_by(|later, earlier| {
         let is_same = time(later.to_ns as f64) == time(earlier.to_ns as f64);
         if is_same {
@@ -62,7 +62,7 @@ fn buckets(total: &Measures) -> Vec<Bucket> {
     buckets
 }
 
-/// What is there is seen: at least one mark.
+/// A bar of at least one mark, so that no count is invisible.
 fn bar(count: u64, most: u64) -> String {
     let marks = (count as f64 / most.max(1) as f64 * BAR_WIDTH).round().max(f64::from(count > 0));
     "■".repeat(marks as usize)

@@ -1,5 +1,5 @@
-//! The document that programs read, described by `schema/load.schema.json`; integers are in base units. It is written out
-//! key by key, so that the engine can change without it. And the load over time: a line for each interval.
+//! The JSON document, described by `schema/load.schema.json`, and the lines of `--series`; integers are in
+//! base units. Each key is written explicitly, so that the engine's types can change without it.
 
 mod fleet;
 
@@ -149,7 +149,7 @@ fn settings(settings: &Settings) -> Value {
     })
 }
 
-/// Of all connections of the generator, those before the load too.
+/// The handshakes of all connections of the generator, including those before the load.
 fn handshakes(handshakes: &Handshakes) -> Value {
     let negotiated = handshakes.negotiated.iter().map(|(negotiated, connections)| {
         json!({
@@ -222,21 +222,22 @@ fn ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A histogram, and itself encoded; `None` if nothing was timed.
+/// A histogram with its encoding; `None` if nothing was timed.
 fn times_with_histogram(histogram: &Histogram) -> Option<Value> {
     let quantile = |q| Quantile { ns: histogram.quantile_ns(q), at_least: false };
     let all = All { count: histogram.count(), mean_ns: histogram.mean_ns(), is_bound: false };
     (histogram.count() > 0).then(|| times(histogram, true, &all, quantile))
 }
 
-/// All latencies. Count and minimum are of the answered requests; mean and quantiles count the others too, as bounds.
+/// All latencies. Count and minimum cover answered requests; mean and quantiles include the others, as
+/// bounds.
 fn latency(measures: &Measures, with_histogram: bool) -> Option<Value> {
     let is_bound = measures.is_bounded_below();
     let all = All { count: measures.timed(), mean_ns: measures.mean_ns(), is_bound };
     (all.count > 0).then(|| times(&measures.latency, with_histogram, &all, |q| measures.quantile(q)))
 }
 
-/// What mean and quantiles are of: how many, their mean, and whether it is a lower bound; the deviation is not known then.
+/// The population of mean and quantiles. If the mean is a lower bound, the deviation is not known.
 struct All {
     count: u64,
     mean_ns: f64,
@@ -262,7 +263,7 @@ fn times(
         times[format!("ns_{name}")] = quantile.map(|quantile| quantile.ns).into();
         at_least.extend(quantile.filter(|quantile| quantile.at_least).map(|_| name));
     }
-    // The names of what is a lower bound.
+    // The names of the figures that are lower bounds.
     times["at_least"] = at_least.into();
     if with_histogram {
         times["hdr_v2_base64"] = histogram.to_base64().into();
@@ -270,7 +271,7 @@ fn times(
     times
 }
 
-/// Makes lines of intervals; it keeps what a single one does not know.
+/// Makes the lines of intervals, and keeps the state between them.
 #[derive(Debug, Default)]
 pub(super) struct Series {
     intervals: u64,

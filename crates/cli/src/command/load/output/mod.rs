@@ -1,4 +1,4 @@
-//! Everything that `tare load` prints and writes. It gets a result and measures nothing.
+//! All output of `tare load`. The module gets a result and measures nothing.
 //!
 //! [`text`] is for people, [`wrk`] for scripts that parse wrk, [`json`] for programs; [`recorder`] prints and
 //! writes during the load.
@@ -19,7 +19,7 @@ pub(super) use recorder::{Recorded, Recorder};
 use super::{LoadResult, args::LoadFormat, finding::LoadFinding};
 use crate::output::{paint, print as put, print_json};
 
-/// The quantiles that are printed, by their names for programs and for people.
+/// The printed quantiles, with their names for programs and for people.
 const QUANTILES: [(&str, &str, f64); 9] = [
     ("p50", "50%", 0.5),
     ("p75", "75%", 0.75),
@@ -32,7 +32,7 @@ const QUANTILES: [(&str, &str, f64); 9] = [
     ("max", "100%", 1.0),
 ];
 
-/// Prints the result; `latency` adds percentiles to the forms that do not always have them.
+/// Prints the result; `latency` adds percentiles to the formats that do not always have them.
 pub(super) fn print(result: &LoadResult<'_>, format: LoadFormat, latency: bool) -> anyhow::Result<()> {
     match format {
         LoadFormat::Text => put(&text::text(result, latency)),
@@ -54,13 +54,13 @@ fn verdict(result: &LoadResult<'_>) -> String {
     format!("verdict: {}", paint(code, &verdict_words(result)))
 }
 
-/// The verdict in the words of every form of the output: `valid`, or `failing, late`.
+/// The verdict, the same in every format: `valid`, or `failing, late`.
 fn verdict_words(result: &LoadResult<'_>) -> String {
     let names: Vec<&str> = result.findings.iter().map(LoadFinding::name).collect();
     if names.is_empty() { "valid".to_owned() } else { names.join(", ") }
 }
 
-/// Text in which nothing moves the cursor, colours or reorders what stands beside it: some of it comes from the server.
+/// Text without characters that move the cursor, colour or reorder: some of it comes from the server.
 fn printable(text: &str) -> String {
     let is_hostile = |c: char| {
         c.is_control()

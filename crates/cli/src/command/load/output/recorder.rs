@@ -1,6 +1,6 @@
-//! What is printed and written during the load: a line of progress on stderr, lines for programs, files.
+//! Output during the load: a line of progress on stderr, lines for programs, files.
 //!
-//! Files are opened before the load begins. What cannot be written later costs the file and not the result.
+//! Files are opened before the load. A later write error costs the file and not the result.
 
 use std::{
     fs::File,
@@ -23,10 +23,10 @@ use crate::{
     progress::{Progress, duration},
 };
 
-/// Rates of shorter intervals are noise: the last one may hold nothing but the end of the drain.
+/// Rates of shorter intervals are noise: the last one may contain only the end of the drain.
 const RATED_NS_MIN: u64 = 100_000_000;
 
-/// A file that knows its name, for the error.
+/// A file with its name, for errors.
 #[derive(Debug)]
 struct Sink {
     path: PathBuf,
@@ -49,9 +49,9 @@ pub(crate) struct Recorder {
 
 #[derive(Debug)]
 pub(crate) struct Recorded {
-    /// Answers a second, interval by interval.
+    /// Answers per second in each interval.
     pub rates_per_s: Vec<f64>,
-    /// How long it was silent, and how late its answers were, in the same intervals.
+    /// Silence and lateness in the same intervals.
     pub windows: Vec<Window>,
     pub failures: FailureCourse,
     /// The first error of writing a file.
@@ -63,7 +63,7 @@ fn window(measures: &Measures) -> Window {
         silent_ns: measures.silent_ns_max,
         latency_ns_max: measures.latency.max_ns(),
         latency_ns_p50: measures.latency.quantile_ns(0.5),
-        // The load knows of no process but itself.
+        // The load does not see other processes.
         taken_ns: 0,
     }
 }
@@ -89,7 +89,7 @@ impl Write for Sink {
 }
 
 impl Recorder {
-    /// Opens what is to be written, before any time is spent on a load. `quiet` is about stderr only.
+    /// Opens the output files before the load. `quiet` concerns stderr only.
     pub(crate) fn new(
         quiet: bool,
         format: LoadFormat,
@@ -115,7 +115,7 @@ impl Recorder {
         })
     }
 
-    /// The load begins: times are counted from now on.
+    /// Starts the load: times are counted from now.
     pub(crate) fn begin(&mut self, started_at: jiff::Timestamp) -> anyhow::Result<()> {
         let comment = "tare load: latencies in nanoseconds, from the instant due in an open loop";
         self.log.as_mut().map_or(Ok(()), |log| log.begin(started_at.into(), comment)).map_err(Into::into)
@@ -136,7 +136,7 @@ impl Recorder {
         }
     }
 
-    /// Writes what can be written only at the end.
+    /// Writes the files that are complete only at the end.
     pub(crate) fn finish(mut self, report: &RunReport) -> Recorded {
         self.progress.finish();
         if let (Some(sink), Ok(())) = (&mut self.hgrm, &self.recorded.written) {
@@ -145,7 +145,7 @@ impl Recorder {
         self.recorded
     }
 
-    /// `183 k/s, p50 284 µs, p99 353 µs, 0 failed; 7 s left`.
+    /// A line such as `183 k/s, p50 284 µs, p99 353 µs, 0 failed; 7 s left`.
     fn progress_line(&self, interval: &Interval) -> String {
         let quantile = |q| quantile(&interval.measures, q);
         let now = Duration::from_nanos(interval.to_ns);
@@ -160,7 +160,7 @@ impl Recorder {
 
     fn write(&mut self, interval: &Interval, line: &serde_json::Value) -> anyhow::Result<()> {
         if self.to_stdout || self.lines.is_some() {
-            // One write for a whole line: a kill leaves no half of it.
+            // One write per line: a kill leaves no partial line.
             let line = format!("{line}\n");
             if self.to_stdout {
                 self.progress.suspend(|| output::print(&line))?;
@@ -181,7 +181,7 @@ impl Recorder {
     }
 }
 
-/// All latencies, those of unanswered requests as the bounds that they are: what the other forms call quantiles too.
+/// Writes all latencies, unanswered requests as bounds, like the quantiles of the other formats.
 fn write_hgrm(sink: &mut Sink, total: &Measures) -> io::Result<()> {
     let mut all = total.latency.clone();
     all.merge(&total.unanswered);

@@ -1,4 +1,4 @@
-//! The result for people: short, aligned, and no figure without what it is worth.
+//! The result for people: short, aligned, and each figure with its uncertainty.
 
 mod fleet;
 
@@ -17,11 +17,10 @@ use super::{
 };
 use crate::command::load::plan::describe;
 
-/// Width of what a line begins with.
+/// The width of the label at the start of a line.
 const LABEL: usize = 12;
-/// In place of a figure that the samples do not carry.
+/// Printed if there are too few samples for a figure.
 const ABSENT: &str = "-";
-/// Columns of times.
 const COLUMNS: [(&str, f64); 5] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)];
 
 /// The result as lines of text; `spectrum` adds percentiles.
@@ -93,7 +92,7 @@ fn rates(result: &LoadResult<'_>) -> String {
     let per_second = rate(report.answers_per_s_while_up());
     let until = report.gone_since_ns.map(|ns| format!(" until {}", time(ns as f64))).unwrap_or_default();
     let answers = format!("{per_second} requests/s{until}, {} in {window}", tally.answered_in_window);
-    // The bytes of the drain are among them.
+    // The bytes of the drain are included.
     let [received, sent] = [tally.bytes_received, tally.bytes_sent].map(per_s);
     let moved = format!("{received}/s received, {sent}/s sent, in {}", time(report.elapsed_ns as f64));
     line("answers", &answers) + &line("bytes", &moved) + &line("generator", &generator(result))
@@ -115,7 +114,7 @@ fn measured(total: &Measures) -> bool {
     total.latency.count() + total.unanswered.count() > 0
 }
 
-/// A table: what was timed, and how it is distributed.
+/// A table of the timed quantities and their distributions.
 fn times(result: &LoadResult<'_>) -> String {
     let total = &result.report.total;
     let row = |label: &str, quantile: &dyn Fn(f64) -> String, mean: String, stdev: String| {
@@ -155,7 +154,7 @@ fn times(result: &LoadResult<'_>) -> String {
     }
 }
 
-/// What a table lacks because of its row with the fewest samples, if it lacks something. Its last percentile is the largest of all.
+/// A note if the row with the fewest samples lacks a percentile. Its last percentile is the largest value.
 fn beyond(fewest: u64, percentiles: &[(&str, f64)]) -> String {
     let missing = percentiles.iter().filter(|(_, q)| !carry(fewest, *q));
     let takes: Vec<String> = missing.map(|(name, q)| format!("{name} takes {}", samples_min(*q))).collect();
@@ -172,18 +171,18 @@ fn some_time(ns: Option<f64>) -> String {
     ns.map_or(ABSENT.to_owned(), time)
 }
 
-/// A lower bound if there are requests of which only the wait is known.
+/// The mean; a lower bound if some requests were not answered.
 fn mean(total: &Measures) -> String {
     let bound = if total.is_bounded_below() { ">= " } else { "" };
     format!("{bound}{}", time(total.mean_ns()))
 }
 
-/// Nothing bounds the deviation of latencies that are not known.
+/// The deviation; unanswered latencies make it unknown.
 fn stdev(total: &Measures) -> String {
     some_time(total.latency.stdev_ns().filter(|_| !total.is_bounded_below()))
 }
 
-/// `12.3 ms`, or `>= 12.3 ms` if requests without an answer may have taken longer; absent if there are too few for it.
+/// `12.3 ms`, or `>= 12.3 ms` if unanswered requests may have taken longer; [`ABSENT`] with too few samples.
 pub(super) fn quantile(total: &Measures, q: f64) -> String {
     if !carry(total.timed(), q) {
         return ABSENT.to_owned();
@@ -216,7 +215,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
     text::aligned(rows, 1).iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// What became of every request and connection.
+/// The outcomes of all requests and connections.
 fn requests(total: &Measures, handshakes: Option<&Handshakes>) -> String {
     let tally = &total.tally;
     let mut requests = format!(
@@ -237,7 +236,7 @@ fn requests(total: &Measures, handshakes: Option<&Handshakes>) -> String {
     out + &handshakes.map(handshakes_line).unwrap_or_default()
 }
 
-/// Of all connections, those before the load too.
+/// The handshakes of all connections, including those before the load.
 fn handshakes_line(handshakes: &Handshakes) -> String {
     line("handshakes", &format!("{} full, {} resumed", handshakes.full, handshakes.resumed))
 }
@@ -266,7 +265,7 @@ fn failed(failures: &Failures) -> String {
     }
 }
 
-/// Behind a number.
+/// The failure in words, to follow a number.
 fn how(failure: Failure) -> &'static str {
     match failure {
         Failure::Refused => "refused",

@@ -1,17 +1,17 @@
-//! The text of wrk 4.1 (`src/wrk.c`, `src/units.c`), to the byte, so that scripts that parse it keep working.
+//! The output of wrk 4.1 (`src/wrk.c`, `src/units.c`), byte for byte, so that scripts keep working.
 //!
-//! Four things differ in meaning, and only for the better. wrk puts samples into its histogram that were not measured
-//! (`stats_correct`); here nothing is put in. wrk leaves requests that timed out out of its distribution; here the
-//! quantiles count them with the time that they had waited. wrk prints the largest latency as any percentile that there are too few
-//! samples for, and 0 as the deviation of one; here both are `-nan`, as C writes what is no number. And wrk samples `Req/Sec` every
-//! 100 ms for each thread; here it is made of the intervals of a second, shared evenly over the threads.
+//! Four differences are deliberate corrections. wrk adds samples to its histogram that were not measured
+//! (`stats_correct`); Tare does not. wrk leaves timed-out requests out of the distribution; here the
+//! quantiles count them with the time they waited. With too few samples wrk prints the largest latency as a
+//! percentile, and a deviation of 0; here both are `-nan`, C's form of NaN. wrk samples `Req/Sec` every 100
+//! ms per thread; here it comes from intervals of a second, divided by the number of threads.
 
 use tare_load::{Failure, Failures, Measures, RunReport};
 use tare_stats::samples::carry;
 
 use super::{LoadResult, printable};
 
-/// wrk's `units`: what its loop never reaches is left out (hours, P).
+/// wrk's `units`, without those that its loop never reaches (hours, P).
 struct Units {
     scale: f64,
     base: &'static str,
@@ -23,7 +23,7 @@ const TIME_S: Units = Units { scale: 60.0, base: "s", units: &["m"] };
 const BINARY: Units = Units { scale: 1_024.0, base: "", units: &["K", "M", "G", "T"] };
 const METRIC: Units = Units { scale: 1_000.0, base: "", units: &["k", "M", "G", "T"] };
 
-/// Mean, deviation and maximum of something, and the share (0 to 1) within one deviation; NaN of nothing.
+/// Mean, deviation and maximum, and the share (0 to 1) within one deviation; NaN without samples.
 struct Stats {
     mean: f64,
     stdev: f64,
@@ -31,17 +31,17 @@ struct Stats {
     within: f64,
 }
 
-/// wrk's classes of errors, which have room for all of ours.
+/// wrk's classes of errors, to which all failures are mapped.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Errors {
     connect: u64,
     read: u64,
     timeout: u64,
-    /// Complete responses that are not right. wrk knows of statuses only; a wrong body is no better.
+    /// Complete responses that are wrong. wrk only checks statuses; a wrong body counts here too.
     response: u64,
 }
 
-/// The text, with the distribution where `latency` is asked for.
+/// The text; `latency` adds the distribution.
 pub(super) fn wrk(result: &LoadResult<'_>, latency: bool) -> String {
     let report = result.report;
     let errors = Errors::of(report);
@@ -65,7 +65,7 @@ pub(super) fn wrk(result: &LoadResult<'_>, latency: bool) -> String {
             out += &format!("{percent:7.0}%{}\n", padded(&time_us(us), 10));
         }
     }
-    // What wrk calls complete: any whole response, right or wrong.
+    // wrk's term for any whole response, correct or not.
     let complete = report.total.tally.answered_in_window + errors.response;
     out += &totals(report, complete, &errors);
     out
@@ -97,7 +97,7 @@ impl Errors {
         errors
     }
 
-    /// `other` is where a refusal of the system belongs that has no class.
+    /// `other` is the class of system errors that have no class of their own.
     fn add(&mut self, failures: &Failures, other: fn(&mut Errors) -> &mut u64) {
         for (failure, count) in failures.iter() {
             *match failure {
@@ -135,13 +135,13 @@ impl Stats {
     }
 
     fn of_rates(rates_per_s: &[f64], threads: usize) -> Stats {
-        // A thread that had no answer makes no sample in wrk.
+        // In wrk, a thread without an answer makes no sample.
         let rates: Vec<f64> =
             rates_per_s.iter().map(|rate| rate / threads as f64).filter(|rate| *rate > 0.0).collect();
         let count = rates.len() as f64;
         let mean = if rates.is_empty() { 0.0 } else { rates.iter().sum::<f64>() / count };
         let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
-        // Fewer than two rates have no deviation: it is no number.
+        // With fewer than two rates the deviation is NaN.
         let stdev = (squares / (count - 1.0).max(0.0)).sqrt();
         let near = rates.iter().filter(|rate| (*rate - mean).abs() <= stdev).count();
         let within = if stdev.is_nan() { f64::NAN } else { near as f64 / count };
@@ -157,14 +157,14 @@ fn stats(name: &str, stats: &Stats, form: fn(f64) -> String) -> String {
     format!("    {name:<10}{mean}{stdev}{max}{within:>8}%\n")
 }
 
-/// `print_units`: to the right, but units of one letter or none are followed by spaces, so that the digits align.
+/// `print_units`: right-aligned, but spaces follow units of at most one letter, so that digits align.
 fn padded(text: &str, width: usize) -> String {
     let letters = text.bytes().rev().take(2).filter(u8::is_ascii_alphabetic).count();
     let (width, pad) = (width - (2 - letters), 2 - letters);
     format!("{text:>width$.width$}{:pad$}", "")
 }
 
-/// What C writes for what is no number, on this kind of machine.
+/// The text that C prints for NaN on this kind of machine.
 const NO_NUMBER: &str = "-nan";
 
 fn time_us(us: f64) -> String {
@@ -175,7 +175,7 @@ fn metric(value: f64) -> String {
     units(value, &METRIC, 2)
 }
 
-/// `format_units`: the next unit from 85% of it on.
+/// `format_units`: switches to the next unit at 85% of it.
 fn units(mut value: f64, units: &Units, digits: usize) -> String {
     if value.is_nan() {
         return NO_NUMBER.to_owned();

@@ -1,4 +1,4 @@
-//! The line that repeats a load.
+//! The command line that repeats a load.
 
 use super::super::command;
 

@@ -1,4 +1,4 @@
-//! What is learned before the load.
+//! Learning before the load.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tare_load::{
 
 use super::super::expect::*;
 
-/// Answers in turn.
+/// Answers in a fixed order.
 struct Answers(Vec<(u16, &'static str)>);
 
 impl Ask for Answers {

@@ -1,4 +1,4 @@
-//! From a command line to a plan, and every contradiction.
+//! Plans of command lines, and every contradiction.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! From words to a protocol, and every contradiction.
+//! Protocols of command lines, and every contradiction.
 
 use clap::Parser;
 use insta::assert_snapshot;
@@ -11,7 +11,7 @@ struct CommandLine {
     args: Args,
 }
 
-/// The protocol in words, or the first line of what is wrong.
+/// The protocol in words, or the first line of the error.
 fn said(words: &str) -> String {
     let line = match CommandLine::try_parse_from(["load"].into_iter().chain(words.split_whitespace())) {
         Ok(line) => line,

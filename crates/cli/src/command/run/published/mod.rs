@@ -1,4 +1,4 @@
-//! `tare run` of a sequential experiment: a published benchmark, repeated; and of a series of them.
+//! `tare run` of a sequential experiment, which repeats a published benchmark, and of a series of them.
 
 mod options;
 pub(super) mod series;
@@ -28,7 +28,7 @@ pub(super) fn begin(
     experiment: &SequentialExperiment,
 ) -> anyhow::Result<Outcome> {
     args.refuse_those_of_blocks()?;
-    // Before any thread is there: a user namespace is entered by a whole process.
+    // Before any thread starts: only a process without threads can enter a user namespace.
     prepare_for_links(experiment, args);
     let mut workspace = global.open()?;
     let (plan, rows) = plan(&mut workspace, experiment, args, &args.services, args.published.scale)?;
@@ -41,14 +41,15 @@ fn prepare_for_links(experiment: &SequentialExperiment, args: &Args) {
     }
 }
 
-/// Without them each cell over a slow link says why it has no figure, and the others are measured.
+/// Enters a user namespace. If that fails, each cell over a slow link reports why it has no figure, and the
+/// others are measured.
 pub(super) fn obtain_rights() {
     if let Err(error) = rights::obtain() {
         tare_host::tell!("{} no slow link: {error}", paint("33", "warning:"));
     }
 }
 
-/// The plan and its rows, in one order.
+/// The plan and its rows, in the same order.
 fn plan(
     workspace: &mut Workspace,
     experiment: &SequentialExperiment,
@@ -70,13 +71,13 @@ fn plan(
     Ok((plan, rows.into_iter().map(|(_, row)| row).collect()))
 }
 
-/// The rows of the file that are asked for, with their places.
+/// The requested rows of the file, with their positions.
 fn rows(
     workspace: &Workspace,
     experiment: &SequentialExperiment,
     asked: &[String],
 ) -> anyhow::Result<Vec<(usize, Row)>> {
-    // Without the row that is 100% there is nothing to relate the others to.
+    // The row that is 100% is always needed.
     let is_asked = |row: &RowEntry| {
         asked.is_empty()
             || asked.contains(&row.service)

@@ -31,7 +31,7 @@ pub(crate) struct PublishedOptions {
 }
 
 impl PublishedOptions {
-    /// As a value, at this scale.
+    /// The options as a value, at this scale.
     pub(crate) fn options(&self, scale: Option<f64>) -> anyhow::Result<Options> {
         ensure!(
             scale.is_none_or(|scale| scale > 0.0 && scale <= 1.0),

@@ -1,5 +1,5 @@
-//! Several published experiments, one after another: `tare run experiments/published/all.toml`. Its folder holds a folder for
-//! each, and `series.json`, which says what they are; the same command resumes an interrupted one.
+//! Several published experiments in sequence: `tare run experiments/published/all.toml`. The folder of the
+//! series has a folder for each, and `series.json` with their list. The same command resumes it.
 
 use std::path::Path;
 
@@ -29,14 +29,14 @@ use crate::{
     workspace::Global,
 };
 
-/// One experiment of it, planned.
+/// A planned experiment of the series.
 struct Member {
     name: String,
     plan: Plan,
     rows: Vec<Row>,
 }
 
-/// Runs the series at `path`. An experiment that cannot be done does not keep the others from being done.
+/// Runs the series at `path`. An experiment that fails does not stop the others.
 pub(crate) fn run(global: &Global, args: &Args, series: &Series, path: &Path) -> anyhow::Result<Outcome> {
     args.refuse_those_of_blocks()?;
     let experiments = experiments(series, args, path)?;
@@ -82,7 +82,7 @@ pub(crate) fn run(global: &Global, args: &Args, series: &Series, path: &Path) ->
     Ok(of_all.graver(outcome))
 }
 
-/// A series is resumed by its command, because that alone plans what was not begun.
+/// A series is resumed by its own command, which alone can plan experiments that were not begun.
 pub(crate) fn refuse_to_resume(run: &Path) -> anyhow::Result<()> {
     if !series::is_one(run) {
         return Ok(());
@@ -104,7 +104,7 @@ fn has_begun(member: &Path) -> bool {
     member.join("run.json").exists()
 }
 
-/// Those that have anything to do of what the command asks for, with their scales.
+/// The experiments with any requested rows, with their scales.
 fn experiments(
     series: &Series,
     args: &Args,
@@ -128,13 +128,13 @@ fn experiments(
     Ok(experiments)
 }
 
-/// The services that the command names, as far as an experiment has them.
+/// The requested services that an experiment has.
 fn asked_of(experiment: &SequentialExperiment, args: &Args) -> Vec<String> {
     let is_there = |name: &&String| experiment.rows.iter().any(|row| row.service == **name);
     args.services.iter().filter(is_there).cloned().collect()
 }
 
-/// A new run, the rest of one, or the report of one that has ended. What has begun is resumed as it was planned then.
+/// Starts a run, resumes one, or reports a complete one. A begun run is resumed as planned then.
 fn measure(workspace: &mut Workspace, member: Member, run: &Path, no_wait: bool) -> anyhow::Result<Document> {
     if !has_begun(run) {
         return measure_into(workspace, run, member.plan, member.rows, no_wait);

@@ -1,4 +1,4 @@
-//! URLs and the hosts that they name.
+//! URLs and their hosts.
 
 mod target;
 mod url;

@@ -1,4 +1,4 @@
-//! Only this machine.
+//! Only this machine may be loaded.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! A batch whose store all nodes have.
+//! A batch whose store is shared by all nodes.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{super::site::is, Bench, count};
 use crate::support::{carrying, real_root, send, within};
 
-/// The kubelet of a node, the container runtime of another, the API server, its store, and a job.
+/// Kills the kubelet of a node, the container runtime of another, the API server, its store, and a job.
 pub(super) fn whatever_is_killed_each_job_counts_once_or_is_named(bench: &Bench) {
     let plan = "plan experiments/tiny.toml --on nodes.toml --seeds 3 --seed 5 --output jobs.ndjson";
     bench.expect(plan, 0);
@@ -48,7 +48,7 @@ pub(super) fn whatever_is_killed_each_job_counts_once_or_is_named(bench: &Bench)
     let reason = collected["missing"][0]["reason"].as_str().unwrap();
     assert!(reason.contains(" on n2"), "{reason}");
 
-    // What is missing is submitted again, and nothing else.
+    // Only missing jobs are submitted again.
     let again = bench.json(submit, 0);
     assert_eq!((&again["submitted"], &again["done"]), (&Value::from(vec![killed]), &Value::from(2)));
     bench.expect(&format!("status {} --wait 3m", batch.display()), 0);
@@ -57,7 +57,7 @@ pub(super) fn whatever_is_killed_each_job_counts_once_or_is_named(bench: &Bench)
     clean_up(bench, &batch);
 }
 
-/// All is done by a user that may do what the guide says, and nothing else.
+/// Submits as a user with only the permissions from the guide.
 fn submit_with_the_role_of_the_guide(bench: &Bench, submit: &str) -> PathBuf {
     let refused = bench.tare(submit);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
@@ -68,7 +68,7 @@ fn submit_with_the_role_of_the_guide(bench: &Bench, submit: &str) -> PathBuf {
     PathBuf::from(bench.expect(submit, 0).trim_end())
 }
 
-/// In the meantime nothing is known of jobs without a bundle, which is no error.
+/// While it is down, the states of jobs without a bundle are unknown, which is no error.
 fn kill_the_api_server(bench: &Bench, batch: &Path) {
     let cluster = &bench.kubernetes.cluster;
     cluster.signal("kube-apiserver", Signal::KILL).unwrap();
@@ -83,7 +83,7 @@ fn kill_the_api_server(bench: &Bench, batch: &Path) {
     bench.wait(batch, "the API answers", |jobs| jobs.iter().all(|job| !is(job, "unknown")));
 }
 
-/// Of what the API server does not know meanwhile nothing becomes missing.
+/// Jobs that the API server does not know meanwhile do not become missing.
 fn kill_the_store(bench: &Bench, batch: &Path) {
     let cluster = &bench.kubernetes.cluster;
     cluster.signal("etcd", Signal::KILL).unwrap();
@@ -95,7 +95,7 @@ fn kill_the_store(bench: &Bench, batch: &Path) {
     });
 }
 
-/// The first process of its container.
+/// Kills the first process of the job's container.
 fn kill_a_job(node: &str) {
     let is_job = |pid: &u32| {
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -108,7 +108,7 @@ fn kill_a_job(node: &str) {
     assert!(within(Duration::from_secs(30), || on_node().is_empty()), "what it had started runs on");
 }
 
-/// Each job once, on a CPU of its own.
+/// Checks that each job counts once, on a CPU of its own.
 fn check(collected: &Value) {
     assert_eq!(count(collected, "collected"), 3, "{collected:#}");
     let mut seeds: Vec<u64> = Vec::new();

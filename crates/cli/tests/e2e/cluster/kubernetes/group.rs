@@ -12,9 +12,9 @@ use serde_json::Value;
 use super::Bench;
 use crate::support::{Running, USUAL, carrying, send, within};
 
-/// By which pods have the token.
+/// The environment variable with the token.
 const TOKEN: &str = "TARE_AGENT_TOKEN=";
-/// How soon everything has ended when an agent or the controller is gone.
+/// The time limit for the end of all processes after an agent or the controller is gone.
 const SECONDS: Duration = Duration::from_secs(25);
 const LOAD: &str = "load --engine kubernetes --on nodes.toml --generators node:2 --service raw-socket --token-file token \
     -c 4 -R 300 --seed 3 --json http://service:8080/ -d";
@@ -39,7 +39,7 @@ impl Bench {
     }
 }
 
-/// Live agents, by the first word of each that tells them from others.
+/// Live agents whose command line contains `word`.
 fn agents(word: &str) -> Vec<u32> {
     let is_one = |pid: &u32| {
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -63,7 +63,7 @@ pub(super) fn two_agents_load_a_service_in_a_third_pod(bench: &Bench) {
     assert!(within(USUAL, || load.printed("stderr").contains("left") || load.has_ended()), "it loads");
     no_process_shows(&bench.token());
 
-    // All pods share a CPU, so whether it is valid is up to chance.
+    // All pods share a CPU, so the load may be invalid.
     let ended = load.end().expect_measured();
     let found = ended.json();
     assert_eq!(found["agents"].as_array().map(Vec::len), Some(2), "{found:#}");
@@ -82,7 +82,7 @@ pub(super) fn two_agents_load_a_service_in_a_third_pod(bench: &Bench) {
     bench.wait_until_nothing_is_left();
 }
 
-/// Nor is it in the environment of the service.
+/// Checks that no process shows the token, and that the environment of the service does not contain it.
 fn no_process_shows(token: &str) {
     let entries =
         fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().into_string().ok());
@@ -120,7 +120,7 @@ pub(super) fn an_interrupt_ends_the_load_and_removes_the_pods(bench: &Bench) {
     let load = bench.long_load();
     send(load.pid(), Signal::INT);
     let ended = load.end_within(SECONDS).expect(130);
-    // What was measured until then is printed, as by any other load.
+    // The measurements so far are printed, as by any other load.
     let found: Value = ended.json();
     assert_eq!(found["totals"]["failed"], 0, "{found:#}");
     bench.wait_until_nothing_is_left();

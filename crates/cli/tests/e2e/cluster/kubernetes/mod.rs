@@ -1,6 +1,6 @@
-//! Batches and loads on a Kubernetes of three nodes, of which one thing after the other is killed or cut off: each job counts exactly
-//! once, or is named as missing, and a load has a figure of all its agents or none. One cluster serves all of it. The image of its pods
-//! has the command and a small repository.
+//! Batches and loads on a Kubernetes cluster of three nodes, whose parts are killed or cut off one after the
+//! other. Each job counts exactly once, or is reported as missing; a load has a figure of all its agents or
+//! none. All tests share one cluster. The image of its pods has the command and a small repository.
 
 mod batch;
 mod group;
@@ -19,11 +19,11 @@ use tare_engines::{Guarded, KubernetesCluster, Programs, pack_image};
 use crate::support::{Running, Workspace, home, start_under, within};
 
 const TEST: &str = "batches and loads on Kubernetes";
-/// No state of a job is waited for any longer: three jobs have one CPU together.
+/// The longest wait for a state of a job: three jobs share one CPU.
 const PATIENCE: Duration = Duration::from_secs(180);
 const IMAGE: &str = "localhost/tare:1";
 
-/// The store is a folder of this machine, at the same path in every node.
+/// The store is a local folder with the same path in every node.
 const MACHINES: &str = r#"format = "1.0"
 
 [[class]]
@@ -38,8 +38,8 @@ struct Bench {
     kubernetes: Guarded<KubernetesCluster>,
 }
 
-/// The programs of a cluster; nothing if there can be none here, which is then said. They are built only if that is asked for, since it
-/// takes ten minutes.
+/// The programs of a cluster; `None`, with a message, if this machine cannot run one. They are built only on
+/// request, because that takes ten minutes.
 fn programs() -> Option<Programs> {
     let programs = Programs::cached().unwrap();
     let asks = std::env::var_os("TARE_TEST_KUBERNETES").is_some_and(|value| value == "1");
@@ -73,7 +73,7 @@ impl Bench {
         Some(bench)
     }
 
-    /// The command with its libraries, and the checkout.
+    /// Makes the image: the command with its libraries, and the checkout.
     fn load_image(&self) {
         let root = self.workspace.root();
         let image = root.join("image");
@@ -103,7 +103,7 @@ impl Bench {
         self.kubernetes.cluster.load_image(&archive).unwrap();
     }
 
-    /// Starts the command where pods can be reached by their addresses, as the user of the guide.
+    /// Starts the command in the network of the pods, as the user from the guide.
     fn start_within(&self, words: &str) -> Running {
         let cluster = &self.kubernetes.cluster;
         let config = format!("KUBECONFIG={}", cluster.inner_guest_kubeconfig().display());
@@ -144,7 +144,7 @@ impl Bench {
         serde_json::from_str(&self.expect(&format!("{words} --json"), status)).unwrap()
     }
 
-    /// Its exit status says whether a job is missing.
+    /// The exit status of `tare status` shows whether a job is missing.
     fn status(&self, batch: &Path) -> Value {
         let output = self.tare(&format!("status {} --json", batch.display()));
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -163,7 +163,6 @@ impl Bench {
         assert!(done, "{what}: {last:#}\n{}", self.kubernetes.cluster.status());
     }
 
-    /// On which node each job runs.
     fn nodes(&self, batch: &Path) -> Vec<(String, String)> {
         let status = self.status(batch);
         let text = |job: &Value, key: &str| job[key].as_str().unwrap_or_default().to_owned();

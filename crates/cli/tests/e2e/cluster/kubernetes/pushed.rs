@@ -1,4 +1,5 @@
-//! A batch whose nodes share no folder: pods have the token by a Secret, and push their bundles to a collector in another network.
+//! A batch whose nodes share no folder: pods get the token from a Secret, and push their bundles to a
+//! collector in another network.
 
 use std::{
     fs,
@@ -76,7 +77,7 @@ fn has_arrived(job: &Value) -> bool {
     is(job, "arrived") || is(job, "collected")
 }
 
-/// The job that has begun to measure on this node, by its name.
+/// The name of the job that has begun to measure on this node.
 fn measuring_on(batch: &Path, node: &str) -> Option<String> {
     let folders = fs::read_dir(batch.join("attempts")).ok()?.flatten();
     folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten()).find_map(|file| {

@@ -1,4 +1,4 @@
-//! My service: how much load does it carry?
+//! The capacity of a user's service.
 
 use std::fs;
 
@@ -9,8 +9,8 @@ use crate::{
     support::{journal, row, state},
 };
 
-/// Two starts of four short windows. The limit is longer than a window, so that no rate is too high on a busy machine either, and how
-/// late the generator is does not matter.
+/// Two starts of four short windows. The limit is longer than a window, so that no rate is too high even on a
+/// busy machine, and the lateness of the generator does not matter.
 const WORDS: &str = "--slo p50=900ms --max-lag 60s --starts 2 --windows 4 --window 100ms --warm-up 30ms --warm-up-max 0s --out out \
                      --get /items/1 --at-least 1";
 
@@ -39,7 +39,7 @@ fn a_search_prints_a_table_and_keeps_all_that_it_is_made_of() {
     let records = journal(&run);
     let open: Vec<&Value> =
         records.iter().filter(|record| record["load"]["offered_per_second"].is_number()).collect();
-    // Up to 1.1 times the closed loop: 0.7, 0.84, 1.008, 1.1 of it.
+    // Up to 1.1 times the closed loop's rate: 0.7, 0.84, 1.008 and 1.1 times.
     assert_eq!(open.len(), 2 * 2 * 4);
     assert!(open.iter().all(|slice| slice["load"]["within"][0] == slice["load"]["answered"]), "{open:?}");
 }

@@ -1,4 +1,4 @@
-//! Frameworks: what does each cost? Experiments of this repository over its services.
+//! The cost of frameworks: experiments of this repository over its services.
 
 use std::fs;
 
@@ -28,8 +28,8 @@ fn a_table_of_services_and_a_page_to_share() {
             assert!(found[figure].as_f64() > Some(0.0), "{label}: {figure}: {found}");
         }
     }
-    // A generator without optimisation may be slower than a service: its row is measured, but says that its throughput is not its own,
-    // and so does the exit status.
+    // A generator without optimisation may be slower than a service. Its row is measured, but the row and the
+    // exit status report that its throughput is limited by the generator.
     let doubtful = table.iter().any(|row| row["requests_per_second"].is_null());
     assert_eq!(ran.code(), Some(if doubtful { 4 } else { 0 }), "{ran}");
 
@@ -83,7 +83,7 @@ fn a_rate_that_is_equal_for_all_has_costs_and_latency_of_its_own() {
     assert!(rows(&report, "load").iter().all(|row| row["offered_per_second"] == 2000.0), "{report}");
 }
 
-/// One thread, and more than any machine has CPUs for.
+/// One thread, and more threads than any machine has CPUs.
 fn one_thread_and_many() -> Short {
     Short::changed("cores", |cores| {
         for section in ["load", "service"] {
@@ -119,7 +119,7 @@ fn what_fits_is_measured_and_a_resumed_run_ends_as_planned() {
     assert!(row(&report, "net-http+1t")["cpu_ratio"].as_f64().is_some_and(|ratio| ratio > 0.0));
     assert_eq!(tare(&["show", out, "--recompute"]).expect_measured().stdout, ran.stdout);
 
-    // The journal up to the second block: what a run leaves that was killed there.
+    // The journal up to the second block: the state after a kill at that point.
     let path = short.out().join("journal.ndjson");
     let text = fs::read_to_string(&path).unwrap();
     let whole = journal(&short.out()).len();

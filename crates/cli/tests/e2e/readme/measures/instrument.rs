@@ -1,4 +1,4 @@
-//! `tare selftest`: whether the instrument works on this machine. Only the trials whose outcome does not depend on time.
+//! `tare selftest`: checks the instrument here. Only trials whose outcome does not depend on timing.
 
 use std::fs;
 
@@ -30,8 +30,8 @@ fn every_fault_that_needs_no_clock_is_seen_and_certified() {
     let text = fs::read_to_string(run.join("certificate.txt")).unwrap();
     assert!(text.ends_with("\nthe instrument saw what it must: 5 of 5\n"), "{text}");
     assert!(run.join("cache/0/transcript.json").is_file());
-    // What a trial measured is a run like any other. The dropper may close the connection of a question after the load too, and where
-    // few requests fit into a slice it closes no more connections than a freeze would.
+    // A trial's measurement is an ordinary run. The dropper may also close the connection of a check after
+    // the load. If few requests fit into a slice, it closes no more connections than a freeze would.
     let dropper = run.join("dropper");
     let shown = workspace.tare(&["show", dropper.to_str().unwrap()]);
     let reasons = match shown.code() {

@@ -1,4 +1,4 @@
-//! More than one machine: one experiment on many, and one load from several.
+//! Several machines: one experiment on many, and one load from several.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::{
     support::Workspace,
 };
 
-/// What the contract `hello` asks for, with what Node brings.
+/// A server for the contract `hello` that needs only Node.
 const HELLO: &str = r#"
 require("node:http").createServer((request, response) => {
   const found = request.url === "/";
@@ -56,7 +56,7 @@ fn two_nodes_give_one_answer() {
     let collected = site.expect(&format!("collect {}", batch.display()), 0);
     assert_eq!(collected.lines().count(), 2, "{collected}");
     let folder = Path::new(collected.lines().next().unwrap()).ancestors().nth(2).unwrap();
-    // What can be said of so few blocks is up to what else this machine does.
+    // The result of so few blocks depends on other programs on this machine.
     let merged = site.tare(&format!("merge {} --json", folder.display()));
     assert!(matches!(merged.status.code(), Some(0 | 4 | 5)), "{merged:?}");
     let merged: Value = serde_json::from_slice(&merged.stdout).unwrap();
@@ -79,7 +79,7 @@ fn two_agents_send_one_load_and_a_third_watches_the_service() {
         let agents = [ground.agent(&[]), ground.agent(&[])];
         let watcher = ground.agent(&["--watch", &server.pid()]);
         let load = ground.load_path(&[&agents[0], &watcher, &agents[1]], server.port, "/items/1", words);
-        // Whether it is valid is up to what else this machine does.
+        // Other programs on this machine may make the load invalid.
         let ended = load.end().expect_measured();
         let found = ended.json();
         assert_eq!(found["agents"].as_array().unwrap().len(), 2, "{found}");

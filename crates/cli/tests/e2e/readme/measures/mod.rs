@@ -1,4 +1,4 @@
-//! Those that measure.
+//! Tests that measure.
 
 mod capacity;
 mod frameworks;

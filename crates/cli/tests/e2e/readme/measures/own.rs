@@ -1,4 +1,4 @@
-//! My service: did my branch make it slower, and which commit?
+//! A user's service: whether a branch made it slower, and which commit did.
 
 use std::{fs, process::Command, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
 /// Time limit for several comparisons.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Asks with one budget after the other until there is an answer: where other programs work, a short one has too few blocks.
+/// Tries one budget after the other until there is an answer: on a busy machine short budgets do not suffice.
 fn answer_within(budgets: &[&str], ask: impl FnMut(&&str) -> Option<()>) {
     budgets.iter().find_map(ask).unwrap_or_else(|| panic!("no answer within {budgets:?}"));
 }
@@ -24,7 +24,7 @@ fn answer_within(budgets: &[&str], ask: impl FnMut(&&str) -> Option<()>) {
 #[test]
 fn a_branch_that_is_slower_fails() {
     let Some(shop) = Shop::with_branch("a comparison of revisions", Dear) else { return };
-    // With looks after 4, 5, 6, 9 and 12 short blocks: how many a budget has room for depends on what else the machine does.
+    // Looks after 4, 5, 6, 9 and 12 short blocks. How many fit into the budget depends on other programs.
     shop.write("tiny.toml", &experiment(&[], 12));
     let revisions = ["compare", "node server.js", "--revisions", "main...HEAD", "--get", "/items/1"];
     let short = ["--metric", "cpu", "--experiment", "tiny.toml"];
@@ -80,7 +80,7 @@ fn a_repository_has_a_file_a_contract_and_a_first_comparison() {
     let contract = shop.read("tare/shop.toml");
     assert!(contract.contains("\"name\":\"tea\""), "{contract}");
     assert!(shop.read(".github/workflows/tare.yml").contains("with: { gate: shop }"));
-    // What was written is what the other commands work with.
+    // The other commands use the written files.
     shop.tare(&["verify", "shop"]).expect(0);
     let again = shop.tare(&["init"]).expect(1);
     assert!(again.stderr.contains("tare.toml is there already"), "{again}");
@@ -94,7 +94,7 @@ fn the_commit_that_made_it_dearer_is_found() {
     assert!(planned.stdout.starts_with("3 commits after the good one; about 2 steps"), "{planned}");
     answer_within(&["40s", "120s"], |budget| {
         let words = [&bisect[..], &["--budget", budget, "--json", "--out", budget]].concat();
-        // What does not start leaves two commits: it, and the one after it.
+        // A commit that does not start leaves two candidates: itself, and the one after it.
         let ended = shop.start(&words).end_within(PATIENCE).expect(5);
         let found = ended.json();
         let steps = found["steps"].as_array().unwrap();
@@ -115,11 +115,11 @@ fn a_history_has_an_interval_for_each_version_and_marks_the_change() {
     let history = ["history", "node server.js", "old..HEAD", "--get", "/items/1", "--connections", "1"];
     answer_within(&["12s", "60s"], |budget| {
         let words = [&history[..], &["--budget", budget, "--json"]].concat();
-        // One of the versions does not start, which is for its author to mend.
+        // One of the versions does not start, which its author has to fix.
         let ended = shop.start(&words).end_within(PATIENCE).expect(2);
         let found = ended.json();
         let versions = rows(&found, "versions");
-        // Where others take CPU time, it takes more blocks to be sure.
+        // If other programs take CPU time, more blocks are needed.
         if versions[3]["is_change"] == false {
             return None;
         }
@@ -143,7 +143,7 @@ fn a_history_has_an_interval_for_each_version_and_marks_the_change() {
 fn two_servers_are_compared_by_the_cpu_time_of_the_processes_behind_their_ports() {
     let Some(shop) = Shop::new("two servers that run") else { return };
     let (mut cheap, mut dear) = (shop.serve(Cheap), shop.serve(Dear));
-    // The path of the URL is what is asked for.
+    // The request uses the path of the URL.
     let urls = [&cheap, &dear].map(|server| server.url("/items/1"));
     shop.write("tiny.toml", &experiment(&[], 12));
     let compare = ["compare", &urls[0], &urls[1], "--metric", "cpu", "--experiment", "tiny.toml"];

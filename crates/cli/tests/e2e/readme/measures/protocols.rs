@@ -1,4 +1,4 @@
-//! TLS and HTTP/2: what do they add?
+//! The added cost of TLS and HTTP/2.
 
 use std::fs;
 

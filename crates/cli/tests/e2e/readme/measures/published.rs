@@ -1,11 +1,11 @@
-//! A published benchmark: is it true, and does it hold here?
+//! A published benchmark: whether it is consistent, and whether it holds on this machine.
 
 use crate::{
     readme::catalogue::{is_built, tare},
     support::rows,
 };
 
-/// Two of its eleven services, for Go and Node, for a second each under a hundredth of the connections.
+/// Two of its eleven services, for Go and Node, each for a second with a hundredth of the connections.
 #[test]
 fn each_claim_of_a_published_benchmark_has_a_verdict() {
     if !is_built("a published benchmark", &["gorilla-mux", "node-http"]) {
@@ -22,9 +22,9 @@ fn each_claim_of_a_published_benchmark_has_a_verdict() {
         let found = claims.iter().find(|row| row["id"] == claim);
         found.unwrap_or_else(|| panic!("no claim {claim:?}: {claims:?}"))["outcome"].clone()
     };
-    // It compares with a service that was left out.
+    // The claim compares with a service that was left out.
     assert_eq!(outcome("go"), "inconclusive", "{claims:?}");
-    // On a busy machine a request in a thousand waits for too long.
+    // On a busy machine one request in a thousand waits too long.
     assert!(["holds", "does-not-hold"].iter().any(|known| outcome("errors") == *known), "{claims:?}");
     let published = rows(&report, "published");
     assert_eq!(published.len(), 2, "{published:?}");

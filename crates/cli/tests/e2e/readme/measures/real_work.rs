@@ -1,5 +1,5 @@
-//! Real work: what do a database, a page, an upload cost? The reference of the files is a service in C with a library of PostgreSQL,
-//! which is more to install: here a service is its own.
+//! Real work: the cost of a database, a page and an upload. The reference of the experiments is a service in
+//! C that needs a library of PostgreSQL. To avoid that, a service is its own reference here.
 
 use serde_json::Value;
 use tare_service::backing::PostgresPrograms;
@@ -11,7 +11,7 @@ use crate::{
 
 const OWN_REFERENCE: [&str; 4] = ["--services", "net-http", "--reference", "net-http"];
 
-/// Whether this machine can measure work with a database; if not, says that `test` is skipped.
+/// Whether this machine can measure work with a database; if not, prints that `test` is skipped.
 fn has_database(test: &str) -> bool {
     if let Err(error) = PostgresPrograms::find() {
         tare_host::fixture::skip(test, &error.to_string());
@@ -33,7 +33,7 @@ fn the_cpu_time_of_the_service_and_of_postgresql_are_apart() {
     assert!(service > 0.0 && database > 0.0, "{parts}");
     assert!((figure("total_cpu_ns_per_request") / (service + database) - 1.0).abs() < 0.01, "{parts}");
     assert!(figure("backing_rss_bytes") > 0.0);
-    // At a rate that is equal for all.
+    // All rows have the same rate.
     let at_rate = &rows(&report, "equal-rate")[0];
     assert_eq!(at_rate["rate"], "500/s");
     assert!(at_rate["backing_cpu_ns_at_rate"].as_f64() > Some(0.0), "{at_rate}");

@@ -1,4 +1,4 @@
-//! A running server: load it.
+//! Loads a server that is already running.
 
 use std::{fs, process::Command};
 
@@ -27,7 +27,7 @@ fn every_kind_of_load_is_counted() {
     let Some(shop) = Shop::new("kinds of load") else { return };
     let server = shop.serve(Version::Cheap);
     let load = |words: &str| load(&shop, &server.url("/items/1"), words).expect_measured();
-    // As wrk, with its options in one word, and as wrk prints it.
+    // Like wrk, with its combined options and its output.
     let closed = load("-t1 -c1 -d 300ms --warm-up 50ms --latency --json");
     assert!(tally(&closed)["answered"].as_u64() > Some(50), "{closed}");
     let printed = load("-t1 -c4 -d 300ms --latency --format wrk");
@@ -36,7 +36,7 @@ fn every_kind_of_load_is_counted() {
         "{printed}"
     );
 
-    // As wrk2.
+    // Like wrk2.
     let open = load("-c 4 -R 500 --arrivals poisson -d 300ms --seed 1 --json");
     let due = |ended: &Ended| {
         let tally = tally(ended);
@@ -45,7 +45,7 @@ fn every_kind_of_load_is_counted() {
     let again = load("-c 4 -R 500 --arrivals poisson -d 300ms --seed 1 --json");
     assert_eq!(due(&open), due(&again), "the same seed gives the same arrivals");
 
-    // As hey and curl, and in other ways.
+    // Like hey and curl, and other combinations.
     let table = [
         ("-n 50", 50, 0),
         ("-n 20 -c 2 -X POST -H X-Y:z --data a=b", 20, 0),
@@ -57,7 +57,7 @@ fn every_kind_of_load_is_counted() {
         ("-c 2 -n 4 --think 1ms..2ms", 4, 0),
     ];
     for (words, answered, connects) in table {
-        // So short a run may find the generator busy all the time.
+        // In so short a run the generator may be busy all the time.
         let ended = load(&format!("{words} --json"));
         let tally = tally(&ended);
         assert_eq!((&tally["sent"], &tally["answered"]), (&answered.into(), &answered.into()), "{words}");
@@ -74,10 +74,10 @@ fn every_response_is_checked() {
     let said = "checked: every response is compared with the first one: status 200, 31 bytes";
     assert!(checked.stdout.contains(said), "{checked}");
     assert!(checked.stdout.contains("400 sent: 400 answered, 0 failed, 0 in flight at the end"), "{checked}");
-    // A tenth of a second is no time for a load of 1k a second, whose latency counts from the instant due.
+    // A tenth of a second is too short for 1k requests per second with latencies from the due instant.
     let open = load("-c 4 -R 1k -d 500ms --latency").expect_measured();
     assert!(open.stdout.contains("latency, from the instant due"), "{open}");
-    // An answer that is not the expected one is not taken for another.
+    // An unexpected answer is an error.
     load("-c 1 -n 10 --expect-body tea").expect(1);
     load("-c 1 -n 10 --expect-status 201").expect(1);
 }
@@ -118,7 +118,7 @@ impl Go {
 fn a_load_speaks_each_protocol_and_says_what_was_negotiated() {
     let Some(go) = Go::build("HTTP/2 and TLS 1.3") else { return };
     let plain = go.serve("h2c");
-    // As h2load.
+    // Like h2load.
     let report = go.load(&format!("--h2c -m 8 {}", plain.url("/")));
     assert_eq!(report["settings"]["protocol"], "h2c");
     assert_eq!((&report["settings"]["streams"], &report["handshakes"]), (&Value::from(8), &Value::Null));

@@ -1,4 +1,4 @@
-//! The Jobs of a load group, as the API takes them. Pure.
+//! The Jobs of a load group, as objects of the API. Pure.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -25,18 +25,18 @@ use super::{
 };
 use crate::{engine::EngineError, machines::MachineClass};
 
-/// Its value is the name of the group.
+/// A label with the name of the group.
 pub(super) const LOAD_LABEL: &str = "tare/load";
-/// For people: `service` or `generator`.
+/// A label for people: `service` or `generator`.
 const PART_LABEL: &str = "tare/part";
-/// Time to stop the service after SIGTERM. An agent needs half of it.
+/// The time to stop the service after SIGTERM. An agent needs half of it.
 const GRACE_S: i64 = 15;
-/// What has ended is removed after that time, if its controller could not.
+/// The time after which an ended Job is removed if its controller could not do it.
 const REMOVED_AFTER_S: i32 = 300;
-/// How much better a node is on which there is nothing of the group, for the scheduler: as much as can be said.
+/// The weight of the preference for nodes without pods of the group: the largest that the scheduler allows.
 const WEIGHT_MAX: i32 = 100;
 
-/// Pods that are alike.
+/// Pods with the same specification.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub(super) kind: &'static str,
@@ -46,11 +46,10 @@ pub(super) struct Part<'a> {
     pub(super) pods: usize,
     pub(super) command: &'a [String],
     pub(super) variables: &'a [(String, String)],
-    /// It is open once a pod has started.
+    /// The port that is open once a pod has started.
     pub(super) port: u16,
 }
 
-/// The service, if the group has one.
 pub(super) fn service(plan: &GroupPlan) -> Option<Part<'_>> {
     plan.service.as_ref().map(|service| Part {
         kind: "service",
@@ -96,10 +95,11 @@ pub(super) fn job(plan: &GroupPlan, part: &Part<'_>) -> Result<Job, EngineError>
             completions: Some(pods),
             parallelism: Some(pods),
             backoff_limit: Some(0),
-            // A pod that is moved has not sent its part of the load.
+            // A moved pod would not have sent its part of the load.
             pod_failure_policy: Some(pod::if_lost("FailJob")),
             pod_replacement_policy: Some("Failed".to_owned()),
-            // Of the Job, for the control plane, and of each pod, for its node: each ends without the other.
+            // Set for the Job, which the control plane enforces, and for each pod, which its node enforces:
+            // each works without the other.
             active_deadline_seconds: Some(ends_within_s),
             ttl_seconds_after_finished: Some(REMOVED_AFTER_S),
             template: PodTemplateSpec {
@@ -126,7 +126,7 @@ fn container(plan: &GroupPlan, part: &Part<'_>) -> Result<Container, EngineError
     let own = part.variables.iter().map(|(name, value)| pod::variable(name, value.clone()));
     let variables = std::iter::once(pod::token(plan.token_variable, &plan.secret)).chain(own).collect();
     Ok(Container {
-        // It asks until the port is open, and never again: nothing else connects during the load.
+        // The probe stops once the port is open, so nothing else connects during the load.
         startup_probe: Some(Probe {
             tcp_socket: Some(TCPSocketAction { port: IntOrString::Int(part.port.into()), host: None }),
             period_seconds: Some(1),
@@ -137,7 +137,7 @@ fn container(plan: &GroupPlan, part: &Part<'_>) -> Result<Container, EngineError
     })
 }
 
-/// Never beside what else of Tare measures; and each pod on a node of its own, where there are enough.
+/// Never on a node with other pods of Tare; and each pod on a node of its own, if there are enough.
 fn apart(name: &str) -> Affinity {
     let term = |labels: LabelSelector| PodAffinityTerm {
         topology_key: "kubernetes.io/hostname".to_owned(),

@@ -1,7 +1,7 @@
-//! A load group: the generators of one load as an Indexed Job, and the service that they load as a Job of its own. It lives as long as
-//! the command that made it: that removes it, and what it could not remove ends by its own deadlines.
+//! A load group: the generators of one load as an Indexed Job, and their service as a Job. It lives as long
+//! as the command that made it. The command removes it, and anything left ends by its own deadlines.
 //!
-//! It does not know what its pods do: commands are given to it, and addresses of pods that have started are what it gives back.
+//! The module does not know what its pods do: it gets commands, and returns addresses of started pods.
 
 mod manifest;
 mod pods;
@@ -25,41 +25,36 @@ use manifest::Part;
 pub use pods::GroupPod;
 use pods::Progress;
 
-/// Between two looks at the pods.
+/// The pause between two queries of the pods.
 const PAUSE: Duration = Duration::from_millis(250);
-/// An API that does not answer is asked again for this time, to remove a group.
+/// How long removing a group is retried while the API does not answer.
 const REMOVED_WITHIN: Duration = Duration::from_secs(30);
-/// How a pod ended is known within this time after it did.
+/// How long to wait until the API reports how a pod ended.
 const ENDED_WITHIN: Duration = Duration::from_secs(5);
 
-/// What a load group is made of.
+/// The parts of a load group.
 #[derive(Debug, Clone)]
 pub struct GroupPlan {
-    /// Lowercase letters, digits and hyphens, unlike those of all other groups.
+    /// A unique name of lowercase letters, digits and hyphens.
     pub name: String,
-    /// The Secret whose key `token` is the token of the load.
+    /// The Secret with the token of the load under the key `token`.
     pub secret: String,
-    /// The variable by which pods are given it.
     pub token_variable: &'static str,
     pub service: Option<GroupService>,
-    /// The number of generators on machines of each class.
     pub generators: Vec<(MachineClass, usize)>,
-    /// On which generators listen.
     pub agent_port: u16,
-    /// All pods must have started within this time.
+    /// The time limit for all pods to start.
     pub ready_within: Duration,
-    /// After this the engine ends them, whatever they do.
+    /// The time after which the engine ends them in any case.
     pub ends_within: Duration,
 }
 
-/// The service of a group.
 #[derive(Debug, Clone)]
 pub struct GroupService {
     pub class: MachineClass,
     pub command: Vec<String>,
-    /// Variables of its environment, each with its value.
     pub variables: Vec<(String, String)>,
-    /// It is open once the service has started.
+    /// The port that is open once the service has started.
     pub port: u16,
 }
 
@@ -78,21 +73,21 @@ pub enum GroupError {
     Interrupted,
 }
 
-/// What a wait looks at, and where it says what it waits for.
+/// The interrupt flag of a wait, and the output for its progress.
 #[derive(Clone, Copy)]
 pub struct Waits<'a> {
     pub interrupt: &'a AtomicBool,
     pub tell: &'a dyn Fn(&str),
 }
 
-/// A group, as far as it has been started.
+/// A group, partly or fully started.
 #[derive(Debug)]
 pub struct LoadGroup {
     plan: GroupPlan,
     began: Instant,
-    /// Namespaces and names of its Jobs. A name is noted before its Job is created, since the answer may be lost.
+    /// Namespaces and names of its Jobs. Names are noted before Jobs are created, as answers may be lost.
     jobs: Vec<(Option<String>, String)>,
-    /// Those that were ready.
+    /// The pods that were ready.
     pods: Vec<GroupPod>,
 }
 
@@ -101,7 +96,7 @@ impl LoadGroup {
         LoadGroup { plan, began: Instant::now(), jobs: Vec::new(), pods: Vec::new() }
     }
 
-    /// What the API would be given, as `kubectl` takes it. Generators run this command.
+    /// The manifests as `kubectl` accepts them. Generators run this command.
     ///
     /// # Errors
     /// A class has no image, or a word of a command is no text.
@@ -113,12 +108,12 @@ impl LoadGroup {
         super::list_of(&items)
     }
 
-    /// By which everything of the group is found.
+    /// The label selector for everything in the group.
     pub fn selector(&self) -> String {
         format!("{}={}", manifest::LOAD_LABEL, self.plan.name)
     }
 
-    /// Starts the service, and waits until its port is open; absent if the group has none.
+    /// Starts the service, and waits until its port is open; `None` if the group has no service.
     ///
     /// # Errors
     /// The engine refuses, the service ends or does not start in time, or there was an interrupt.
@@ -131,7 +126,7 @@ impl LoadGroup {
     /// Starts the generators, each with this command, and waits until their ports are open.
     ///
     /// # Errors
-    /// As of [`LoadGroup::start_service`].
+    /// The errors of [`LoadGroup::start_service`].
     pub fn start_generators(
         &mut self,
         command: &[String],
@@ -210,7 +205,7 @@ impl LoadGroup {
         cluster.pods(namespace, &self.selector()).await
     }
 
-    /// How the pod at this address ended, in a line, if it did and not well. The API knows that a moment after it happened.
+    /// One line about the pod at this address, if it failed. The API knows it a moment after the failure.
     pub fn end_of(&self, address: IpAddr) -> Option<String> {
         let pod = self.pods.iter().find(|pod| pod.address == address)?;
         let look = async |cluster: &Cluster| {
@@ -223,7 +218,7 @@ impl LoadGroup {
                 tokio::time::sleep(PAUSE).await;
             }
         };
-        // It would explain an error, and is none itself.
+        // It would only explain another error, so its own errors are ignored.
         with(look).ok().flatten()
     }
 
@@ -238,7 +233,7 @@ impl LoadGroup {
         Ok(None)
     }
 
-    /// Removes all that was created, with its pods.
+    /// Removes all created Jobs with their pods.
     ///
     /// # Errors
     /// The engine does not answer for half a minute, or refuses.
@@ -272,7 +267,7 @@ impl fmt::Debug for Waits<'_> {
     }
 }
 
-/// The engines that can have load groups.
+/// The engines that support load groups.
 pub const GROUP_ENGINES: [EngineName; 1] = [EngineName::Kubernetes];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How far the pods of a part of a group are, from what the API lists. Pure, and read leniently.
+//! The progress of a group's pods, from the lists of the API. Pure; unknown data are tolerated.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,6 @@ use tare_host::foreign;
 
 use super::super::states::{ended, failure_of, job_of, waiting};
 
-/// A pod of a load group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupPod {
     pub name: String,
@@ -15,18 +14,17 @@ pub struct GroupPod {
     pub address: IpAddr,
 }
 
-/// What is known of a part.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// All are ready, in the order of their indexes.
+    /// All pods are ready, in the order of their indexes.
     Ready(Vec<GroupPod>),
-    /// Why one of them is not.
+    /// Why a pod is not ready.
     Waits(String),
-    /// One of them has ended: its name, and how.
+    /// A pod has ended: its name, and how.
     Ended(String, String),
 }
 
-/// Of a Job with this number of pods.
+/// The progress of a Job with this number of pods.
 pub(super) fn progress(job: &str, pods: usize, listed: &[Pod]) -> Progress {
     let own = || listed.iter().filter(|pod| job_of(pod) == Some(job));
     if let Some((pod, how)) = own().find_map(|pod| Some((pod, ended(pod)?))) {
@@ -41,12 +39,11 @@ pub(super) fn progress(job: &str, pods: usize, listed: &[Pod]) -> Progress {
     Progress::Waits(why.unwrap_or_else(|| "it has no pod yet".to_owned()))
 }
 
-/// How the pod with this name ended, if it did and not well.
+/// How the pod with this name ended, if it failed.
 pub(super) fn failure(of: &str, listed: &[Pod]) -> Option<String> {
     listed.iter().find(|pod| name(pod) == of).and_then(failure_of)
 }
 
-/// If it is ready.
 fn found(pod: &Pod) -> Option<GroupPod> {
     let status = pod.status.as_ref()?;
     let conditions = status.conditions.as_deref().unwrap_or_default();

@@ -47,7 +47,7 @@ fn remove(group: &LoadGroup, server: &Server) {
     block(async { group.remove_from(&server.cluster()).await }).unwrap();
 }
 
-/// What a group says that it waits for, and what becomes of it.
+/// The progress messages of a starting group, and the result.
 fn start(
     group: &mut LoadGroup,
     server: &Server,
@@ -102,7 +102,7 @@ fn what_was_created_is_found_by_its_address_and_removed() {
     DELETE /apis/batch/v1/namespaces/default/jobs/tare-load-0a1b2c3d-generators-1? "Background"
     DELETE /apis/batch/v1/namespaces/bench/jobs/tare-load-0a1b2c3d-generators-2? "Background"
     "#);
-    // What has gone is removed already.
+    // Removing a missing Job is no error.
     remove(&group, &server);
 }
 
@@ -148,7 +148,7 @@ fn an_api_that_is_away_for_a_moment_ends_no_group_and_a_lost_answer_makes_no_sec
     server.answer_next(away());
     remove(&group, &server);
     assert_eq!(server.jobs(), 0);
-    // It was created, and the answer was lost.
+    // It was created, but the answer was lost.
     let server = Server::default();
     server.put(&manifest::job(&plan(), &manifest::service(&plan()).unwrap()).unwrap());
     let mut group = LoadGroup::new(GroupPlan { ready_within: Duration::ZERO, ..plan() });

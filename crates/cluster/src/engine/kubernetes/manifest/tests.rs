@@ -48,7 +48,7 @@ fn long_names_are_cut_and_stay_different() {
         stem("a-very-long-name-of-an-experiment-0a1b2c3d4e5f", &format!("a-class-of-machines-{end}"))
     };
     assert_ne!(long("1"), long("2"));
-    // With the number of a Job, a hyphen and an index, a host name.
+    // The host name: with the number of a Job, a hyphen and an index.
     assert!(long("1").len() + "-999-999".len() <= 63, "{}", long("1"));
     insta::assert_snapshot!(long("1"), @"tare-a-very-long-name-a-class-of-machi-26b36bac17");
     assert_eq!(
@@ -67,7 +67,7 @@ fn places_are_read_as_they_are_written_and_nothing_else() {
     assert_eq!(positions(&vec!["1"; INDEXES_MAX + 1].join(",")), None);
 }
 
-/// As the kubelet expands the words of a command: `k8s.io/kubernetes/third_party/forked/golang/expansion`.
+/// Expands a word of a command like the kubelet: `k8s.io/kubernetes/third_party/forked/golang/expansion`.
 fn expanded(word: &str) -> String {
     let mut out = String::new();
     let mut rest = word;

@@ -5,7 +5,7 @@ use super::*;
 
 const BATCH: &str = "quick-0a1b2c3d4e5f";
 
-/// A Job as the API lists it, with the places of its jobs.
+/// A Job as the API lists it, with the positions of its jobs.
 fn job(name: &str, created: &str, places: &str, status: Value) -> Value {
     json!({
         "apiVersion": "batch/v1", "kind": "Job",
@@ -24,7 +24,6 @@ fn spec(places: &str, node: Option<&str>) -> Value {
     spec
 }
 
-/// A pod of `job` for one of its indexes.
 fn pod(job: &str, index: usize, places: &str, node: Option<&str>, status: Value) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Pod",

@@ -1,5 +1,5 @@
-//! The part of an API server that the adapter needs, in memory: it stores Jobs, gives them pods if a test asks for that, selects by labels,
-//! answers in pages, and remembers what it was asked for.
+//! The part of an API server that the adapter needs, in memory. It stores Jobs, makes pods for them on
+//! request, selects by labels, pages its answers, and logs the requests.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -20,17 +20,17 @@ pub(in crate::engine::kubernetes) struct Server(Arc<Mutex<Content>>);
 
 #[derive(Debug, Default)]
 struct Content {
-    /// By namespace and name.
+    /// Jobs by namespace and name.
     jobs: BTreeMap<(String, String), Value>,
-    /// By namespace and name.
+    /// Pods by namespace and name.
     pods: BTreeMap<(String, String), Value>,
-    /// The status of pods of new Jobs; they get none if it is absent.
+    /// The status of the pods of new Jobs; without it they get no pods.
     pod_status: Option<Value>,
     log: Vec<String>,
     rights: BTreeSet<String>,
-    /// What is answered before anything else.
+    /// Answers that are given first.
     next: VecDeque<(u16, Value)>,
-    /// Objects of one answer.
+    /// The number of objects per answer.
     page: Option<usize>,
     is_hiding: bool,
     is_silent: bool,
@@ -69,17 +69,17 @@ impl Server {
         self.0.lock().unwrap().put("default", serde_json::to_value(job).unwrap());
     }
 
-    /// Of every Job.
+    /// Sets the status of every Job.
     pub(in crate::engine::kubernetes) fn set_status(&self, status: Value) {
         self.0.lock().unwrap().jobs.values_mut().for_each(|job| job["status"] = status.clone());
     }
 
-    /// Each Job that is created from now on has its pods at once, with this status and an address of their own.
+    /// From now on, each created Job gets its pods at once, with this status and distinct addresses.
     pub(in crate::engine::kubernetes) fn give_pods(&self, status: Value) {
         self.0.lock().unwrap().pod_status = Some(status);
     }
 
-    /// Of every pod whose name begins so.
+    /// Sets the status of every pod whose name begins with `name`.
     pub(in crate::engine::kubernetes) fn set_pod_status(&self, name: &str, status: &Value) {
         let mut content = self.0.lock().unwrap();
         let pods = content.pods.iter_mut().filter(|((_, of), _)| of.starts_with(name));
@@ -98,7 +98,7 @@ impl Server {
         self.0.lock().unwrap().page = Some(objects);
     }
 
-    /// Lists are empty until something is created, as they were before.
+    /// Until the next creation, lists are empty, as before.
     pub(in crate::engine::kubernetes) fn hide_jobs_once(&self) {
         self.0.lock().unwrap().is_hiding = true;
     }
@@ -111,12 +111,12 @@ impl Server {
         self.0.lock().unwrap().log.clear();
     }
 
-    /// What it was asked for, a line each.
+    /// The requests, one line each.
     pub(in crate::engine::kubernetes) fn log(&self) -> String {
         self.0.lock().unwrap().log.join("\n")
     }
 
-    /// The verbs that it was asked for, as the rules of a Role name them.
+    /// The requested verbs, as in the rules of a Role.
     pub(in crate::engine::kubernetes) fn rights(&self) -> BTreeSet<String> {
         self.0.lock().unwrap().rights.clone()
     }
@@ -194,7 +194,7 @@ impl Content {
         (201, job)
     }
 
-    /// As the controller of Jobs does.
+    /// Makes the pods of a Job, like the Job controller.
     fn make_pods(&mut self, namespace: &str, job: &Value) {
         let Some(status) = &self.pod_status else { return };
         let name = job["metadata"]["name"].as_str().unwrap();
@@ -235,7 +235,7 @@ fn failure(code: u16, reason: &str) -> (u16, Value) {
     )
 }
 
-/// Of what is created, the name; of what is deleted, how.
+/// The name of a created object, or the options of a deletion.
 fn shown(method: &http::Method, body: &[u8]) -> String {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     match method.as_str() {

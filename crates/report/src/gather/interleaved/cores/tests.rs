@@ -14,7 +14,7 @@ use crate::{
     write::text::{self, Look},
 };
 
-/// Throughput of a number of threads.
+/// The throughput as a function of the number of threads.
 type Speed = fn(f64) -> f64;
 /// A service, and how it scales.
 type Curve = (&'static str, Speed);
@@ -29,12 +29,12 @@ fn peaks(n: f64) -> f64 {
     Law { lambda: 0.6, sigma: 0.1, kappa: 0.012 }.at(n)
 }
 
-/// Eight threads on the work of four.
+/// Eight threads do the work of four.
 fn has_a_knee(n: f64) -> f64 {
     0.5 * n.min(4.0)
 }
 
-/// Twelve blocks of these services with the first `measured` of the numbers; the others were left out.
+/// Twelve blocks of these services with the first `measured` numbers of threads; the others were left out.
 fn kept(services: &[Curve], measured: usize) -> StoredRun {
     let all = services.iter().flat_map(|(word, curve)| NUMBERS.map(|threads| (*word, *curve, threads)));
     let all: Vec<(&str, Speed, usize)> = all.collect();
@@ -81,7 +81,7 @@ fn kept(services: &[Curve], measured: usize) -> StoredRun {
     StoredRun { header, records, damage: Vec::new(), in_progress: false }
 }
 
-/// The answer and the sections as a terminal shows them.
+/// The answer and the sections as text for a terminal.
 fn shown(kept: &StoredRun) -> String {
     let report = compute(kept);
     let scalings = scalings(kept, &report);

@@ -1,4 +1,4 @@
-//! A load from several generators for programs: what is kept of each agent, and which part of the load is counted.
+//! JSON for a load from several generators: the results of each agent, and the counted part of the load.
 
 use serde_json::{Value, json};
 use tare_agent::{AgentRow, FleetReport};
@@ -6,7 +6,7 @@ use tare_stats::samples::carry;
 
 use super::{super::printable, doubt, latency};
 
-/// A row for each agent.
+/// One row per agent.
 pub(super) fn rows(fleet: &FleetReport) -> Vec<Value> {
     fleet.rows.iter().map(|row| json_of(row, fleet)).collect()
 }
@@ -45,7 +45,7 @@ fn json_of(row: &AgentRow, fleet: &FleetReport) -> Value {
     })
 }
 
-/// The window that is counted.
+/// The counted window.
 pub(super) fn alignment(fleet: &FleetReport) -> Option<Value> {
     let window = fleet.counted?;
     Some(json!({
@@ -55,7 +55,6 @@ pub(super) fn alignment(fleet: &FleetReport) -> Option<Value> {
     }))
 }
 
-/// CPU time of the service.
 pub(super) fn service_cpu(fleet: &FleetReport) -> Option<Value> {
     let cpu = fleet.service_cpu?;
     Some(json!({

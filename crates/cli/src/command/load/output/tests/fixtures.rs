@@ -1,4 +1,4 @@
-//! Runs that never were: each shows something that the others do not.
+//! Made-up runs: each shows a different part of the output.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -35,7 +35,6 @@ pub(super) struct Case {
     fleet: Option<FleetReport>,
 }
 
-/// All of them.
 pub(super) fn cases() -> [Case; 9] {
     [
         Case::closed(),
@@ -51,7 +50,7 @@ pub(super) fn cases() -> [Case; 9] {
 }
 
 impl Case {
-    /// A closed loop without anything to say.
+    /// A closed loop without findings.
     pub(super) fn closed() -> Case {
         let mut case = Case::of("closed", Load::new(Schedule::SATURATE, seconds(10), Duration::from_secs(2)));
         let tally = &mut case.report.total.tally;
@@ -68,7 +67,7 @@ impl Case {
         case
     }
 
-    /// An open loop that the server cannot follow, and the generator neither.
+    /// An open loop that neither the server nor the generator can keep up with.
     pub(super) fn open() -> Case {
         let profile = "1k..2k/5s".parse().unwrap();
         let schedule = Schedule::Open(Arrivals { profile, process: Process::Poisson });
@@ -95,7 +94,7 @@ impl Case {
         case
     }
 
-    /// Connections that come and go, with a pause.
+    /// Short connections, with a pause.
     pub(super) fn sessions() -> Case {
         let stop = Stop::count(Quota::Connections(1_000), Duration::from_secs(3_600), Duration::from_secs(2));
         let think = Schedule::Closed { think: Think::Uniform { min_ns: 50 * MS, max_ns: 150 * MS } };
@@ -119,7 +118,7 @@ impl Case {
         case
     }
 
-    /// A server that is hostile to whoever looks at its answers.
+    /// A server whose answers contain hostile text.
     pub(super) fn failing() -> Case {
         let mut case = Case { name: "failing", ..Case::closed() };
         let tally = &mut case.report.total.tally;
@@ -167,7 +166,7 @@ impl Case {
         case
     }
 
-    /// Others took the machine, and the server sends its visitors elsewhere.
+    /// Other programs used the machine, and the server redirects.
     pub(super) fn disturbed() -> Case {
         let mut case = Case { name: "disturbed", ..Case::closed() };
         case.report.total.statuses = statuses(&[(302, 1_829_404)]);
@@ -184,7 +183,7 @@ impl Case {
         case
     }
 
-    /// A load without one answer.
+    /// A load without any answer.
     pub(super) fn nothing() -> Case {
         let stop = Stop::count(Quota::Requests(100), Duration::from_secs(1), Duration::from_secs(2));
         let mut case = Case::of("nothing", Load::new(Schedule::SATURATE, stop, Duration::from_secs(2)));
@@ -204,20 +203,20 @@ impl Case {
         case
     }
 
-    /// Ended by the user.
+    /// A load interrupted by the user.
     pub(super) fn interrupted() -> Case {
         let mut case = Case { name: "interrupted", ..Case::closed() };
         let report = &mut case.report;
         report.interrupted = true;
         (report.window_ns, report.elapsed_ns) = (3_210 * MS, 3_211 * MS);
         report.generator_cpu_ns = 3_150 * MS;
-        // The engine's own fault.
+        // A fault of the engine itself.
         report.total.in_flight_ns *= 2;
         case.load.pipeline = 4;
         case
     }
 
-    /// Two agents, of which one is late, slow and silent, and its clock not known.
+    /// Two agents: one is late, slow and silent, and its clock offset is not known.
     pub(super) fn agents() -> Case {
         let mut case = Case { name: "agents", ..Case::open() };
         let row = |address: &str, lag_ns, clock| {
@@ -302,7 +301,7 @@ impl Case {
         self.fleet.iter().flat_map(|fleet| fleet.findings.iter().cloned().map(LoadFinding::Fleet))
     }
 
-    /// As the command would tell it.
+    /// The result in the command's form.
     pub(super) fn result(&self) -> LoadResult<'_> {
         let limits = Limits::default();
         let doubts = evaluate(&self.report, &limits).into_iter().map(LoadFinding::Engine);
@@ -342,7 +341,7 @@ pub(super) fn intervals() -> [Interval; 3] {
         measures.service_time = histogram(&[(2 * MS, answered)]);
         measures
     });
-    // Ten are sent in the first second, of which four time out in the second one and the others stay out.
+    // Ten are sent in the first second. Four time out in the second one, and the others remain in flight.
     parts[0].tally.sent += 10;
     (0..4).for_each(|_| parts[1].tally.failed.add(Failure::ResponseTimeout));
     parts[1].unanswered = histogram(&[(2 * S, 4)]);

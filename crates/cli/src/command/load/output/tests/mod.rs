@@ -40,7 +40,7 @@ fn only_the_verdict_is_in_colour() {
 #[test]
 fn texts_of_wrk() {
     for case in cases() {
-        // wrk itself leaves a space behind units of one letter; editors would not.
+        // wrk prints a space after units of one letter, which editors would remove.
         let text = shown(&case, |result| wrk::wrk(result, true)).replace(" \n", "<space>\n");
         assert_snapshot!(format!("wrk_{}", case.name), text);
     }
@@ -56,7 +56,7 @@ fn documents() {
     }
 }
 
-/// Histograms are tested where they are made.
+/// Removes histograms, which are tested elsewhere.
 fn shorten(json: &mut serde_json::Value) {
     for value in json.as_object_mut().unwrap().values_mut() {
         if let Some(histogram) = value.get_mut("hdr_v2_base64") {

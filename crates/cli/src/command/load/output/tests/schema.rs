@@ -1,4 +1,4 @@
-//! The schema and what is really written: each has every key that the other has.
+//! Compares the schema with the real output: both have the same keys.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::{
 
 const SCHEMA: &str = include_str!("../../../../../schema/load.schema.json");
 
-/// As much of JSON Schema as the schema makes use of. It remembers which parts of it a document has shown.
+/// A checker for the parts of JSON Schema that the schema uses. It records which parts a document has used.
 struct Checker {
     root: Value,
     seen: BTreeSet<String>,
@@ -86,7 +86,7 @@ fn is_of(kind: &str, value: &Value) -> bool {
     }
 }
 
-/// Every place of a property in the schema; each object must say whether others are allowed.
+/// The place of every property in the schema; each object must state whether other properties are allowed.
 fn properties(schema: &Value, place: &str, found: &mut BTreeSet<String>) {
     let Some(object) = schema.as_object() else { return };
     if object.contains_key("properties") {

@@ -1,5 +1,5 @@
-//! A load from several generators for people: each agent in a row of its own, how well their clocks are known, and which part of
-//! the load is counted.
+//! Text for a load from several generators: one row per agent, the uncertainty of the clocks, and the counted
+//! part of the load.
 
 use tare_agent::{AgentRow, FleetReport};
 use tare_load::Load;
@@ -14,7 +14,7 @@ use super::{
 };
 use tare_load::units::several;
 
-/// The lines beside the rates.
+/// The lines for agents below the rates.
 pub(super) fn lines(fleet: &FleetReport, load: &Load) -> String {
     let agents = several(fleet.rows.len() as u64, "agent");
     let of = time(load.stop.window().as_nanos() as f64);
@@ -37,7 +37,7 @@ pub(super) fn lines(fleet: &FleetReport, load: &Load) -> String {
     lines
 }
 
-/// A row for each agent.
+/// One row per agent.
 pub(super) fn table(fleet: &FleetReport) -> Vec<Vec<String>> {
     let head =
         ["agent", "answers/s", "failed", "p50", "p99", "max", "lag p99", "busy", "late", "clock", "verdict"];
