@@ -30,7 +30,7 @@ struct Arguments {
 enum Command {
     /// Take small measurements that meet faults at random instants, and check what must hold: `cargo xtask chaos --minutes 60`
     Chaos(chaos::Arguments),
-    /// Start a cluster from nothing on this machine, to try `tare submit`: `cargo xtask cluster up kubernetes`
+    /// Start a cluster from nothing on this machine, to try `tare cluster submit`: `cargo xtask cluster up kubernetes`
     Cluster(cluster::Arguments),
     /// Put the tables of the stored runs of published experiments into their pages in docs/published/
     Findings(findings::Arguments),

@@ -3,6 +3,7 @@
 
 mod command;
 mod exit;
+mod groups;
 mod memory;
 mod output;
 mod progress;
@@ -12,7 +13,7 @@ mod workspace;
 use std::process::ExitCode;
 
 use clap::{
-    CommandFactory, Parser, Subcommand,
+    CommandFactory, FromArgMatches, Parser, Subcommand,
     error::{ContextKind, ContextValue},
 };
 
@@ -32,37 +33,41 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(command::init::Args),
-    Run(Box<command::run::Args>),
     Compare(Box<command::compare::Args>),
-    Load(Box<command::load::Args>),
-    Agent(command::agent::Args),
-    History(command::history::Args),
-    Bisect(Box<command::bisect::Args>),
     Slo(command::slo::Args),
+    Load(Box<command::load::Args>),
+    Verify(command::verify::Args),
+    Bisect(Box<command::bisect::Args>),
+    History(command::history::Args),
+
+    Run(Box<command::run::Args>),
+    List(command::list::Args),
+    Build(command::build::Args),
+
     Show(command::show::Args),
     Report(command::report::Args),
-    Merge(command::merge::Args),
-    Serve(command::serve::Args),
     Site(command::site::Args),
-    Plan(command::cluster::plan::Args),
-    Submit(command::cluster::submit::Args),
-    Status(command::cluster::status::Args),
-    Cancel(command::cluster::cancel::Args),
-    Collect(command::cluster::collect::Args),
-    Verify(command::verify::Args),
-    Record(command::record::Args),
+    Serve(command::serve::Args),
     Audit(command::audit::Args),
+    Merge(command::merge::Args),
+
+    Record(command::record::Args),
     Adopt(command::adopt::Args),
-    Data(command::data::Args),
-    Build(command::build::Args),
-    List(command::list::Args),
+
+    Cluster(command::cluster::Args),
+    Agent(command::agent::Args),
+
     Doctor(command::doctor::Args),
-    Selftest(command::selftest::Args),
     Trust(command::trust::Args),
-    RawSocket(command::raw_socket::Args),
+    Selftest(command::selftest::Args),
     Examples(command::examples::Args),
     Completions(command::completions::Args),
     Man(command::man::Args),
+
+    #[command(hide = true)]
+    RawSocket(command::raw_socket::Args),
+    #[command(hide = true)]
+    Data(command::data::Args),
     /// The watchdog: it outlives a tare that was killed, and kills what that had started. Started by tare, not by people
     #[command(hide = true)]
     Watchdog,
@@ -86,16 +91,17 @@ fn main() -> ExitCode {
     if let Err(error) = memory::check() {
         return exit::of(Err(error));
     }
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(mut error) => {
-            if std::env::args().nth(1).is_some_and(|command| command == "load") {
-                command::load::advise(&mut error);
+    let cli =
+        match groups::of(Cli::command()).try_get_matches().and_then(|found| Cli::from_arg_matches(&found)) {
+            Ok(cli) => cli,
+            Err(mut error) => {
+                if std::env::args().nth(1).is_some_and(|command| command == "load") {
+                    command::load::advise(&mut error);
+                }
+                suggest_nearest(&mut error);
+                return exit::of_usage(&error);
             }
-            suggest_nearest(&mut error);
-            return exit::of_usage(&error);
-        }
-    };
+        };
     let global = &cli.global;
     exit::of(match cli.command {
         Command::Init(args) => command::init::run(global, &args),
@@ -111,11 +117,7 @@ fn main() -> ExitCode {
         Command::Merge(args) => command::merge::run(&args),
         Command::Site(args) => command::site::run(global, &args),
         Command::Serve(args) => command::serve::run(global, &args),
-        Command::Plan(args) => command::cluster::plan::run(global, &args),
-        Command::Submit(args) => command::cluster::submit::run(global, &args),
-        Command::Status(args) => command::cluster::status::run(&args),
-        Command::Cancel(args) => command::cluster::cancel::run(&args),
-        Command::Collect(args) => command::cluster::collect::run(&args),
+        Command::Cluster(args) => command::cluster::run(global, &args),
         Command::Job(args) => command::cluster::job::run(global, &args),
         Command::JobChild(args) => command::cluster::job::run_child(&args),
         Command::Verify(args) => command::verify::run(global, args),
@@ -149,8 +151,11 @@ fn suggest_nearest(error: &mut clap::Error) {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else { return };
     let cli = Cli::command();
     let names: Vec<&str> = command::shown(&cli).map(clap::Command::get_name).collect();
-    if let Some(name) = tare_host::spelling::nearest(given, names) {
-        let tip = ContextValue::Strings(vec![name.to_owned()]);
+    let above = command::shown(&cli).find(|command| command.find_subcommand(given).is_some());
+    let nested = above.map(|command| format!("{} {given}", command.get_name()));
+    let nearest = || tare_host::spelling::nearest(given, names).map(str::to_owned);
+    if let Some(name) = nested.or_else(nearest) {
+        let tip = ContextValue::Strings(vec![name]);
         error.insert(ContextKind::SuggestedSubcommand, tip);
     }
 }
@@ -172,6 +177,7 @@ mod tests {
             ("vefiry", "verify"),
             ("lsit", "list"),
             ("raport", "report"),
+            ("submit", "cluster submit"),
         ] {
             let mut error = Cli::try_parse_from(["tare", given]).unwrap_err();
             suggest_nearest(&mut error);

@@ -53,7 +53,7 @@ pub enum BatchError {
     Jobs(#[from] DocumentError),
     #[error("{}: another tare is submitting or cancelling it; wait until it has ended", path.display())]
     Busy { path: PathBuf },
-    #[error("{}: another `tare collect --listen` receives its bundles", path.display())]
+    #[error("{}: another `tare cluster collect --listen` receives its bundles", path.display())]
     Listening { path: PathBuf },
     #[error("{}: the batch has no token: submit it with --push", path.display())]
     NoToken { path: PathBuf },

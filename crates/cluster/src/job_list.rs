@@ -1,4 +1,4 @@
-//! The job list: JSON lines, a head and a line per job. `tare plan` makes it, and the user can read, cut and
+//! The job list: JSON lines, a head and a line per job. `tare cluster plan` makes it, and the user can read, cut and
 //! store it before submitting. The jobs are all combinations of machine classes, revision sets and seeds.
 
 use std::path::Path;
@@ -70,7 +70,7 @@ impl JobList {
         let invalid =
             |line: usize, message: String| DocumentError::Invalid { path: path.to_owned(), line, message };
         let Some((number, first)) = lines.next() else {
-            return Err(invalid(1, "is empty: `tare plan` writes a job list".to_owned()));
+            return Err(invalid(1, "is empty: `tare cluster plan` writes a job list".to_owned()));
         };
         let head = head(first).map_err(|message| invalid(number, message))?;
         let mut list = JobList { head, jobs: Vec::new() };

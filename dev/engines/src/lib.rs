@@ -1,4 +1,4 @@
-//! Clusters on this machine, for the tests of `tare submit` and for experiments (`cargo xtask cluster`).
+//! Clusters on this machine, for the tests of `tare cluster submit` and for experiments (`cargo xtask cluster`).
 //!
 //! A cluster keeps everything in one folder, and listens only on 127.0.0.1 or in its own network namespaces.
 //! The folder identifies it: each daemon writes its PID there before it becomes the daemon, and has the

@@ -14,7 +14,7 @@ use crate::{
 /// The folder of adopted services, in the form that `--catalogue` accepts.
 const FOLDER: &str = "adopted";
 
-/// Make a service of an entry of HttpArena or TechEmpower's FrameworkBenchmarks
+/// Make a service of an entry of HttpArena or of FrameworkBenchmarks
 ///
 /// Tare reads the entry's metadata and its Dockerfile, and makes a folder with a manifest, a README and a copy of the entry, which
 /// `tare build` builds without a container engine. Nothing of the entry is run now. What could not be carried over (versions of base

@@ -22,7 +22,9 @@ use crate::{
     output::{self, Format},
 };
 
-/// Say which figures of published results cannot be true, and which do not show what they are read as
+/// Find the figures of published results that cannot be true
+///
+/// And those that do not show what they are read as.
 #[derive(Debug, clap::Args)]
 #[command(long_about = long_about(), after_help = "\
 Examples:

@@ -8,9 +8,10 @@ use tare_service::contract::{Contract, Table};
 
 use crate::{exit::Outcome, workspace::Global};
 
-/// Print a table of a contract as CSV: the rows from which requests are drawn under a seed
+/// Print a table of a contract as CSV
 ///
-/// A service that Tare starts finds them by itself, in the file that the variable DATA_NAME names. One that you start needs the
+/// Requests are drawn from its rows, which a seed determines. A service that Tare starts finds them by itself, in the file that
+/// the variable DATA_NAME names. One that you start needs the
 /// rows of the seed that you give to `tare load` or `tare verify`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

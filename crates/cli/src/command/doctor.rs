@@ -22,7 +22,7 @@ use crate::{
     workspace::{self, Global},
 };
 
-/// Check this machine: missing toolchains, what the kernel allows, and the commands that fix it
+/// Check this machine, and print the commands that mend it
 ///
 /// Prints three parts: the machine, what the kernel allows (cgroups, namespaces, io_uring, a slow link), and the services
 /// that cannot be built here. "less" marks what Tare can do without, and says what is lost.

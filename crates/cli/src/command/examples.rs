@@ -64,10 +64,10 @@ const EXAMPLES: &[Example] = &[
         question: "Does it hold on other machines of a Slurm cluster?",
         needs: Needs::AClone,
         commands: &[
-            "tare plan quick --on machines.toml --seeds 3 --output jobs.ndjson",
-            "tare submit jobs.ndjson --engine slurm --store /shared/tare",
-            "tare status /shared/tare/BATCH",
-            "tare collect /shared/tare/BATCH",
+            "tare cluster plan quick --on machines.toml --seeds 3 --output jobs.ndjson",
+            "tare cluster submit jobs.ndjson --engine slurm --store /shared/tare",
+            "tare cluster status /shared/tare/BATCH",
+            "tare cluster collect /shared/tare/BATCH",
         ],
     },
     Example {

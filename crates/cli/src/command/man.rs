@@ -19,9 +19,9 @@ Examples:
 
 Exit codes: 0 fine, 1 usage or set-up error.")]
 pub(crate) struct Args {
-    /// The page of this command [default: the page of tare itself]
+    /// The page of this command, such as `compare` or `cluster plan` [default: the page of tare itself]
     #[arg(value_name = "COMMAND", conflicts_with = "out")]
-    command: Option<String>,
+    command: Vec<String>,
     /// Write every page into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -30,7 +30,8 @@ pub(crate) struct Args {
 pub(crate) fn run(cli: clap::Command, args: &Args) -> anyhow::Result<Outcome> {
     let pages = pages(cli)?;
     let Some(folder) = &args.out else {
-        output::print_bytes(&chosen(&pages, args.command.as_deref())?.text)?;
+        let command = (!args.command.is_empty()).then(|| args.command.join(" "));
+        output::print_bytes(&chosen(&pages, command.as_deref())?.text)?;
         return Ok(Outcome::Fine);
     };
     fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
@@ -62,7 +63,14 @@ fn pages(mut cli: clap::Command) -> anyhow::Result<Vec<ManualPage>> {
     // Propagates global options to the commands.
     cli.build();
     let own = page(&cli, None)?;
-    let of_commands = shown(&cli).map(|command| page(command, Some(command.get_name().to_owned())));
+    let named = |command: &clap::Command, above: &str| format!("{above}{}", command.get_name());
+    let of_commands = shown(&cli).flat_map(|command| {
+        let name = named(command, "");
+        let below = format!("{name} ");
+        let nested =
+            shown(command).map(|nested| page(nested, Some(named(nested, &below)))).collect::<Vec<_>>();
+        std::iter::once(page(command, Some(name))).chain(nested)
+    });
     std::iter::once(Ok(own)).chain(of_commands).collect()
 }
 
@@ -115,13 +123,16 @@ mod tests {
     #[test]
     fn every_command_has_a_page_with_its_options_and_examples() {
         let pages = pages(Cli::command()).unwrap();
-        assert_eq!(pages.len(), 1 + shown(&Cli::command()).count());
+        let nested = ["cluster plan", "cluster collect"];
+        let has = |command: &str| pages.iter().any(|page| page.command.as_deref() == Some(command));
+        assert!(pages.len() > 1 + shown(&Cli::command()).count() && nested.into_iter().all(has));
         let own = String::from_utf8_lossy(&pages[0].text).into_owned();
         for page in &pages[1..] {
             let text = String::from_utf8_lossy(&page.text);
             let command = page.command.as_deref().unwrap();
-            assert_eq!(page.name, format!("tare-{command}.1"));
-            assert!(own.contains(&format!("tare\\-{}", command.replace('-', "\\-"))), "{command} in {own}");
+            assert_eq!(page.name, format!("tare-{}.1", command.replace(' ', "-")));
+            let first = command.split(' ').next().unwrap().replace('-', "\\-");
+            assert!(own.contains(&format!("tare\\-{first}")), "{command} in {own}");
             assert!(text.contains(".SH \"EXAMPLES\"\n.nf\n  tare "), "{text}");
             assert!(text.contains("\\-\\-root"), "{text}");
         }

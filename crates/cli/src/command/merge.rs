@@ -20,7 +20,7 @@ use crate::{
     output::{self, Format, paint},
 };
 
-/// Merge runs of one experiment on several machines: ratios to the reference, pooled over machines
+/// Merge runs of one experiment on several machines
 ///
 /// The runs are those of one experiment; seeds and machines may differ. Each service is related to the reference on its own machine,
 /// and these ratios are pooled: the mean over machines with its interval, whether machines differ, and where another machine would

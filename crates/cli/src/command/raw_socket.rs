@@ -14,7 +14,7 @@ use tare_service::{
 use crate::{exit::Outcome, output::print, workspace::Global};
 use tare_host::signals;
 
-/// Start the built-in server: one fixed response from a raw socket, without an HTTP framework
+/// Start the built-in server, which sends one fixed answer
 ///
 /// It does as little as a server can: one read and one write per request. Services are compared with it.
 /// With a certificate and its key it speaks TLS 1.3 and nothing else on its port. Over HTTP/2 it gives each request the same fixed answer.

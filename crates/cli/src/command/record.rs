@@ -31,7 +31,7 @@ use crate::{
 
 /// The default name of a contract that is written to standard output.
 const NAME: &str = "recorded";
-/// Write a contract: of the answers of a server, of an OpenAPI document, or of a HAR file
+/// Write a contract from the answers of a server, an OpenAPI document or a HAR file
 ///
 /// A server is asked four times for everything. A URL without a path is asked what its own OpenAPI document says, if it has one, else
 /// `/`. What all its answers have in common is required; a value that changed has a

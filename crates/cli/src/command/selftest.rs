@@ -26,7 +26,7 @@ use crate::{
     workspace::{self, Global},
 };
 
-/// Test Tare itself: does it find the known faults of servers that were made for this test?
+/// Test Tare itself: does it find faults that are known?
 ///
 /// One program under two names must not be separated. A server that needs 3% more CPU time must be found slower. A stall must
 /// appear in the latencies as arithmetic predicts. A cache, dropped requests, wrong lengths, a slow close, a throttled server

@@ -11,7 +11,7 @@ use tare_service::workspace::{NamedCommand, Root, Workspace};
 
 use crate::{exit::Outcome, output::print_either, trust, workspace::Global};
 
-/// Allow the commands that the files of a repository name: Tare asks once for each, before it runs any
+/// Allow the commands that the files of a repository name
 ///
 /// A `service.toml` and a `tare.toml` say which commands build and start services, and ask what a machine has. They run with your
 /// rights. So nothing of a repository that you only look at is run: `list` (without `--aspects`), `show`, `report` and `serve` read

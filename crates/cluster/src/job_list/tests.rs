@@ -80,7 +80,7 @@ fn identifiers_follow_from_what_is_done_and_never_change() {
 fn mistakes_have_their_line() {
     let text = list(1).text().unwrap();
     let (head, jobs) = text.split_once('\n').unwrap();
-    insta::assert_snapshot!(error(""), @"jobs.ndjson:1: is empty: `tare plan` writes a job list");
+    insta::assert_snapshot!(error(""), @"jobs.ndjson:1: is empty: `tare cluster plan` writes a job list");
     insta::assert_snapshot!(error(head), @"jobs.ndjson:1: has no job");
     insta::assert_snapshot!(error("{}"), @r#"jobs.ndjson:1: is no head of a job list: missing field "format""#);
     insta::assert_snapshot!(error("[1]"), @r#"jobs.ndjson:1: is no head of a job list: invalid type: integer "1", expected a string"#);

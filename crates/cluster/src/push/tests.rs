@@ -282,7 +282,7 @@ fn a_batch_without_a_token_has_no_collector_and_with_one_at_a_time() {
     let lock = batch.lock_for_listening().unwrap();
     assert_eq!(incoming(&batch), 1, "what a killed collector left is removed, and nothing else");
     let refused = batch.lock_for_listening().unwrap_err().to_string();
-    assert!(refused.ends_with("another `tare collect --listen` receives its bundles"), "{refused}");
+    assert!(refused.ends_with("another `tare cluster collect --listen` receives its bundles"), "{refused}");
     drop(lock);
     drop(batch.lock_for_listening().unwrap());
 }

@@ -34,7 +34,7 @@ pub enum UnpackError {
     #[error("a file of it has a path that no bundle has: {0:?}")]
     Path(String),
     #[error(
-        "it has {bytes} bytes, and the collector takes at most {bytes_max}: see `tare collect --max-size`"
+        "it has {bytes} bytes, and the collector takes at most {bytes_max}: see `tare cluster collect --max-size`"
     )]
     TooLarge { bytes: u64, bytes_max: u64 },
     #[error("more follows after its last file")]

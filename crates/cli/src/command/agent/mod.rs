@@ -19,7 +19,7 @@ use crate::{
     output::{print, tell_link},
 };
 
-/// Send a part of a load, as one of several generators: what, where and when says the `tare load --agents` that connects to it
+/// Send a part of a load that `tare load --agents` or `tare run --agents` controls
 ///
 /// An agent listens for one controller, takes its part of the load, checks every answer, reports, and ends. It ends its load and
 /// itself when the controller is gone. Both must have the same token, which is read from a file or from TARE_AGENT_TOKEN, and never

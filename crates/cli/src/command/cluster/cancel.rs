@@ -1,4 +1,4 @@
-//! `tare cancel`: ends the jobs of a batch.
+//! `tare cluster cancel`: ends the jobs of a batch.
 
 use std::time::{Duration, Instant};
 
@@ -13,16 +13,16 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// End the jobs of a batch, those that wait and those that run
 ///
-/// Bundles that have arrived stay: `tare collect` takes them, and to submit the list again runs what is missing. With `--clean-up`
+/// Bundles that have arrived stay: `tare cluster collect` takes them, and to submit the list again runs what is missing. With `--clean-up`
 /// nothing of the batch is left on the engine, and nothing in the store of jobs that did not end.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tare cancel /shared/tare/quick-1f0c2a9b7d3e                end its jobs
-  tare cancel /shared/tare/quick-1f0c2a9b7d3e --clean-up     and remove what they left unfinished
+  tare cluster cancel /shared/tare/quick-1f0c2a9b7d3e                end its jobs
+  tare cluster cancel /shared/tare/quick-1f0c2a9b7d3e --clean-up     and remove what they left unfinished
 
 Exit codes: 0 fine, 1 usage error, or the engine refused.")]
-pub(crate) struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     batch: BatchOptions,
     /// Wait until the jobs have ended, and remove what the engine keeps of them, and bundles that are not whole
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     clean_up: bool,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let batch = args.batch.open()?;
     let _alone = batch.lock()?;
     let engine = tare_cluster::engine(batch.head.engine);

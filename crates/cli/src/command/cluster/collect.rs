@@ -1,4 +1,4 @@
-//! `tare collect`: checks the bundles of a batch that have arrived, and reports what is missing.
+//! `tare cluster collect`: checks the bundles of a batch that have arrived, and reports what is missing.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use tare_report::{gather::gather, kept};
 use super::{BatchOptions, listen, status};
 use crate::{exit::Outcome, output::paint};
 
-/// Check the bundles of a batch that have arrived, and print the runs that may be merged
+/// Check the bundles that have arrived, and print the runs that may be merged
 ///
 /// Each bundle is checked once: every file has its hash, the run is the one that the job asks for, and its figures are computed again
 /// from its samples. The first whole bundle of a job counts; others of the same job are kept aside and named. Jobs without a bundle are
@@ -21,13 +21,13 @@ use crate::{exit::Outcome, output::paint};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tare collect /shared/tare/quick-1f0c2a9b7d3e             the folders of its runs, and what is missing
-  tare collect /shared/tare/quick-1f0c2a9b7d3e --json      with everything that is known of each bundle
-  tare collect batches/quick-1f0c2a9b7d3e --listen 10.0.0.1:7070
+  tare cluster collect /shared/tare/quick-1f0c2a9b7d3e             the folders of its runs, and what is missing
+  tare cluster collect /shared/tare/quick-1f0c2a9b7d3e --json      with everything that is known of each bundle
+  tare cluster collect batches/quick-1f0c2a9b7d3e --listen 10.0.0.1:7070
                                                            receive the bundles of jobs that share no folder with this machine
 
 Exit codes: 0 there is a checked bundle of every job, 1 usage error, 4 a bundle was rejected, 5 jobs are missing.")]
-pub(crate) struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     batch: BatchOptions,
     /// First receive bundles on this address and port, until each job has left one; port 0 lets the kernel choose
@@ -76,7 +76,7 @@ struct PrintedMissing {
     reason: String,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let batch = args.batch.open()?;
     if let Some(address) = &args.listen {
         listen::listen(&batch, address, args.max_size)?;

@@ -1,16 +1,16 @@
-//! Runs on many machines: `tare plan`, `submit`, `status`, `cancel` and `collect`, and `job`, which a node
+//! `tare cluster`: runs on many machines. `plan`, `submit`, `status`, `cancel` and `collect`, and `job`, which a node
 //! runs. The crate `cluster` has the engines and the store.
 
-pub(crate) mod cancel;
-pub(crate) mod collect;
+mod cancel;
+mod collect;
 pub(crate) mod job;
 mod listen;
 mod machine;
 mod outbox;
-pub(crate) mod plan;
+mod plan;
 mod report;
-pub(crate) mod status;
-pub(crate) mod submit;
+mod status;
+mod submit;
 
 use std::{
     collections::BTreeMap,
@@ -19,12 +19,50 @@ use std::{
 
 use tare_cluster::{Batch, EngineError, EngineState, engine};
 
-use crate::output::{Format, print, print_json};
+use crate::{
+    exit::Outcome,
+    output::{Format, print, print_json},
+    workspace::Global,
+};
+
+/// Run an experiment on many machines: plan, submit, status, cancel and collect
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare cluster plan mine.toml --on machines.toml --output jobs.ndjson     make a job list
+  tare cluster submit jobs.ndjson --engine slurm --store store            run it
+  tare cluster status store/BATCH                                         how far is it?
+  tare cluster collect store/BATCH                                        check what has arrived
+
+Exit codes: 0 fine, 1 usage or set-up error; `tare cluster COMMAND --help` has those of each.")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: ClusterCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum ClusterCommand {
+    Plan(plan::Args),
+    Submit(submit::Args),
+    Status(status::Args),
+    Cancel(cancel::Args),
+    Collect(collect::Args),
+}
+
+pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
+    match &args.command {
+        ClusterCommand::Plan(args) => plan::run(global, args),
+        ClusterCommand::Submit(args) => submit::run(global, args),
+        ClusterCommand::Status(args) => status::run(args),
+        ClusterCommand::Cancel(args) => cancel::run(args),
+        ClusterCommand::Collect(args) => collect::run(args),
+    }
+}
 
 /// The batch that a command is about, and how its result is printed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BatchOptions {
-    /// The folder of the batch, which `tare submit` prints
+    /// The folder of the batch, which `tare cluster submit` prints
     batch: PathBuf,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]

@@ -1,4 +1,4 @@
-//! `tare plan`: makes a job list.
+//! `tare cluster plan`: makes a job list.
 
 use std::{
     path::{Path, PathBuf},
@@ -37,18 +37,18 @@ const RESERVED: [&str; 8] =
 ///
 /// A job is one whole run of the experiment on one machine: rows are compared within blocks, so a run is never divided by service.
 /// With `--revisions` a job is a history of one service instead; a long history is several jobs, each of which begins with the version
-/// with which the one before it ends. The list is printed, or written to a file, as JSON lines. `tare submit` runs it on a cluster.
+/// with which the one before it ends. The list is printed, or written to a file, as JSON lines. `tare cluster submit` runs it on a cluster.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tare plan mine.toml --on machines.toml --seeds 3 --output jobs.ndjson              three runs on each class of machines
+  tare cluster plan mine.toml --on machines.toml --seeds 3 --output jobs.ndjson              three runs on each class of machines
 
 Examples in a clone of the repository of Tare:
-  tare plan quick --on machines.toml -- --services hyper,axum --budget 2m            with options for it
-  tare plan quick --on machines.toml --service shop --revisions v1.0..HEAD           a history on each class of machines
+  tare cluster plan quick --on machines.toml -- --services hyper,axum --budget 2m            with options for it
+  tare cluster plan quick --on machines.toml --service shop --revisions v1.0..HEAD           a history on each class of machines
 
 Exit codes: 0 fine, 1 usage error, or an experiment or a file with a mistake.")]
-pub(crate) struct Args {
+pub(super) struct Args {
     /// The experiment: a file such as experiments/quick.toml, or a name such as `quick`, of a file that `tare.toml` has among its
     /// `experiments`
     experiment: PathBuf,
@@ -76,7 +76,7 @@ pub(crate) struct Args {
     options: Vec<String>,
 }
 
-pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
+pub(super) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     ensure!((1..=SEEDS_MAX).contains(&args.seeds), "--seeds: {} is not 1 to {SEEDS_MAX}", args.seeds);
     if let Some(word) = args.options.iter().find(|word| is_reserved(word)) {
         bail!("{word}: a job has this from its list, or cannot have it");
@@ -233,7 +233,7 @@ fn tell(list: &JobList, output: Option<&Path>) {
         duration(expected)
     );
     if let Some(path) = output {
-        tare_host::tell!("`tare submit {} --engine ENGINE --store DIR` runs them", path.display());
+        tare_host::tell!("`tare cluster submit {} --engine ENGINE --store DIR` runs them", path.display());
     }
 }
 

@@ -1,4 +1,4 @@
-//! `tare status`: the progress of the jobs of a batch.
+//! `tare cluster status`: the progress of the jobs of a batch.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -28,13 +28,13 @@ const TICK: Duration = Duration::from_millis(50);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tare status /shared/tare/quick-1f0c2a9b7d3e                 on a terminal: until every job has ended
-  tare status /shared/tare/quick-1f0c2a9b7d3e --wait 2h       wait for the end, for two hours at most
-  tare status /shared/tare/quick-1f0c2a9b7d3e --json          once, for a program
+  tare cluster status /shared/tare/quick-1f0c2a9b7d3e                 on a terminal: until every job has ended
+  tare cluster status /shared/tare/quick-1f0c2a9b7d3e --wait 2h       wait for the end, for two hours at most
+  tare cluster status /shared/tare/quick-1f0c2a9b7d3e --json          once, for a program
 
 Exit codes: 0 every job has left a bundle, or may still leave one, 1 usage error, 5 a job ended without a bundle, or --wait was over \
 before the jobs were, 130 or 143 interrupted.")]
-pub(crate) struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     batch: BatchOptions,
     /// Wait until every job has ended, for at most this time [default: as long as it takes on a terminal, else not at all]
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     wait: Option<Duration>,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let batch = args.batch.open()?;
     let is_live = !args.batch.is_json() && output::is_on_terminal();
     let status = match args.wait.or(is_live.then_some(WATCHED_MAX)) {

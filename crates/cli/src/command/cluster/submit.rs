@@ -1,4 +1,4 @@
-//! `tare submit`: submits the jobs of a list to the engine of a cluster.
+//! `tare cluster submit`: submits the jobs of a list to the engine of a cluster.
 
 use std::path::{Path, PathBuf};
 
@@ -20,24 +20,25 @@ use crate::{
 /// Run the jobs of a list on a cluster
 ///
 /// The store is a folder that all machines of the cluster share. The repository and the program must be shared too (Slurm), or be in the
-/// image of the machine class (Kubernetes). Everything of the batch lies in a folder of the store, which is printed: `tare status`,
+/// image of the machine class (Kubernetes). Everything of the batch lies in a folder of the store, which is printed: `tare cluster status`,
 /// `cancel` and `collect` take it. To submit a list again submits what is missing, and nothing else: jobs that have left a bundle,
 /// wait or run are left alone.
 ///
-/// With `--push` nodes need no shared folder: a job leaves its bundle with the `tare collect --listen` of the batch, at this address.
+/// With `--push` nodes need no shared folder: a job leaves its bundle with the `tare cluster collect --listen` of the batch, at
+/// this address.
 /// Then the store is a folder of this machine. The token of the batch is in its folder, and in the environment of its jobs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tare submit jobs.ndjson --engine slurm --store /shared/tare                       prints the folder of the batch
-  tare submit jobs.ndjson --engine slurm --store /shared/tare --selftest full       with all trials of the instrument on each machine
-  tare submit jobs.ndjson --engine kubernetes --store /shared/tare --trust          the nodes have an image of their own
-  tare submit jobs.ndjson --engine kubernetes --store /shared/tare --dry-run        only print the manifest, or the script for Slurm
-  tare submit jobs.ndjson --engine slurm --store batches --push http://10.0.0.1:7070   jobs push to `tare collect --listen 10.0.0.1:7070`
+  tare cluster submit jobs.ndjson --engine slurm --store /shared/tare                   prints the folder of the batch
+  tare cluster submit jobs.ndjson --engine slurm --store /shared/tare --selftest full   with all trials
+  tare cluster submit jobs.ndjson --engine kubernetes --store /shared/tare --trust      the nodes have an image of their own
+  tare cluster submit jobs.ndjson --engine kubernetes --store /shared/tare --dry-run    only print the manifest, or the script for Slurm
+  tare cluster submit jobs.ndjson --engine slurm --store batches --push http://10.0.0.1:7070jobs push their bundles
 
 Exit codes: 0 fine, 1 usage error, or the engine refused.")]
-pub(crate) struct Args {
-    /// The job list that `tare plan` wrote
+pub(super) struct Args {
+    /// The job list that `tare cluster plan` wrote
     jobs: PathBuf,
     /// The engine of the cluster
     #[arg(long, value_parser = PossibleValuesParser::new(EngineName::ALL.map(EngineName::as_str)))]
@@ -45,7 +46,7 @@ pub(crate) struct Args {
     /// A folder that all machines share; with --push a folder of this one
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
-    /// Jobs push their bundles to the `tare collect --listen` at this address: http://HOST:PORT, as the nodes reach it
+    /// Jobs push their bundles to the `tare cluster collect --listen` at this address: http://HOST:PORT, as the nodes reach it
     #[arg(long, value_name = "URL")]
     push: Option<String>,
     /// How the instrument is tested on a machine that has no certificate: `quick` (a minute), `full`, `none`, or the names of trials
@@ -87,7 +88,7 @@ const REPOSITORY: &str = "/repository";
 /// The program, which an image must have in its PATH.
 const PROGRAM: &str = "tare";
 
-pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
+pub(super) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let list = JobList::load(&args.jobs)?;
     let head = head(global, args)?;
     if args.dry_run {
@@ -185,10 +186,10 @@ fn tell(submitted: &Submitted, args: &Args) {
     if args.dry_run {
         tare_host::tell!("the folder of the batch would be {}", submitted.batch.display());
     } else {
-        tare_host::tell!("`tare status {}` shows how far they are", submitted.batch.display());
+        tare_host::tell!("`tare cluster status {}` shows how far they are", submitted.batch.display());
         if args.push.is_some() {
             tare_host::tell!(
-                "`tare collect {} --listen ADDRESS:PORT` receives their bundles: start it now",
+                "`tare cluster collect {} --listen ADDRESS:PORT` receives their bundles: start it now",
                 submitted.batch.display()
             );
         }

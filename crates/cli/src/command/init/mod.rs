@@ -43,13 +43,14 @@ const BUDGETS: std::ops::RangeInclusive<Duration> = Duration::from_secs(30)..=Du
 /// measure for as long.
 const BUDGET_STARTS: u32 = 36;
 
-/// Set up a repository: find out how its service is started, what it answers, and write `tare.toml`
+/// Set up a repository: find out how its service starts and what it answers
 ///
 /// Tare reads the files of the current folder (Procfile, Dockerfile, package.json, go.mod, pyproject and requirements, pom.xml,
 /// Cargo.toml, ...) and starts the service in the ways that they suggest until it answers, in a clean checkout as CI has it. It
 /// asks each request four times: those that you name, those of an OpenAPI document (a file, or what the service has of itself), or
 /// `GET /`. What
-/// all answers have in common becomes its contract. At the end the service is compared with itself, which shows what this
+/// all answers have in common becomes its contract, and the rest is written to `tare.toml`. At the end the service is compared
+/// with itself, which shows what this
 /// machine can see.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

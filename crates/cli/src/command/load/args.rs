@@ -14,7 +14,7 @@ use super::{
     words::{self, Rate},
 };
 
-/// Load any HTTP server on this machine, in a closed or an open loop, and check every response
+/// Load any HTTP server on this machine, and check every answer
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = LONG_ABOUT,

@@ -20,7 +20,7 @@ use tare_report::{
 use crate::{exit::Outcome, output, workspace::Global};
 use deliver::Content;
 
-/// Write the report of a stored run: an HTML page, Markdown, CSV, Parquet, JSON, or the format of another tool
+/// Write the report of a stored run: HTML, Markdown, CSV, Parquet, JSON and others
 ///
 /// The page is written into the run folder. CSV, Parquet and .hgrm are folders of files in the run folder. All other formats go
 /// to stdout. Two runs are compared, the second with the first; three or more are a history, in the

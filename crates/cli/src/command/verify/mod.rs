@@ -49,7 +49,7 @@ const FOLDER: &str = "verify";
 /// The space for the tables of all contracts.
 const TABLES_BYTES: u64 = 512 << 20;
 
-/// Verify that services honour their contracts: right answers, connections, bad input
+/// Verify that services honour their contracts: answers, connections, bad input
 ///
 /// Builds each service, starts it and sends the requests of its contracts, with values that it cannot know beforehand. A
 /// failure is printed with the bytes that were sent and received. `tare run` does the same before it measures.

@@ -36,11 +36,11 @@ fn whatever_is_killed_each_job_counts_once_or_is_named() {
     assert!(reason.contains("was cut off while") && reason.contains(" on n1"), "{reason}");
 
     // Only missing jobs are submitted again.
-    let again =
-        site.expect("submit jobs.ndjson --engine slurm --store store --selftest honest,cache --json", 0);
+    let again = site
+        .expect("cluster submit jobs.ndjson --engine slurm --store store --selftest honest,cache --json", 0);
     let again: Value = serde_json::from_str(&again).unwrap();
     assert_eq!((&again["submitted"], &again["done"]), (&Value::from(vec![killed]), &Value::from(3)));
-    site.expect(&format!("status {} --wait 1m", batch.display()), 0);
+    site.expect(&format!("cluster status {} --wait 1m", batch.display()), 0);
 
     let collected = collect(&site, &batch, 0);
     let jobs: Vec<&str> =
@@ -96,7 +96,7 @@ fn has_a_lock(pid: u32) -> bool {
 /// While it is down, the states of jobs without a bundle are unknown, which is no error.
 fn restart_the_controller(site: &Site, batch: &Path) {
     site.slurm.cluster.signal("slurmctld", Signal::KILL).unwrap();
-    let output = site.tare(&format!("status {} --json", batch.display()));
+    let output = site.tare(&format!("cluster status {} --json", batch.display()));
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let status: Value = serde_json::from_slice(&output.stdout).unwrap();
     let error = status["engine_error"].as_str().unwrap();
@@ -143,7 +143,8 @@ fn come_back(site: &Site, batch: &Path, (node, processes): (String, Vec<u32>)) {
 }
 
 fn collect(site: &Site, batch: &Path, status: i32) -> Value {
-    serde_json::from_str(&site.expect(&format!("collect {} --json", batch.display()), status)).unwrap()
+    serde_json::from_str(&site.expect(&format!("cluster collect {} --json", batch.display()), status))
+        .unwrap()
 }
 
 fn list<'v>(value: &'v Value, key: &str) -> &'v Vec<Value> {
@@ -172,13 +173,13 @@ fn check_bundles(site: &Site, batch: &Path, collected: &Value) {
     // One certificate per node, not per job.
     let certificates = fs::read_dir(batch.join("../certificates")).unwrap().count();
     assert!((2..=3).contains(&certificates), "{certificates}");
-    let runs = site.expect(&format!("collect {}", batch.display()), 0);
+    let runs = site.expect(&format!("cluster collect {}", batch.display()), 0);
     assert_eq!(runs.lines().count(), 4);
 }
 
 fn clean_up(site: &Site, batch: &Path) {
     fs::create_dir(batch.join("incoming/left-by-a-killed-job")).unwrap();
-    let printed = site.expect(&format!("cancel {} --clean-up --json", batch.display()), 0);
+    let printed = site.expect(&format!("cluster cancel {} --clean-up --json", batch.display()), 0);
     let status: Value = serde_json::from_str(&printed).unwrap();
     assert!(status["jobs"].as_array().unwrap().iter().all(|job| is(job, "collected")), "{status:#}");
     assert_eq!(fs::read_dir(batch.join("incoming")).unwrap().count(), 0);
@@ -189,7 +190,7 @@ fn a_batch_is_cancelled_and_what_was_cut_off_is_no_result() {
     let Some(site) = Site::new("cancelling a batch on Slurm") else { return };
     let batch = site.submit("long", "--seeds 2 --seed 5", "--selftest none");
     site.wait(&batch, "it measures", |jobs| jobs.iter().any(|job| job["detail"] == "measuring"));
-    site.expect(&format!("cancel {} --clean-up", batch.display()), 0);
+    site.expect(&format!("cluster cancel {} --clean-up", batch.display()), 0);
     let jobs = site.jobs(&batch);
     assert!(jobs.iter().all(|job| is(job, "missing")), "{jobs:#?}");
     let cut_off = jobs.iter().filter(|job| job["detail"].as_str().unwrap().contains("ended by signal 15"));

@@ -27,7 +27,7 @@ fn workspace() -> Workspace {
 #[test]
 fn a_plan_is_a_list_of_jobs_and_the_same_again() {
     let workspace = workspace();
-    let plan = "plan experiments/tiny.toml --on machines.toml --seeds 2 --seed 5";
+    let plan = "cluster plan experiments/tiny.toml --on machines.toml --seeds 2 --seed 5";
     let words: Vec<&str> = plan.split(' ').collect();
     let planned = workspace.tare(&words).expect(0);
     let (head, jobs) = planned.stdout.split_once('\n').unwrap();
@@ -60,8 +60,7 @@ fn a_history_is_a_job_for_each_set_of_revisions() {
         git(&["add", "services"]);
         git(&["commit", "--quiet", "-m", &number.to_string()]);
     }
-    let plan =
-        "plan experiments/tiny.toml --on machines.toml --service mine --revisions HEAD~13..HEAD --seed 1";
+    let plan = "cluster plan experiments/tiny.toml --on machines.toml --service mine --revisions HEAD~13..HEAD --seed 1";
     let planned = workspace.tare(&plan.split(' ').collect::<Vec<_>>()).expect(0);
     let lines: Vec<serde_json::Value> =
         planned.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -82,16 +81,17 @@ fn mistakes_are_found_before_anything_is_submitted() {
         assert_eq!((ended.stdout.as_str(), ended.stderr.lines().count()), ("", 1), "{}", ended.stderr);
         workspace.redact(ended.stderr.trim_end())
     };
-    assert_snapshot!(line("plan experiments/tiny.toml --on no.toml"), @"error: no.toml: cannot be read: No such file or directory (os error 2)");
-    assert_snapshot!(line("plan experiments/tiny.toml --on machines.toml --seeds 0"), @"error: --seeds: 0 is not 1 to 1000");
-    assert_snapshot!(line("plan experiments/tiny.toml --on machines.toml -- --seed 3"), @"error: --seed: a job has this from its list, or cannot have it");
-    assert_snapshot!(line("plan experiments/tiny.toml --on machines.toml -- --services rwa-socket"), @r#"error: --services: unknown service "rwa-socket"; did you mean "raw-socket"?"#);
-    assert_snapshot!(line("plan experiments/long.toml --on short.toml"), @r#"error: class "small": its time limit of 1 min 00 s is over before a job has measured for about 2 min 02 s"#);
-    assert_snapshot!(line("plan experiments/tiny.toml --on machines.toml --revisions a..b"), @"error: --revisions: ROOT: is in no git repository");
-    assert_snapshot!(line("submit machines.toml --engine slurm --store store"), @"error: machines.toml:1: is no head of a job list: expected ident");
-    assert_snapshot!(line("status ."), @r#"error: .: not the folder of a batch (it has no readable "batch.json"): No such file or directory (os error 2)"#);
-    assert_snapshot!(line("collect no/such/batch"), @r#"error: no/such/batch: not the folder of a batch (it has no readable "batch.json"): No such file or directory (os error 2)"#);
-    let refused = workspace.tare(&["submit", "jobs.ndjson", "--engine", "nomad", "--store", "s"]).expect(1);
+    assert_snapshot!(line("cluster plan experiments/tiny.toml --on no.toml"), @"error: no.toml: cannot be read: No such file or directory (os error 2)");
+    assert_snapshot!(line("cluster plan experiments/tiny.toml --on machines.toml --seeds 0"), @"error: --seeds: 0 is not 1 to 1000");
+    assert_snapshot!(line("cluster plan experiments/tiny.toml --on machines.toml -- --seed 3"), @"error: --seed: a job has this from its list, or cannot have it");
+    assert_snapshot!(line("cluster plan experiments/tiny.toml --on machines.toml -- --services rwa-socket"), @r#"error: --services: unknown service "rwa-socket"; did you mean "raw-socket"?"#);
+    assert_snapshot!(line("cluster plan experiments/long.toml --on short.toml"), @r#"error: class "small": its time limit of 1 min 00 s is over before a job has measured for about 2 min 02 s"#);
+    assert_snapshot!(line("cluster plan experiments/tiny.toml --on machines.toml --revisions a..b"), @"error: --revisions: ROOT: is in no git repository");
+    assert_snapshot!(line("cluster submit machines.toml --engine slurm --store store"), @"error: machines.toml:1: is no head of a job list: expected ident");
+    assert_snapshot!(line("cluster status ."), @r#"error: .: not the folder of a batch (it has no readable "batch.json"): No such file or directory (os error 2)"#);
+    assert_snapshot!(line("cluster collect no/such/batch"), @r#"error: no/such/batch: not the folder of a batch (it has no readable "batch.json"): No such file or directory (os error 2)"#);
+    let refused =
+        workspace.tare(&["cluster", "submit", "jobs.ndjson", "--engine", "nomad", "--store", "s"]).expect(1);
     assert!(refused.stderr.contains("[possible values: kubernetes, slurm]"), "{}", refused.stderr);
 }
 
@@ -99,9 +99,9 @@ fn mistakes_are_found_before_anything_is_submitted() {
 #[test]
 fn a_missing_program_is_named_with_its_package() {
     let workspace = workspace();
-    let plan = "plan experiments/tiny.toml --on machines.toml --seed 5 --output jobs.ndjson";
+    let plan = "cluster plan experiments/tiny.toml --on machines.toml --seed 5 --output jobs.ndjson";
     workspace.tare(&plan.split(' ').collect::<Vec<_>>()).expect(0);
-    let words = ["submit", "jobs.ndjson", "--engine", "slurm", "--store", "store"];
+    let words = ["cluster", "submit", "jobs.ndjson", "--engine", "slurm", "--store", "store"];
     let refused =
         crate::support::start_under(&["env", "PATH=/nonexistent"], workspace.root(), &words).end().expect(1);
     assert_snapshot!(refused.stderr.trim_end(), @"error: squeue is not installed here: Debian's package slurm-client provides it");

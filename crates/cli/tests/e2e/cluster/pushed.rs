@@ -24,10 +24,11 @@ struct Pushed {
 }
 
 impl Pushed {
-    /// Makes the batch as `tare submit` does.
+    /// Makes the batch as `tare cluster submit` does.
     fn new() -> Pushed {
         let workspace = workspace();
-        let plan = "plan experiments/tiny.toml --on machines.toml --seeds 2 --seed 5 --output jobs.ndjson";
+        let plan =
+            "cluster plan experiments/tiny.toml --on machines.toml --seeds 2 --seed 5 --output jobs.ndjson";
         workspace.tare(&plan.split(' ').collect::<Vec<_>>()).expect(0);
         let list = JobList::load(&workspace.root().join("jobs.ndjson")).unwrap();
         let relay = Relay::start();
@@ -55,7 +56,7 @@ impl Pushed {
     /// Starts a collector on a port of its own, which jobs reach through the relay.
     fn collector(&self) -> Running {
         let collector =
-            self.workspace.start(&["collect", self.folder(), "--listen", "127.0.0.1:0", "--json"]);
+            self.workspace.start(&["cluster", "collect", self.folder(), "--listen", "127.0.0.1:0", "--json"]);
         let mut port = None;
         assert!(within(PATIENCE, || {
             let printed = collector.printed("stderr");
@@ -96,7 +97,7 @@ impl Pushed {
     }
 
     fn collected(&self, status: i32) -> Value {
-        self.workspace.tare(&["collect", self.folder(), "--json"]).expect(status).json()
+        self.workspace.tare(&["cluster", "collect", self.folder(), "--json"]).expect(status).json()
     }
 }
 
@@ -144,8 +145,9 @@ fn whatever_breaks_on_the_way_each_bundle_counts_once_or_its_job_is_missing() {
 
 fn a_collector_is_killed_in_the_middle_of_a_bundle(pushed: &Pushed) -> Running {
     let collector = pushed.collector();
-    let second = pushed.workspace.tare(&["collect", pushed.folder(), "--listen", "127.0.0.1:0"]).expect(1);
-    assert!(second.stderr.contains("another `tare collect --listen`"), "{}", second.stderr);
+    let second =
+        pushed.workspace.tare(&["cluster", "collect", pushed.folder(), "--listen", "127.0.0.1:0"]).expect(1);
+    assert!(second.stderr.contains("another `tare cluster collect --listen`"), "{}", second.stderr);
 
     pushed.relay.next(Fault::Stall);
     let job = pushed.job(0, 1);
@@ -275,7 +277,8 @@ fn on_slurm_jobs_push_and_need_no_folder() {
     let submit = format!("--selftest none --push http://127.0.0.1:{port}");
     let batch = site.submit("tiny", "--seeds 1 --seed 5", &submit);
     let listen = format!("127.0.0.1:{port}");
-    let collector = site.workspace.start(&["collect", batch.to_str().unwrap(), "--listen", &listen]);
+    let collector =
+        site.workspace.start(&["cluster", "collect", batch.to_str().unwrap(), "--listen", &listen]);
     // No user of the machine can read the token in the list of processes.
     let token = fs::read_to_string(batch.join("token")).unwrap();
     let jobs = std::cell::Cell::new(0);

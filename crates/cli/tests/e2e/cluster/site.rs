@@ -111,15 +111,19 @@ impl Site {
     /// Plans and submits with these arguments; returns the folder of the batch.
     pub fn submit(&self, experiment: &str, plan: &str, submit: &str) -> PathBuf {
         self.expect(
-            &format!("plan experiments/{experiment}.toml --on machines.toml --output jobs.ndjson {plan}"),
+            &format!(
+                "cluster plan experiments/{experiment}.toml --on machines.toml --output jobs.ndjson {plan}"
+            ),
             0,
         );
-        self.expect(&format!("submit jobs.ndjson --engine slurm --store store {submit}"), 0).trim_end().into()
+        self.expect(&format!("cluster submit jobs.ndjson --engine slurm --store store {submit}"), 0)
+            .trim_end()
+            .into()
     }
 
-    /// The jobs of a batch, as `tare status --json` prints them.
+    /// The jobs of a batch, as `tare cluster status --json` prints them.
     pub fn jobs(&self, batch: &Path) -> Vec<Value> {
-        let output = self.tare(&format!("status {} --json", batch.display()));
+        let output = self.tare(&format!("cluster status {} --json", batch.display()));
         let status: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
             panic!("{error}: {}", String::from_utf8_lossy(&output.stderr));
         });

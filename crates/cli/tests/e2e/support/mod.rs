@@ -3,6 +3,7 @@
 mod command;
 mod fake;
 mod git;
+mod help;
 mod processes;
 mod workspace;
 
@@ -13,6 +14,8 @@ pub use command::{checkout, home, start_under};
 pub use fake::Fake;
 pub use fake::PROGRAM;
 pub use git::git;
+#[allow(unused_imports, reason = "only the end-to-end tests use it")]
+pub use help::helps;
 pub use processes::{carrying, free_port, send, within, wrong_of};
 #[allow(unused_imports, reason = "only the tests of real services use it")]
 pub use workspace::real_root;

@@ -14,9 +14,10 @@ use crate::support::{carrying, real_root, send, within};
 
 /// Kills the kubelet of a node, the container runtime of another, the API server, its store, and a job.
 pub(super) fn whatever_is_killed_each_job_counts_once_or_is_named(bench: &Bench) {
-    let plan = "plan experiments/tiny.toml --on nodes.toml --seeds 3 --seed 5 --output jobs.ndjson";
+    let plan = "cluster plan experiments/tiny.toml --on nodes.toml --seeds 3 --seed 5 --output jobs.ndjson";
     bench.expect(plan, 0);
-    let submit = "submit jobs.ndjson --engine kubernetes --store store --trust --selftest honest,cache";
+    let submit =
+        "cluster submit jobs.ndjson --engine kubernetes --store store --trust --selftest honest,cache";
     let batch = submit_with_the_role_of_the_guide(bench, submit);
     bench.wait(&batch, "all nodes work", |jobs| {
         jobs.iter().all(|job| is(job, "running") && !job["detail"].as_str().unwrap_or_default().is_empty())
@@ -42,7 +43,7 @@ pub(super) fn whatever_is_killed_each_job_counts_once_or_is_named(bench: &Bench)
     bench.kubernetes.cluster.start_node(1).unwrap();
     bench.kubernetes.cluster.wait(3).unwrap();
 
-    let collected = bench.json(&format!("collect {}", batch.display()), 5);
+    let collected = bench.json(&format!("cluster collect {}", batch.display()), 5);
     assert_eq!((count(&collected, "collected"), count(&collected, "missing")), (2, 1), "{collected:#}");
     assert_eq!(collected["missing"][0]["job"], killed.as_str());
     let reason = collected["missing"][0]["reason"].as_str().unwrap();
@@ -51,8 +52,8 @@ pub(super) fn whatever_is_killed_each_job_counts_once_or_is_named(bench: &Bench)
     // Only missing jobs are submitted again.
     let again = bench.json(submit, 0);
     assert_eq!((&again["submitted"], &again["done"]), (&Value::from(vec![killed]), &Value::from(2)));
-    bench.expect(&format!("status {} --wait 3m", batch.display()), 0);
-    let collected = bench.json(&format!("collect {}", batch.display()), 0);
+    bench.expect(&format!("cluster status {} --wait 3m", batch.display()), 0);
+    let collected = bench.json(&format!("cluster collect {}", batch.display()), 0);
     check(&collected);
     clean_up(bench, &batch);
 }
@@ -127,7 +128,7 @@ fn check(collected: &Value) {
 }
 
 fn clean_up(bench: &Bench, batch: &Path) {
-    let status = bench.json(&format!("cancel {} --clean-up", batch.display()), 0);
+    let status = bench.json(&format!("cluster cancel {} --clean-up", batch.display()), 0);
     assert!(status["jobs"].as_array().unwrap().iter().all(|job| is(job, "collected")), "{status:#}");
     bench.wait_until_nothing_is_left();
 }

@@ -144,9 +144,9 @@ impl Bench {
         serde_json::from_str(&self.expect(&format!("{words} --json"), status)).unwrap()
     }
 
-    /// The exit status of `tare status` shows whether a job is missing.
+    /// The exit status of `tare cluster status` shows whether a job is missing.
     fn status(&self, batch: &Path) -> Value {
-        let output = self.tare(&format!("status {} --json", batch.display()));
+        let output = self.tare(&format!("cluster status {} --json", batch.display()));
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(matches!(output.status.code(), Some(0 | 5)), "{said}");
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))

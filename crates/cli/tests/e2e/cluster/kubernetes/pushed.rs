@@ -28,17 +28,20 @@ kubernetes = { image = "IMAGE", memory = "1Gi" }
 pub(super) fn a_node_that_is_cut_off_pushes_its_bundle_when_it_is_back(bench: &Bench) {
     let cluster = &bench.kubernetes.cluster;
     bench.workspace.write("pushing.toml", &MACHINES.replace("IMAGE", IMAGE));
-    bench
-        .expect("plan experiments/tiny.toml --on pushing.toml --seeds 3 --seed 21 --output pushed.ndjson", 0);
+    bench.expect(
+        "cluster plan experiments/tiny.toml --on pushing.toml --seeds 3 --seed 21 --output pushed.ndjson",
+        0,
+    );
     let address = format!("{}:{PORT}", KubernetesCluster::ADDRESS);
     let submit = format!(
-        "submit pushed.ndjson --engine kubernetes --store batches --trust --selftest none --push http://{address}"
+        "cluster submit pushed.ndjson --engine kubernetes --store batches --trust --selftest none --push http://{address}"
     );
     let batch = PathBuf::from(bench.expect(&submit, 0).trim_end());
     bench.wait(&batch, "pods wait for the Secret", |jobs| {
         jobs.iter().all(|job| job["detail"].as_str().is_some_and(|why| why.contains("not found")))
     });
-    let collector = bench.start_within(&format!("collect {} --listen {address} --json", batch.display()));
+    let collector =
+        bench.start_within(&format!("cluster collect {} --listen {address} --json", batch.display()));
     let name = format!("tare-{}", batch.file_name().unwrap().to_str().unwrap());
     cluster.make_secret(&name, "token", &batch.join("token")).unwrap();
 
@@ -69,7 +72,7 @@ pub(super) fn a_node_that_is_cut_off_pushes_its_bundle_when_it_is_back(bench: &B
     seeds.sort_unstable();
     assert_eq!(seeds, [21, 22, 23]);
     cluster.wait(3).unwrap();
-    bench.expect(&format!("cancel {} --clean-up", batch.display()), 0);
+    bench.expect(&format!("cluster cancel {} --clean-up", batch.display()), 0);
     bench.wait_until_nothing_is_left();
 }
 

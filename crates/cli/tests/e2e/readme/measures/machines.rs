@@ -53,7 +53,7 @@ fn two_nodes_give_one_answer() {
     add_shop(&site.workspace);
     let batch = site.submit("shop", "--seeds 1 --seed 5", "--selftest none");
     site.wait(&batch, "both have arrived", |jobs| jobs.iter().all(|job| is(job, "arrived")));
-    let collected = site.expect(&format!("collect {}", batch.display()), 0);
+    let collected = site.expect(&format!("cluster collect {}", batch.display()), 0);
     assert_eq!(collected.lines().count(), 2, "{collected}");
     let folder = Path::new(collected.lines().next().unwrap()).ancestors().nth(2).unwrap();
     // The result of so few blocks depends on other programs on this machine.
