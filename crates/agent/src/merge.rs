@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use tare_load::{Doubt, Histogram, Limits, Measures, RunReport, Sample, evaluate};
+use tare_load::{EngineFinding, Histogram, Limits, Measures, RunReport, Sample, evaluate};
 
 use crate::align::AgentClock;
 use crate::message::CpuReading;
@@ -40,7 +40,7 @@ pub struct AgentRow {
     pub address: String,
     pub report: RunReport,
     /// Every reason to distrust it.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<EngineFinding>,
     /// `None` if its clock offset is unknown.
     pub clock: Option<ClockFacts>,
     /// Its answers in the counted window.
@@ -87,7 +87,7 @@ pub struct FleetReport {
 #[derive(Debug, Clone, PartialEq)]
 pub enum FleetFinding {
     /// An agent's own verdict.
-    Agent { agent: String, doubts: Vec<Doubt> },
+    Agent { agent: String, doubts: Vec<EngineFinding> },
     /// The slow answers belong to one agent.
     Tails { high: String, low: String, found: TailsDiffer },
     /// An agent did not answer the controller for a long time.
@@ -270,7 +270,7 @@ impl AgentRow {
     /// The agent's own verdict: `valid`, or the names of its findings. Findings of the fleet are excluded.
     #[must_use]
     pub fn verdict(&self) -> String {
-        let names: Vec<&str> = self.doubts.iter().map(Doubt::name).collect();
+        let names: Vec<&str> = self.doubts.iter().map(EngineFinding::name).collect();
         if names.is_empty() { "valid".to_owned() } else { names.join(", ") }
     }
 }

@@ -43,11 +43,11 @@ pub struct AgentSummary {
 }
 
 /// The agents of a run, in the order of its plan; empty if the local generator loaded it.
-pub fn summaries(kept: &StoredRun) -> Vec<AgentSummary> {
-    let Some(planned) = &kept.header.plan.agents else { return Vec::new() };
+pub fn summaries(stored: &StoredRun) -> Vec<AgentSummary> {
+    let Some(planned) = &stored.header.plan.agents else { return Vec::new() };
     let named = |address: &String| AgentSummary { address: address.clone(), ..AgentSummary::default() };
     let mut all: Vec<AgentSummary> = planned.addresses.iter().map(named).collect();
-    for agent in kept.records.iter().flat_map(agents) {
+    for agent in stored.records.iter().flat_map(agents) {
         if let Some(summary) = all.iter_mut().find(|summary| summary.address == agent.address) {
             summary.add(agent);
         }
@@ -73,22 +73,23 @@ impl AgentSummary {
 }
 
 /// Slices without figures; absent if there are none.
-pub(crate) fn discarded(kept: &StoredRun) -> Option<DiscardedSlices> {
-    let slices: Vec<_> = kept.records.iter().filter_map(Record::discarded).collect();
+pub(crate) fn discarded(stored: &StoredRun) -> Option<DiscardedSlices> {
+    let slices: Vec<_> = stored.records.iter().filter_map(Record::discarded).collect();
     let first = slices.first()?.reasons.join("; ");
     let mut by_row = BTreeMap::new();
     for slice in &slices {
-        let label = kept.header.plan.rows.get(slice.row).map(|row| row.label.clone()).unwrap_or_default();
+        let label = stored.header.plan.rows.get(slice.row).map(|row| row.label.clone()).unwrap_or_default();
         *by_row.entry(label).or_default() += 1;
     }
-    let measured = kept.records.iter().filter_map(Record::sample).count();
+    let measured = stored.records.iter().filter_map(Record::sample).count();
     let lost = slices.iter().filter(|slice| slice.is_lost).count();
     Some(DiscardedSlices { slices: slices.len(), of: slices.len() + measured, lost, by_row, first })
 }
 
 /// Slices whose slow answers are unevenly distributed over agents.
-pub(crate) fn unequal(kept: &StoredRun) -> Option<UnequalAgents> {
-    let fleets = || kept.records.iter().filter_map(Record::sample).filter_map(|sample| sample.fleet.as_ref());
+pub(crate) fn unequal(stored: &StoredRun) -> Option<UnequalAgents> {
+    let fleets =
+        || stored.records.iter().filter_map(Record::sample).filter_map(|sample| sample.fleet.as_ref());
     let noted: Vec<&String> = fleets().filter_map(|fleet| fleet.notes.first()).collect();
     let first = (*noted.first()?).clone();
     Some(UnequalAgents { slices: noted.len(), of: fleets().count(), first })

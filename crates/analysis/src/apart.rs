@@ -42,18 +42,18 @@ pub struct Position {
 }
 
 /// The position in a run with [`Until::Apart`]; absent for other runs.
-pub fn compute(kept: &StoredRun) -> Option<Position> {
-    let Until::Apart(asked) = &kept.header.plan.until else { return None };
+pub fn compute(stored: &StoredRun) -> Option<Position> {
+    let Until::Apart(asked) = &stored.header.plan.until else { return None };
     let looks = planned(&asked.looks, asked.alpha);
-    let of_all = log_ratios(kept, asked, &asked.others);
-    let looks = match ending(&kept.records) {
+    let of_all = log_ratios(stored, asked, &asked.others);
+    let looks = match ending(&stored.records) {
         Some((Ending::BudgetSpent, _)) => looks.ended(of_all.len()),
         _ => looks,
     };
     let estimate = |log_ratios: &[f64]| looks.estimate(log_ratios).ok().map(|found| Estimate::exp(&found));
-    let against = asked.others.iter().map(|other| log_ratios(kept, asked, std::slice::from_ref(other)));
+    let against = asked.others.iter().map(|other| log_ratios(stored, asked, std::slice::from_ref(other)));
     Some(Position {
-        found: failed(kept).unwrap_or_else(|| side(estimate(&of_all))),
+        found: failed(stored).unwrap_or_else(|| side(estimate(&of_all))),
         against: against.map(|log_ratios| estimate(&log_ratios)).collect(),
         blocks: of_all.len(),
     })
@@ -68,16 +68,16 @@ fn side(ratio: Option<Estimate>) -> PositionFound {
 }
 
 /// The first row without figures, for any reason.
-fn failed(kept: &StoredRun) -> Option<PositionFound> {
-    let report = interleaved::compute(kept);
+fn failed(stored: &StoredRun) -> Option<PositionFound> {
+    let report = interleaved::compute(stored);
     let failed = report.rows.iter().find(|row| !matches!(row.state, State::Measured | State::Unmeasured))?;
     let reason = failed.state.reason().unwrap_or_default();
     Some(PositionFound::Failed { label: failed.label.clone(), reason })
 }
 
 /// One log ratio per block that all rows have.
-fn log_ratios(kept: &StoredRun, asked: &Apart, others: &[String]) -> Vec<f64> {
-    let of = |label: &String| series::of(&kept.header.plan, &kept.records, label, asked.metric);
+fn log_ratios(stored: &StoredRun, asked: &Apart, others: &[String]) -> Vec<f64> {
+    let of = |label: &String| series::of(&stored.header.plan, &stored.records, label, asked.metric);
     let others: Vec<_> = others.iter().map(of).collect();
     let value = |(block, value): (&usize, &f64)| {
         let logs: Vec<f64> =

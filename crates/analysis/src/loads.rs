@@ -40,15 +40,15 @@ pub struct ToFirst {
 
 /// A run reduced to one load.
 struct Run<'a> {
-    kept: Cow<'a, StoredRun>,
+    stored: Cow<'a, StoredRun>,
     rounds: Rounds,
     report: Report,
 }
 
 /// All loads of a run, in the order of the plan.
-pub fn compute(kept: &StoredRun) -> Vec<AtLoad> {
-    let loads = kept.header.plan.loads();
-    let runs: Vec<Run> = (0..loads.len()).map(|place| Run::at_load(kept, place)).collect();
+pub fn compute(stored: &StoredRun) -> Vec<AtLoad> {
+    let loads = stored.header.plan.loads();
+    let runs: Vec<Run> = (0..loads.len()).map(|place| Run::at_load(stored, place)).collect();
     let to_first: Vec<_> = runs.iter().map(|run| run.to_first(&runs[0])).collect();
     let found = loads.iter().zip(runs).zip(to_first).enumerate();
     let at = |(place, ((load, run), to_first)): (usize, ((&LoadSetting, Run), _))| AtLoad {
@@ -61,15 +61,15 @@ pub fn compute(kept: &StoredRun) -> Vec<AtLoad> {
 }
 
 impl Run<'_> {
-    fn at_load(kept: &StoredRun, load: usize) -> Run<'_> {
-        let kept = kept.at_load(load);
-        let rounds = Rounds::of(&kept.header.plan, &kept.records);
-        Run { report: interleaved::compute(&kept), rounds, kept }
+    fn at_load(stored: &StoredRun, load: usize) -> Run<'_> {
+        let stored = stored.at_load(load);
+        let rounds = Rounds::of(&stored.header.plan, &stored.records);
+        Run { report: interleaved::compute(&stored), rounds, stored }
     }
 
     /// The ratios of each service that was measured under both loads.
     fn to_first(&self, first: &Run) -> BTreeMap<String, ToFirst> {
-        let plan = &self.kept.header.plan;
+        let plan = &self.stored.header.plan;
         let of_row = |(place, row): (usize, &PlannedRow)| {
             let rows = [self.measured(&row.label)?, first.measured(&row.label)?];
             Some((row.label.clone(), ratios(plan, rows, [&self.blocks(place), &first.blocks(place)])))
@@ -82,7 +82,7 @@ impl Run<'_> {
     }
 
     fn blocks(&self, row: usize) -> Blocks<'_> {
-        blocks_of(&self.kept.records, &self.rounds, row)
+        blocks_of(&self.stored.records, &self.rounds, row)
     }
 }
 
@@ -149,15 +149,15 @@ mod tests {
         }
     }
 
-    fn throughput(kept: &StoredRun, load: usize, label: &str) -> Option<Estimate> {
-        compute(kept)[load].to_first.get(label)?.throughput
+    fn throughput(stored: &StoredRun, load: usize, label: &str) -> Option<Estimate> {
+        compute(stored)[load].to_first.get(label)?.throughput
     }
 
     #[test]
     fn a_service_is_related_to_itself_under_the_first_load_in_the_same_block() {
-        let kept = kept(12, [1.0, 0.8, 1.2, 0.4]);
+        let stored = kept(12, [1.0, 0.8, 1.2, 0.4]);
         for (label, truth) in [("a", 1.2), ("b", 0.5)] {
-            let found = compute(&kept)[1].to_first[label];
+            let found = compute(&stored)[1].to_first[label];
             let ratio = found.throughput.unwrap();
             let (low, high) = ratio.interval().unwrap();
             assert!(low <= truth && truth <= high, "{label}: {ratio:?}");
@@ -169,40 +169,40 @@ mod tests {
                 "the same CPU time for other answers: {cpu:?}"
             );
         }
-        assert_eq!(throughput(&kept, 0, "b").and_then(|ratio| ratio.interval()), Some((1.0, 1.0)));
+        assert_eq!(throughput(&stored, 0, "b").and_then(|ratio| ratio.interval()), Some((1.0, 1.0)));
     }
 
     #[test]
     fn only_blocks_with_both_loads_are_pairs() {
-        let mut kept = kept(12, [1.0, 0.8, 1.2, 0.4]);
+        let mut stored = kept(12, [1.0, 0.8, 1.2, 0.4]);
         let is_missing = |record: &Record| match record {
             Record::Sample(sample) => (sample.block, sample.row, sample.point) == (3, 1, 1),
             _ => false,
         };
-        kept.records.retain(|record| !is_missing(record));
-        let n = |label| throughput(&kept, 1, label).map(|ratio| ratio.n);
+        stored.records.retain(|record| !is_missing(record));
+        let n = |label| throughput(&stored, 1, label).map(|ratio| ratio.n);
         assert_eq!(
             [n("a"), n("b")],
             [Some(11), Some(11)],
             "the round of the other service is not whole either"
         );
-        assert_eq!(compute(&kept)[0].report.blocks, 12);
+        assert_eq!(compute(&stored)[0].report.blocks, 12);
     }
 
     #[test]
     fn what_is_not_valid_under_a_load_has_no_ratio() {
-        let mut kept = kept(12, [1.0, 0.8, 1.2, 0.4]);
-        for record in &mut kept.records {
+        let mut stored = kept(12, [1.0, 0.8, 1.2, 0.4]);
+        for record in &mut stored.records {
             if let Record::Sample(sample) = record
                 && (sample.row, sample.point) == (1, 1)
             {
                 (sample.host.server_cpu_ns, sample.host.generator_cpu_ns) = (50_000_000, 99_000_000);
             }
         }
-        let found = compute(&kept)[1].to_first["b"];
+        let found = compute(&stored)[1].to_first["b"];
         assert_eq!((found.throughput, found.cpu.is_some()), (None, true), "the generator was the limit");
         let failed = Failed { block: 11, row: 0, reason: "was killed".to_owned() };
-        kept.records.push(Record::Failed(failed));
-        assert!(!compute(&kept)[1].to_first.contains_key("a"));
+        stored.records.push(Record::Failed(failed));
+        assert!(!compute(&stored)[1].to_first.contains_key("a"));
     }
 }

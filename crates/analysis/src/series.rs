@@ -53,11 +53,11 @@ fn value(plan: &Plan, block: &Block, metric: Metric) -> Option<f64> {
 }
 
 /// Finding: no block of a row has enough requests for a 99th percentile.
-pub(crate) fn too_few_for_p99(kept: &StoredRun, label: &str) -> Option<RowIssue> {
-    let plan = &kept.header.plan;
-    let rounds = Rounds::of(plan, &kept.records);
+pub(crate) fn too_few_for_p99(stored: &StoredRun, label: &str) -> Option<RowIssue> {
+    let plan = &stored.header.plan;
+    let rounds = Rounds::of(plan, &stored.records);
     let row = plan.rows.iter().position(|row| row.label == label)?;
-    let blocks = blocks_of(&kept.records, &rounds, row);
+    let blocks = blocks_of(&stored.records, &rounds, row);
     let most = blocks.values().map(|block| block.timed(point_of_latency(plan))).max()?;
     let needed = samples_min(P99);
     (most < needed).then_some(RowIssue::TooFewRequests {

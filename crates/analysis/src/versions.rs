@@ -56,20 +56,20 @@ impl Versions {
 }
 
 /// The versions of a run. By CPU time per request, or by throughput if that is unknown.
-pub fn compute(kept: &StoredRun) -> Option<Versions> {
-    let plan = &kept.header.plan;
+pub fn compute(stored: &StoredRun) -> Option<Versions> {
+    let plan = &stored.header.plan;
     if !plan.are_versions {
         return None;
     }
     let of = |metric| -> Vec<_> {
-        plan.rows.iter().map(|row| series::of(plan, &kept.records, &row.label, metric)).collect()
+        plan.rows.iter().map(|row| series::of(plan, &stored.records, &row.label, metric)).collect()
     };
     let (metric, values) = match of(Metric::Cpu) {
         cpu if cpu.iter().any(|values| !values.is_empty()) => (Metric::Cpu, cpu),
         _ => (Metric::Throughput, of(Metric::Throughput)),
     };
-    let report = interleaved::compute(kept);
-    let reasons = reasons(kept, &report);
+    let report = interleaved::compute(stored);
+    let reasons = reasons(stored, &report);
     let has_figures = |row: usize| reasons[row].is_none() && !values[row].is_empty();
     let between = |row: usize, other: usize| {
         let (of_row, of_other) = series::paired(&values[row], &values[other]);
@@ -105,7 +105,7 @@ fn estimate(contrast: &Contrast) -> Option<Estimate> {
 }
 
 /// Why each row has no figures, if so.
-fn reasons(kept: &StoredRun, report: &Report) -> Vec<Option<String>> {
+fn reasons(stored: &StoredRun, report: &Report) -> Vec<Option<String>> {
     let of = |row: &tare_bench::plan::PlannedRow| match &row.excluded {
         Some(Excluded { reason, .. }) => Some(reason.clone()),
         None => {
@@ -113,7 +113,7 @@ fn reasons(kept: &StoredRun, report: &Report) -> Vec<Option<String>> {
             (!matches!(found.state, State::Measured | State::Unmeasured)).then(|| found.state.reason())?
         }
     };
-    kept.header.plan.rows.iter().map(of).collect()
+    stored.header.plan.rows.iter().map(of).collect()
 }
 
 #[cfg(test)]
@@ -139,8 +139,8 @@ mod tests {
         StoredRun { header, records: records.collect(), damage: Vec::new(), in_progress: false }
     }
 
-    fn changes(kept: &StoredRun) -> Vec<String> {
-        let all = compute(kept).unwrap().all;
+    fn changes(stored: &StoredRun) -> Vec<String> {
+        let all = compute(stored).unwrap().all;
         all.into_iter().filter(|version| version.is_change).map(|version| version.label).collect()
     }
 

@@ -12,7 +12,7 @@ pub struct Audit {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     pub about: About,
-    pub doubt: Doubt,
+    pub doubt: AuditFinding,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum About {
 
 /// The contradiction, with its figures. Times are in nanoseconds.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Doubt {
+pub enum AuditFinding {
     BelowZero {
         what: Statistic,
         ns: f64,
@@ -165,32 +165,32 @@ impl Rule {
     }
 }
 
-impl Doubt {
+impl AuditFinding {
     pub fn rule(&self) -> Rule {
         match self {
-            Doubt::BelowZero { .. } => Rule::Sign,
-            Doubt::OutOfOrder { .. } => Rule::Order,
-            Doubt::QuantileIsMean { .. } => Rule::MeanAsQuantile,
-            Doubt::QuantileMislabelled { .. } => Rule::Label,
-            Doubt::TooManyInFlight { .. } => Rule::LittleAbove,
-            Doubt::TooFewInFlight { .. } => Rule::LittleBelow,
-            Doubt::MoreCpu { .. } => Rule::CpuTime,
-            Doubt::OtherRate { .. } => Rule::Count,
-            Doubt::Failed { .. } | Doubt::ChecksFailed(_) => Rule::Failures,
-            Doubt::IdleAtTheTop { .. } => Rule::IdleServer,
-            Doubt::RunsDiffer { .. } => Rule::Repetition,
-            Doubt::SharedCeiling { .. } => Rule::Ceiling,
-            Doubt::NoSpread { .. } => Rule::Spread,
+            AuditFinding::BelowZero { .. } => Rule::Sign,
+            AuditFinding::OutOfOrder { .. } => Rule::Order,
+            AuditFinding::QuantileIsMean { .. } => Rule::MeanAsQuantile,
+            AuditFinding::QuantileMislabelled { .. } => Rule::Label,
+            AuditFinding::TooManyInFlight { .. } => Rule::LittleAbove,
+            AuditFinding::TooFewInFlight { .. } => Rule::LittleBelow,
+            AuditFinding::MoreCpu { .. } => Rule::CpuTime,
+            AuditFinding::OtherRate { .. } => Rule::Count,
+            AuditFinding::Failed { .. } | AuditFinding::ChecksFailed(_) => Rule::Failures,
+            AuditFinding::IdleAtTheTop { .. } => Rule::IdleServer,
+            AuditFinding::RunsDiffer { .. } => Rule::Repetition,
+            AuditFinding::SharedCeiling { .. } => Rule::Ceiling,
+            AuditFinding::NoSpread { .. } => Rule::Spread,
         }
     }
 }
 
-impl Doubt {
+impl AuditFinding {
     /// The severity, which depends on how the figures were made: an identity need not hold for figures of
     /// different requests, and then shows no error.
     pub fn weight(&self) -> Weight {
         match self {
-            Doubt::TooManyInFlight { timing, .. } if !timing.is_exact() => Weight::NotShown,
+            AuditFinding::TooManyInFlight { timing, .. } if !timing.is_exact() => Weight::NotShown,
             _ => self.rule().weight(),
         }
     }
@@ -214,7 +214,7 @@ impl Audit {
     }
 
     /// The findings about a row.
-    pub fn of_row(&self, place: usize) -> impl Iterator<Item = &Doubt> {
+    pub fn of_row(&self, place: usize) -> impl Iterator<Item = &AuditFinding> {
         let is_about = move |finding: &&Finding| finding.about == About::Row(place);
         self.findings.iter().filter(is_about).map(|finding| &finding.doubt)
     }

@@ -11,7 +11,7 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
-use tare_service::prove::{Proof, prove_and_weigh};
+use tare_service::prove::{Proof, prove_and_record};
 
 use crate::{
     experiment::Layout,
@@ -231,7 +231,7 @@ fn verify_one(
     let folder = service_folder(run, label);
     let serve_on = Ipv4Addr::LOCALHOST;
     let proof = Proof { service_settings, seed, port: None, serve_on, supervisor, folder: &folder };
-    match prove_and_weigh(service, contract, &proof) {
+    match prove_and_record(service, contract, &proof) {
         Err(error) if error.is_of_service() => Ok(failed(error.to_string())),
         Err(error) => Err(InstrumentFailure(format!("{label}: {error}")).into()),
         Ok((transcript, sent)) => {

@@ -102,7 +102,7 @@ impl Outcome {
 /// The code of a command that ran.
 pub(crate) fn of(result: anyhow::Result<Outcome>) -> ExitCode {
     if let Err(error) = &result {
-        tare_host::tell!("{}: {}", crate::output::paint("1;31", "error"), sentence(error));
+        tare_host::message!("{}: {}", crate::output::paint("1;31", "error"), sentence(error));
     }
     // Callers need to know of an interrupt, whatever the command's result.
     let interrupted = signals::received().map(|signal| 128 + signal as u8);

@@ -149,7 +149,7 @@ pub(crate) fn tell_link(words: &str, path: &Path) {
         Some(link) => {
             let _gone = writeln!(std::io::stderr().lock(), "{}", secrets::redact(&format!("{words}{link}")));
         }
-        None => tare_host::tell!("{words}{}", path.display()),
+        None => tare_host::message!("{words}{}", path.display()),
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn ask<'s>(
         if !is_terminal {
             bail!("{}", refusal(&asked));
         }
-        tare_host::tell!("{}", question(&asked));
+        tare_host::message!("{}", question(&asked));
         let TrustQuestion { folder, new, .. } = asked;
         if !is_yes(std::io::stdin().lock())? {
             bail!("{}: its commands are not allowed to run", folder.display());

@@ -101,7 +101,7 @@ pub(crate) fn select(workspace: &Workspace, words: &[String]) -> anyhow::Result<
 /// Prints which services are left out because their manifests are wrong.
 pub(crate) fn print_broken(workspace: &Workspace) {
     for Broken { name, error } in &workspace.catalogue.broken {
-        tare_host::tell!("{} {name}: {error}", paint("33", "left out"));
+        tare_host::message!("{} {name}: {error}", paint("33", "left out"));
     }
 }
 
@@ -128,7 +128,10 @@ pub(crate) fn supervisor<'s>(
     let isolation = Isolation::detect();
     let swept = sweep(&isolation);
     if !swept.pids.is_empty() {
-        tare_host::tell!("note: ended {} processes that an earlier run of tare had left", swept.pids.len());
+        tare_host::message!(
+            "note: ended {} processes that an earlier run of tare had left",
+            swept.pids.len()
+        );
     }
-    Ok(Supervisor::start(&program()?, isolation)?.telling(Notices::to(|why| tare_host::tell!("{why}"))))
+    Ok(Supervisor::start(&program()?, isolation)?.telling(Notices::to(|why| tare_host::message!("{why}"))))
 }

@@ -9,11 +9,11 @@ use crate::{foreign, secrets};
 /// Writes a line to stderr; errors are ignored. Secrets are removed, and colours too if stderr is no
 /// terminal. Other control characters become visible.
 #[macro_export]
-macro_rules! tell {
+macro_rules! message {
     ($($words:tt)*) => { $crate::stderr::line(format_args!($($words)*)) };
 }
 
-/// The function behind [`tell!`](crate::tell).
+/// The function behind [`message!`](crate::message).
 pub fn line(words: fmt::Arguments<'_>) {
     line_to(&mut anstream::stderr().lock(), words);
 }

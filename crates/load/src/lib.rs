@@ -47,8 +47,8 @@ pub use exchange::{
     StepRule,
 };
 pub use generator::{
-    Aligned, AlignedRun, Connections, Contradiction, Doubt, Generator, GeneratorError, Interval, Limits,
-    Load, LoadError, Measures, OpenError, Quantile, RunReport, Settings, Waiting, evaluate,
+    Aligned, AlignedRun, Connections, Contradiction, EngineFinding, Generator, GeneratorError, Interval,
+    Limits, Load, LoadError, Measures, OpenError, Quantile, RunReport, Settings, Waiting, evaluate,
 };
 pub use latency::Histogram;
 pub use negotiated::{Handshakes, Negotiated};

@@ -68,7 +68,7 @@ pub fn prove(service: &Service, contract: &Contract, proof: &Proof) -> Result<Tr
 ///
 /// # Errors
 /// As [`prove`].
-pub fn prove_and_weigh(
+pub fn prove_and_record(
     service: &Service,
     contract: &Contract,
     proof: &Proof,
@@ -89,7 +89,7 @@ pub fn prove_and_weigh(
 ///
 /// # Errors
 /// As [`prove`], or an answer is wrong.
-pub fn weigh_answers(service: &Service, contract: &Contract, proof: &Proof) -> Result<Vec<Sent>, String> {
+pub fn record_answers(service: &Service, contract: &Contract, proof: &Proof) -> Result<Vec<Sent>, String> {
     let stem = format!("wire-{}", contract.name);
     let look = |contract: &Contract, target: &Endpoint, options: &verify::Options, _: &mut Backing| {
         verify::sent(contract, target, options)

@@ -33,9 +33,12 @@ mod tests {
             check(&file).iter().map(|finding| finding.line).collect::<Vec<_>>()
         };
         assert_eq!(lines("crates/cli/src/command/init/mod.rs"), [2]);
-        for path in
-            ["crates/service/src/git/mod.rs", "crates/cli/tests/e2e/trust.rs", "xtask/src/tidy.rs", "a.md"]
-        {
+        for path in [
+            "crates/service/src/git/mod.rs",
+            "crates/cli/tests/e2e/trust.rs",
+            "xtask/src/tidy/mod.rs",
+            "a.md",
+        ] {
             assert_eq!(lines(path), [0; 0], "{path}");
         }
     }

@@ -108,22 +108,22 @@ impl SloRow {
 }
 
 /// The report of a search as far as it got.
-pub fn compute(slo: &SloPlan, kept: &StoredRun) -> SloReport {
-    let plan = &kept.header.plan;
+pub fn compute(slo: &SloPlan, stored: &StoredRun) -> SloReport {
+    let plan = &stored.header.plan;
     let mut searches = Searches::new(slo);
     let mut failures = BTreeMap::new();
-    for record in &kept.records {
+    for record in &stored.records {
         searches.on_record(record);
         if let Record::Failed(failed) = record {
             let reason = || format!("start {}: {}", failed.block + 1, failed.reason);
             failures.entry(failed.row).or_insert_with(reason);
         }
     }
-    let ended = ending(&kept.records);
+    let ended = ending(&stored.records);
     let starts = |place: usize| searches.of(place).collect::<Vec<&SearchStart>>();
     let limit_ns = slo.slo.limits_ns().into_iter().max().unwrap_or(0);
     let of_row = |(place, row)| {
-        let wrong = wrong_answers(kept, place);
+        let wrong = wrong_answers(stored, place);
         slo_row(slo, row, &starts(place), failures.get(&place), wrong, (limit_ns, window_ns(plan)))
     };
     let mut rows: Vec<SloRow> = plan.rows.iter().enumerate().map(of_row).collect();
@@ -136,16 +136,16 @@ pub fn compute(slo: &SloPlan, kept: &StoredRun) -> SloReport {
         load: load_text(plan),
         elapsed_ns: ended.map(|(_, elapsed_ns)| elapsed_ns),
         ending: ended.map(|(reason, _)| reason),
-        findings: issues(plan, kept).into_iter().map(Finding::of_run).collect(),
+        findings: issues(plan, stored).into_iter().map(Finding::of_run).collect(),
         rows,
     }
 }
 
 /// Windows that the searches of a run took per counted one; absent without a finished search.
-pub fn windows_taken(kept: &StoredRun) -> Option<f64> {
-    let plan = &kept.header.plan;
+pub fn windows_taken(stored: &StoredRun) -> Option<f64> {
+    let plan = &stored.header.plan;
     let mut searches = Searches::new(plan.slo()?);
-    kept.records.iter().for_each(|record| searches.on_record(record));
+    stored.records.iter().for_each(|record| searches.on_record(record));
     let all = (0..plan.rows.len()).flat_map(|row| searches.of(row));
     let ended = all.filter_map(|start| start.search.as_ref()).filter(|search| search.is_over());
     let (counted, discarded) = ended.fold((0, 0), |(counted, discarded), search| {
@@ -156,9 +156,9 @@ pub fn windows_taken(kept: &StoredRun) -> Option<f64> {
 
 /// Wrong answers at any rate. Error statuses are excluded, because an overloaded service may send them: they
 /// count against the rate, like late answers.
-fn wrong_answers(kept: &StoredRun, row: usize) -> Option<RowIssue> {
+fn wrong_answers(stored: &StoredRun, row: usize) -> Option<RowIssue> {
     let is_wrong = |failure: Failure| failure.is_wrong_answer() && failure != Failure::Status;
-    detect::wrong_answers(kept.records.iter().filter_map(|record| record.answers_of(row)), is_wrong)
+    detect::wrong_answers(stored.records.iter().filter_map(|record| record.answers_of(row)), is_wrong)
 }
 
 fn slo_row(
@@ -297,10 +297,10 @@ fn load_text(plan: &Plan) -> String {
     )
 }
 
-fn issues(plan: &Plan, kept: &StoredRun) -> Vec<RunIssue> {
-    let mut issues: Vec<RunIssue> = notes::damaged(&kept.damage).collect();
+fn issues(plan: &Plan, stored: &StoredRun) -> Vec<RunIssue> {
+    let mut issues: Vec<RunIssue> = notes::damaged(&stored.damage).collect();
     issues.extend((!plan.pinning.apart()).then_some(RunIssue::SharedCpus));
     issues.extend(notes::already_running(plan));
-    issues.extend(notes::unfinished(kept));
+    issues.extend(notes::unfinished(stored));
     issues
 }

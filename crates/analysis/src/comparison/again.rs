@@ -25,11 +25,11 @@ pub struct Again {
 
 impl Again {
     /// Absent if the candidate has no twin. The figures are those at `look`, out of `blocks` blocks.
-    pub(super) fn of(kept: &StoredRun, gate: &Gate, end: End, [blocks, look]: [usize; 2]) -> Option<Again> {
-        let plan = &kept.header.plan;
+    pub(super) fn of(stored: &StoredRun, gate: &Gate, end: End, [blocks, look]: [usize; 2]) -> Option<Again> {
+        let plan = &stored.header.plan;
         let label = plan.twin.as_deref().filter(|label| plan.is_twin(label))?;
         let original = plan.original();
-        let both = Metric::COMPARED.map(|metric| both(kept, metric, [original, label], Vec::new()));
+        let both = Metric::COMPARED.map(|metric| both(stored, metric, [original, label], Vec::new()));
         let series: Vec<LogRatios> = both.iter().map(|both| series_of(gate, both)).collect();
         let gated = decide::at(gate, &decide::looks_of(gate, blocks, end, &series), &series, look);
         let figure = |((both, series), gated): ((Both, &LogRatios), _)| Figure {

@@ -29,21 +29,21 @@ pub(super) struct Both {
 }
 
 pub(super) fn both(
-    kept: &StoredRun,
+    stored: &StoredRun,
     metric: Metric,
     [baseline, candidate]: [&str; 2],
     mut doubts: Vec<Finding>,
 ) -> Both {
-    let of = |label: &str| series::of(&kept.header.plan, &kept.records, label, metric);
+    let of = |label: &str| series::of(&stored.header.plan, &stored.records, label, metric);
     let pair = Scope::Pair(candidate.to_owned(), baseline.to_owned());
     let of_pair = |issue| Finding { scope: pair.clone(), issue: Issue::Row(issue) };
     if metric == Metric::P99 {
         let labels = [baseline, candidate].into_iter();
-        let few = labels.filter_map(|label| Some((label, series::too_few_for_p99(kept, label)?)));
+        let few = labels.filter_map(|label| Some((label, series::too_few_for_p99(stored, label)?)));
         doubts.extend(few.map(|(label, issue)| Finding::of_row(label, issue)));
     }
     let (baseline, candidate) = series::paired(&of(baseline), &of(candidate));
-    if metric == Metric::P99 && some_unanswered(&kept.records) {
+    if metric == Metric::P99 && some_unanswered(&stored.records) {
         doubts.push(of_pair(RowIssue::LowerBounds));
     }
     if baseline.is_empty() {

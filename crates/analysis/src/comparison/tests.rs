@@ -21,8 +21,8 @@ fn kept(blocks: usize, ratio: f64) -> StoredRun {
     }
 }
 
-fn verdict(kept: &StoredRun) -> (Verdict, String) {
-    let found = compute(kept).unwrap();
+fn verdict(stored: &StoredRun) -> (Verdict, String) {
+    let found = compute(stored).unwrap();
     (found.verdict, found.reason)
 }
 

@@ -116,7 +116,7 @@ fn asked() -> Vec<Asked> {
         ("system", Weight::Told, |run| run.environment().system.clone()),
         ("governor", Weight::Told, governor),
         ("system settings", Weight::Told, sysctls),
-        ("version of Tare", Weight::Told, |run| run.kept.header.tare.clone()),
+        ("version of Tare", Weight::Told, |run| run.stored.header.tare.clone()),
         ("experiment", Weight::Told, |run| run.plan().experiment.clone()),
         ("slices in a block", Weight::Told, slices),
         ("warm-up", Weight::Told, warm_up),

@@ -21,7 +21,7 @@ pub struct NamedRun {
     /// Its name in the document: `A`, `B`, or a number.
     pub name: String,
     pub place: String,
-    pub kept: StoredRun,
+    pub stored: StoredRun,
     pub report: Report,
     /// Its measured values, read once from the records.
     measured: BTreeMap<String, Measured>,
@@ -62,22 +62,22 @@ impl NamedRun {
     /// # Errors
     /// If it cannot be read, or has nothing comparable.
     pub fn read(path: &Path) -> Result<NamedRun, ReadError> {
-        let kept = folder::read(path)?;
+        let stored = folder::read(path)?;
         let place = path.display().to_string();
-        if kept.header.plan.is_sequential() {
+        if stored.header.plan.is_sequential() {
             return Err(ReadError::Sequential { place });
         }
-        if kept.header.plan.slo().is_some() {
+        if stored.header.plan.slo().is_some() {
             return Err(ReadError::Capacity { place });
         }
-        Ok(NamedRun::of(place, kept))
+        Ok(NamedRun::of(place, stored))
     }
 
     /// Builds the run from records of any origin.
-    pub fn of(place: String, kept: StoredRun) -> NamedRun {
-        let first = kept.at_load(0);
+    pub fn of(place: String, stored: StoredRun) -> NamedRun {
+        let first = stored.at_load(0);
         let (report, measured) = (interleaved::compute(&first), measured(&first));
-        NamedRun { name: String::new(), place, kept, report, measured }
+        NamedRun { name: String::new(), place, stored, report, measured }
     }
 
     /// The run under one of its loads. The first load gives its name and results.
@@ -85,16 +85,16 @@ impl NamedRun {
         if load == 0 {
             return Cow::Borrowed(self);
         }
-        let kept = self.kept.at_load(load).into_owned();
-        Cow::Owned(NamedRun { name: self.name.clone(), ..NamedRun::of(self.place.clone(), kept) })
+        let stored = self.stored.at_load(load).into_owned();
+        Cow::Owned(NamedRun { name: self.name.clone(), ..NamedRun::of(self.place.clone(), stored) })
     }
 
     pub fn environment(&self) -> &Environment {
-        &self.kept.header.environment
+        &self.stored.header.environment
     }
 
     pub fn plan(&self) -> &Plan {
-        &self.kept.header.plan
+        &self.stored.header.plan
     }
 
     pub fn planned(&self, label: &str) -> Option<&PlannedRow> {
@@ -107,7 +107,7 @@ impl NamedRun {
     }
 
     pub fn status(&self) -> Status {
-        Status::of(self.report.ending, self.kept.in_progress)
+        Status::of(self.report.ending, self.stored.in_progress)
     }
 
     /// Identifies the program of a row across runs: the content hash of its build, else the reported version.
@@ -220,11 +220,11 @@ fn by_life(one: &BTreeMap<usize, f64>, other: &BTreeMap<usize, f64>, blocks: &[u
 }
 
 /// The values of all rows of a run.
-fn measured(kept: &StoredRun) -> BTreeMap<String, Measured> {
-    let plan = &kept.header.plan;
-    let rounds = Rounds::of(plan, &kept.records);
+fn measured(stored: &StoredRun) -> BTreeMap<String, Measured> {
+    let plan = &stored.header.plan;
+    let rounds = Rounds::of(plan, &stored.records);
     let of_row = |(place, row): (usize, &PlannedRow)| {
-        let blocks = blocks_of(&kept.records, &rounds, place);
+        let blocks = blocks_of(&stored.records, &rounds, place);
         let series = Metric::COMPARED.map(|metric| (metric, series::of_blocks(plan, &blocks, metric)));
         let processes = blocks.iter().map(|(number, block)| (*number, block.process)).collect();
         (row.label.clone(), Measured { series: series.into(), processes })

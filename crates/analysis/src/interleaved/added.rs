@@ -42,11 +42,11 @@ struct ProtocolRow<'a> {
 }
 
 /// Every meaningful pair of protocols of each service, in the order of the table.
-pub fn added_costs(kept: &StoredRun, report: &Report) -> Vec<AddedCost> {
-    let plan = &kept.header.plan;
-    let rounds = Rounds::of(plan, &kept.records);
+pub fn added_costs(stored: &StoredRun, report: &Report) -> Vec<AddedCost> {
+    let plan = &stored.header.plan;
+    let rounds = Rounds::of(plan, &stored.records);
     let rows: Vec<ProtocolRow> =
-        report.rows.iter().filter_map(|row| ProtocolRow::of(row, kept, &rounds)).collect();
+        report.rows.iter().filter_map(|row| ProtocolRow::of(row, stored, &rounds)).collect();
     let looks = plan.until.planned();
     let estimate = |differences: &Differences| differences.estimate(looks.as_ref());
     let reference = rows.iter().find(|row| row.row.label == report.reference);
@@ -109,11 +109,11 @@ fn is_base(base: &PlannedRow, one: &PlannedRow) -> bool {
 }
 
 impl<'a> ProtocolRow<'a> {
-    fn of(row: &'a RowReport, kept: &'a StoredRun, rounds: &Rounds) -> Option<ProtocolRow<'a>> {
-        let plan = &kept.header.plan;
+    fn of(row: &'a RowReport, stored: &'a StoredRun, rounds: &Rounds) -> Option<ProtocolRow<'a>> {
+        let plan = &stored.header.plan;
         let place = plan.rows.iter().position(|planned| planned.label == row.label)?;
         let is_measured = row.state == State::Measured && row.cpu_ns_per_request.is_some();
-        let blocks = blocks_of(&kept.records, rounds, place);
+        let blocks = blocks_of(&stored.records, rounds, place);
         is_measured.then_some(ProtocolRow { planned: &plan.rows[place], row, blocks })
     }
 }
@@ -160,13 +160,13 @@ mod tests {
 
     /// The result for rows with these labels and throughputs. CPU time per request is the inverse.
     fn found(rows: &[(&str, f64)], blocks: usize) -> Vec<AddedCost> {
-        let mut kept = kept_with(rows, blocks);
-        for row in &mut kept.header.plan.rows {
+        let mut stored = kept_with(rows, blocks);
+        for row in &mut stored.header.plan.rows {
             let (service, protocol) = tare_service::protocol::split(&row.label);
             (row.service, row.protocol) = (service.to_owned(), protocol.unwrap_or_default());
         }
-        let report = compute(&kept);
-        added_costs(&kept, &report)
+        let report = compute(&stored);
+        added_costs(&stored, &report)
     }
 
     #[test]

@@ -39,30 +39,30 @@ use tare_bench::{
 use tare_service::catalogue::Style;
 
 /// The report of a run as far as it got. With looks, intervals and ranks are those of the last one.
-pub fn compute(kept: &StoredRun) -> Report {
-    compute_with(kept, kept.header.plan.until.planned().as_ref(), &RowLimits::default())
+pub fn compute(stored: &StoredRun) -> Report {
+    compute_with(stored, stored.header.plan.until.planned().as_ref(), &RowLimits::default())
 }
 
 /// The same with given looks and thresholds. Interim analyses may have ended the run, so intervals and ranks
 /// are those of the last look reached. They hold simultaneously with those of earlier looks.
-pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &RowLimits) -> Report {
-    let plan = &kept.header.plan;
+pub(super) fn compute_with(stored: &StoredRun, looks: Option<&Looks>, limits: &RowLimits) -> Report {
+    let plan = &stored.header.plan;
     let mut failures = BTreeMap::new();
-    for record in &kept.records {
+    for record in &stored.records {
         if let Record::Failed(failed) = record {
             let reason = || format!("block {}: {}", failed.block + 1, failed.reason);
             failures.entry(failed.row).or_insert_with(reason);
         }
     }
-    let ended = ending(&kept.records);
+    let ended = ending(&stored.records);
     let elapsed_ns = ended.map(|(_, elapsed_ns)| elapsed_ns);
-    let rounds = Rounds::of(plan, &kept.records);
+    let rounds = Rounds::of(plan, &stored.records);
     let place = plan.rows.iter().position(|row| row.label == plan.reference());
-    let reference = place.map_or_else(Blocks::new, |place| blocks_of(&kept.records, &rounds, place));
+    let reference = place.map_or_else(Blocks::new, |place| blocks_of(&stored.records, &rounds, place));
     let mut rows: Vec<(RowReport, Blocks)> = Vec::new();
     for row in 0..plan.rows.len() {
-        let blocks = blocks_of(&kept.records, &rounds, row);
-        rows.push((row_report(kept, row, &blocks, failures.get(&row), limits), blocks));
+        let blocks = blocks_of(&stored.records, &rounds, row);
+        rows.push((row_report(stored, row, &blocks, failures.get(&row), limits), blocks));
     }
     relate_to_reference(&mut rows, plan.reference(), &reference, looks);
     equal_rate::fill_in(&mut rows, plan, &reference, looks);
@@ -74,15 +74,15 @@ pub(super) fn compute_with(kept: &StoredRun, looks: Option<&Looks>, limits: &Row
     role::assign(&mut rows, plan);
     let ranks = Ranks::of(plan, &rows, looks);
     let rows = in_order(rows, plan, ranks.as_ref());
-    let interference = notes::interference_share(plan, &kept.records);
-    let accounting = CpuAccounting::of(plan, &kept.records);
-    let mut findings = notes::of_run(kept, &rounds, interference, reference.len(), looks);
+    let interference = notes::interference_share(plan, &stored.records);
+    let accounting = CpuAccounting::of(plan, &stored.records);
+    let mut findings = notes::of_run(stored, &rounds, interference, reference.len(), looks);
     let blocks = reference.len().max(rows.iter().map(|row| row.blocks).max().unwrap_or(0));
-    findings.extend(spent::no_block(kept, blocks).map(RunIssue::NoBlock));
+    findings.extend(spent::no_block(stored, blocks).map(RunIssue::NoBlock));
     findings.extend(twin.as_ref().and_then(Twin::issue));
     findings.extend(accounting.map(RunIssue::CpuTime));
     findings.extend(starts::kept(rows.iter()));
-    findings.extend(starts::cut_short(kept));
+    findings.extend(starts::cut_short(stored));
     Report {
         reference: plan.reference().to_owned(),
         blocks,
@@ -125,19 +125,19 @@ fn rank(row: &RowReport, reference: &str) -> (bool, f64, f64) {
 }
 
 fn row_report(
-    kept: &StoredRun,
+    stored: &StoredRun,
     place: usize,
     blocks: &Blocks,
     failure: Option<&String>,
     limits: &RowLimits,
 ) -> RowReport {
-    let row = &kept.header.plan.rows[place];
+    let row = &stored.header.plan.rows[place];
     let (sent, failed) = totals(blocks);
-    let state = match wrong_answers(kept, place) {
+    let state = match wrong_answers(stored, place) {
         Some(issue) if row.excluded.is_none() && failure.is_none() && !faults::is_active(Fault::Validity) => {
             State::Invalid(Finding::of_row(&row.label, issue))
         }
-        _ => state(row, blocks, failure, (sent, &failed), kept.header.plan.load().connections, limits),
+        _ => state(row, blocks, failure, (sent, &failed), stored.header.plan.load().connections, limits),
     };
     let mut report = RowReport {
         state,
@@ -148,25 +148,25 @@ fn row_report(
         starts: starts::count(blocks),
         ..RowReport::of(row)
     };
-    if let Some(pilot) = starts::pilot(&kept.records, place) {
+    if let Some(pilot) = starts::pilot(&stored.records, place) {
         report.steady_after_ns = pilot.steady_after_ns;
         report.add(starts::unsteady(pilot));
     }
     if report.state == State::Measured {
         report.add(starts::warming(blocks));
-        report.add(starts::failed_in_warm_up(&kept.records, place));
-        report.add(some_failed(&report, blocks, kept.header.plan.load().connections));
-        report.add(answers_in_time(kept, place, blocks));
-        report.add(memory::growth(&kept.records, place).map(RowIssue::MemoryGrowth));
-        fill_in(&mut report, kept, blocks);
-        classify_throughput(&mut report, kept, place, blocks, limits);
+        report.add(starts::failed_in_warm_up(&stored.records, place));
+        report.add(some_failed(&report, blocks, stored.header.plan.load().connections));
+        report.add(answers_in_time(stored, place, blocks));
+        report.add(memory::growth(&stored.records, place).map(RowIssue::MemoryGrowth));
+        fill_in(&mut report, stored, blocks);
+        classify_throughput(&mut report, stored, place, blocks, limits);
     }
     report
 }
 
 /// A single wrong answer is enough, also in incomplete blocks, pilots and warm-ups.
-pub(crate) fn wrong_answers(kept: &StoredRun, row: usize) -> Option<RowIssue> {
-    let loads = kept.records.iter().filter_map(|record| record.answers_of(row));
+pub(crate) fn wrong_answers(stored: &StoredRun, row: usize) -> Option<RowIssue> {
+    let loads = stored.records.iter().filter_map(|record| record.answers_of(row));
     detect::wrong_answers(loads, Failure::is_wrong_answer)
 }
 
@@ -238,8 +238,8 @@ fn some_failed(report: &RowReport, blocks: &Blocks, connections: usize) -> Optio
 }
 
 /// Stalls, and requests with very late answers.
-fn answers_in_time(kept: &StoredRun, row: usize, blocks: &Blocks) -> impl Iterator<Item = RowIssue> {
-    let pinning = kept.header.plan.pinning_of(row);
+fn answers_in_time(stored: &StoredRun, row: usize, blocks: &Blocks) -> impl Iterator<Item = RowIssue> {
+    let pinning = stored.header.plan.pinning_of(row);
     let slices = || blocks.values().flat_map(|block| &block.slices);
     let windows: Vec<Window> = slices().filter_map(|slice| Window::of(slice, pinning)).collect();
     let before: Vec<Window> = slices().filter_map(|slice| Window::before(slice, pinning)).collect();
@@ -262,8 +262,8 @@ impl RowReport {
     }
 }
 
-fn fill_in(report: &mut RowReport, kept: &StoredRun, blocks: &Blocks) {
-    let plan = &kept.header.plan;
+fn fill_in(report: &mut RowReport, stored: &StoredRun, blocks: &Blocks) {
+    let plan = &stored.header.plan;
     let median = |values: Vec<f64>| summary::median(&values).ok();
     let of = |value: &dyn Fn(&Block) -> Option<f64>| median(blocks.values().filter_map(value).collect());
     report.requests_per_second = level(|block| Some(block.requests_per_second()), blocks);
@@ -283,7 +283,7 @@ fn fill_in(report: &mut RowReport, kept: &StoredRun, blocks: &Blocks) {
         let switches = block.slices.iter().map(|slice| slice.host.context_switches).sum::<Option<u64>>()?;
         Some(switches as f64 / answered(block))
     });
-    if let Some(apart) = kept.header.environment.irq_time_apart {
+    if let Some(apart) = stored.header.environment.irq_time_apart {
         let with_softirq = |block: &Block| {
             let softirq_ns = block.softirq_ns().map(|ns| if apart { ns } else { 0.0 })?;
             Some(block.cpu_ns_per_request() + softirq_ns / answered(block))
@@ -296,12 +296,12 @@ fn fill_in(report: &mut RowReport, kept: &StoredRun, blocks: &Blocks) {
 /// Decides whether the throughput is the service's own, and computes where its time went.
 fn classify_throughput(
     report: &mut RowReport,
-    kept: &StoredRun,
+    stored: &StoredRun,
     row: usize,
     blocks: &Blocks,
     limits: &RowLimits,
 ) {
-    let plan = &kept.header.plan;
+    let plan = &stored.header.plan;
     let (pinning, threads) = (plan.pinning_of(row), plan.service_settings(row, 0).threads);
     let slices: Vec<&Sample> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
     let shares = Shares::of(&slices, pinning, threads);
@@ -317,7 +317,7 @@ fn classify_throughput(
     report.softirq_share =
         blocks.values().map(Block::softirq_ns).sum::<Option<f64>>().map(|ns| ns / elapsed_ns / server_cpus);
     if report.cpu_ns_per_request.is_none() {
-        report.add(uncounted::why(&kept.records, row).or_else(|| impossible_cost(blocks)));
+        report.add(uncounted::why(&stored.records, row).or_else(|| impossible_cost(blocks)));
         (report.server_cpu_share, report.busy_cpu_share) = (None, None);
         if !faults::is_active(Fault::Validity) {
             let issue = detect::throughput_without_cpu(&shares, limits);

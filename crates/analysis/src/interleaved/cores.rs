@@ -93,19 +93,19 @@ struct Point<'a> {
 }
 
 /// One entry per service, in the order of the plan; empty for a run with one number of threads.
-pub fn scalings(kept: &StoredRun, report: &Report) -> Vec<Scaling> {
-    let plan = &kept.header.plan;
+pub fn scalings(stored: &StoredRun, report: &Report) -> Vec<Scaling> {
+    let plan = &stored.header.plan;
     if plan.threads_planned().is_empty() {
         return Vec::new();
     }
-    let rounds = Rounds::of(plan, &kept.records);
+    let rounds = Rounds::of(plan, &stored.records);
     let mut services: Vec<(&str, Protocol)> = Vec::new();
     let mut found: Vec<Vec<Point>> = Vec::new();
     for (place, planned) in plan.rows.iter().enumerate() {
         // The twin is not a row of the report.
         let row = report.rows.iter().find(|row| row.label == planned.label);
         let (Some(threads), Some(row)) = (planned.threads, row) else { continue };
-        let blocks = blocks_of(&kept.records, &rounds, place);
+        let blocks = blocks_of(&stored.records, &rounds, place);
         let point = Point { threads, planned, row, blocks };
         let service = (plan.word(place), planned.protocol);
         match services.iter().position(|other| *other == service) {
@@ -122,15 +122,15 @@ pub fn scalings(kept: &StoredRun, report: &Report) -> Vec<Scaling> {
             service: (*word).to_owned(),
             language: points[0].planned.language.clone(),
             law: law_of(&points),
-            points: points.iter().map(|point| at_threads(point, &points[0], kept)).collect(),
+            points: points.iter().map(|point| at_threads(point, &points[0], stored)).collect(),
         }
     };
     services.iter().zip(found).map(of).collect()
 }
 
-fn at_threads(point: &Point, first: &Point, kept: &StoredRun) -> AtThreads {
+fn at_threads(point: &Point, first: &Point, stored: &StoredRun) -> AtThreads {
     let row = point.row;
-    let looks = kept.header.plan.until.planned();
+    let looks = stored.header.plan.until.planned();
     let related = |metric: Metric, figure: fn(&RowReport) -> Option<Estimate>| {
         let are_valid = figure(row).is_some() && figure(first.row).is_some();
         match are_valid {
@@ -228,26 +228,26 @@ mod tests {
         let labels: Vec<String> = rows.iter().map(|(word, threads)| cores_label(word, *threads)).collect();
         let shares = rows.iter().map(|(_, threads)| TRUTH.at(*threads as f64));
         let rows_of: Vec<(&str, f64)> = labels.iter().map(String::as_str).zip(shares).collect();
-        let mut kept = kept_with(&rows_of, blocks);
-        let plan = &mut kept.header.plan;
+        let mut stored = kept_with(&rows_of, blocks);
+        let plan = &mut stored.header.plan;
         plan.reference = Some(labels[0].clone());
         for (row, (word, threads)) in plan.rows.iter_mut().zip(rows) {
             (row.service, row.threads) = ((*word).to_owned(), Some(*threads));
             let generator = (64 - threads..64).collect();
             row.pinning = Some(Pinning { server: (0..*threads).collect(), generator });
         }
-        for record in &mut kept.records {
+        for record in &mut stored.records {
             if let Record::Sample(sample) = record {
                 let threads = rows[sample.row].1 as u64;
                 sample.host.server_cpu_ns *= threads;
                 sample.host.generator_cpu_ns *= threads;
             }
         }
-        kept
+        stored
     }
 
-    fn found(kept: &StoredRun) -> Vec<Scaling> {
-        scalings(kept, &compute(kept))
+    fn found(stored: &StoredRun) -> Vec<Scaling> {
+        scalings(stored, &compute(stored))
     }
 
     const TO_16: [(&str, usize); 5] = [("one", 1), ("one", 2), ("one", 4), ("one", 8), ("one", 16)];
@@ -280,8 +280,8 @@ mod tests {
 
     #[test]
     fn what_is_not_valid_is_no_point_of_the_law() {
-        let mut kept = kept(&TO_16, 12);
-        for record in &mut kept.records {
+        let mut stored = kept(&TO_16, 12);
+        for record in &mut stored.records {
             if let Record::Sample(sample) = record
                 && sample.row == 4
             {
@@ -290,7 +290,7 @@ mod tests {
                 sample.host.generator_cpu_ns = 16 * 100_000_000;
             }
         }
-        let found = found(&kept);
+        let found = found(&stored);
         let last = found[0].points.last().unwrap();
         assert_eq!((last.requests_per_second, last.speed_up), (None, None));
         assert!(last.reason.is_some() && last.cpu_to_first.is_some(), "{last:?}");
@@ -299,12 +299,12 @@ mod tests {
 
     #[test]
     fn too_few_points_have_no_law_and_say_so() {
-        let mut kept = kept(&[("one", 1), ("one", 2), ("two", 1), ("two", 2)], 8);
+        let mut stored = kept(&[("one", 1), ("one", 2), ("two", 1), ("two", 2)], 8);
         let reason = "2 threads of the service and 2 of the generator need 4 CPUs".to_owned();
-        let plan = &mut kept.header.plan;
+        let plan = &mut stored.header.plan;
         plan.rows[3].excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason: reason.clone() });
         plan.rows[3].pinning = None;
-        let found = found(&kept);
+        let found = found(&stored);
         let names: Vec<&str> = found.iter().map(|scaling| scaling.service.as_str()).collect();
         assert_eq!(names, ["one", "two"]);
         let errors: Vec<&ScalabilityError> =
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn blocks_of_one_process_are_one_part() {
-        let mut kept = kept(&TO_16[..4], 12);
+        let mut stored = kept(&TO_16[..4], 12);
         // The process of the first row lasts for two blocks.
         let starts = |block: usize, row| tare_bench::record::Started { block, row, start_up_ns: None };
         let started = (0..12).flat_map(|block| {
@@ -325,7 +325,7 @@ mod tests {
         });
         let mut records = Vec::new();
         let starts: Vec<_> = started.map(|(block, row)| starts(block, row)).collect();
-        for record in kept.records {
+        for record in stored.records {
             let block = match &record {
                 Record::Block(block) => Some(block.block),
                 _ => None,
@@ -334,8 +334,8 @@ mod tests {
             let of_block = starts.iter().filter(|started| Some(started.block) == block);
             records.extend(of_block.map(|started| Record::Started(started.clone())));
         }
-        kept.records = records;
-        let found = found(&kept);
+        stored.records = records;
+        let found = found(&stored);
         assert_eq!(found[0].law.as_ref().unwrap().parts, 6);
     }
 

@@ -13,11 +13,11 @@ pub struct RowHandshakes {
 }
 
 /// The handshakes of each row over TLS, in the order of the plan.
-pub fn handshakes(kept: &StoredRun) -> Vec<RowHandshakes> {
-    let plan = &kept.header.plan;
+pub fn handshakes(stored: &StoredRun) -> Vec<RowHandshakes> {
+    let plan = &stored.header.plan;
     let rows = plan.rows.iter().enumerate().map(|(place, row)| {
         let mut handshakes = KeptHandshakes::default();
-        for record in &kept.records {
+        for record in &stored.records {
             if let Record::Stopped(stopped) = record
                 && stopped.row == place
                 && let Some(of_block) = &stopped.handshakes

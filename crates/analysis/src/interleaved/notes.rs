@@ -63,38 +63,38 @@ pub(crate) fn already_running(plan: &Plan) -> Option<RunIssue> {
 }
 
 /// A run without an end.
-pub(crate) fn unfinished(kept: &StoredRun) -> Option<RunIssue> {
-    ending(&kept.records).is_none().then_some(RunIssue::Unfinished { in_progress: kept.in_progress })
+pub(crate) fn unfinished(stored: &StoredRun) -> Option<RunIssue> {
+    ending(&stored.records).is_none().then_some(RunIssue::Unfinished { in_progress: stored.in_progress })
 }
 
 /// All findings of a run, the most severe first.
 pub(super) fn of_run(
-    kept: &StoredRun,
+    stored: &StoredRun,
     rounds: &Rounds,
     interference: Option<f64>,
     reference_blocks: usize,
     looks: Option<&Looks>,
 ) -> Vec<RunIssue> {
-    let plan = &kept.header.plan;
-    let mut issues: Vec<RunIssue> = damaged(&kept.damage).collect();
+    let plan = &stored.header.plan;
+    let mut issues: Vec<RunIssue> = damaged(&stored.damage).collect();
     issues.extend(noisy_host(interference));
     issues.extend((!plan.pinning.apart()).then_some(RunIssue::SharedCpus));
     issues.extend(already_running(plan));
-    issues.extend(unfinished(kept));
+    issues.extend(unfinished(stored));
     let least = match looks {
         Some(looks) => looks.first().map(|look| look.n),
         None => Some(LEAST_STARTS),
     };
     let needed = least.filter(|needed| (1..*needed).contains(&reference_blocks));
     issues.extend(needed.map(|needed| RunIssue::TooFewBlocks { blocks: reference_blocks, needed }));
-    issues.extend(looked_at(kept, looks));
-    issues.extend(agents::discarded(kept).map(RunIssue::SlicesDiscarded));
-    issues.extend(agents::unequal(kept).map(RunIssue::UnequalAgents));
+    issues.extend(looked_at(stored, looks));
+    issues.extend(agents::discarded(stored).map(RunIssue::SlicesDiscarded));
+    issues.extend(agents::unequal(stored).map(RunIssue::UnequalAgents));
     issues.extend(rounds.issues(plan, reference_blocks));
     issues
 }
 
-fn looked_at(kept: &StoredRun, looks: Option<&Looks>) -> Option<RunIssue> {
+fn looked_at(stored: &StoredRun, looks: Option<&Looks>) -> Option<RunIssue> {
     let is_decided =
         |record: &Record| matches!(record, Record::Ended(ended) if ended.reason == Ending::Decided);
     match looks {
@@ -102,7 +102,7 @@ fn looked_at(kept: &StoredRun, looks: Option<&Looks>) -> Option<RunIssue> {
             Some(RunIssue::InterimAnalyses { blocks: looks.all().iter().map(|look| look.n).collect() })
         }
         // The width of an interval hardly depends on its position, so these looks do no harm.
-        None if matches!(kept.header.plan.until, Until::Precision(_)) => None,
-        None => kept.records.iter().any(is_decided).then_some(RunIssue::UnplannedLooks),
+        None if matches!(stored.header.plan.until, Until::Precision(_)) => None,
+        None => stored.records.iter().any(is_decided).then_some(RunIssue::UnplannedLooks),
     }
 }

@@ -37,16 +37,16 @@ struct PairedRow<'a> {
 
 /// All pairs of measured rows under the first load, in the order of the table. In a pair with the reference
 /// it is the second, so that the ratio equals the table's.
-pub fn pair_ratios(kept: &StoredRun, report: &Report) -> Vec<PairRatios> {
-    let rounds = Rounds::of(&kept.header.plan, &kept.records);
+pub fn pair_ratios(stored: &StoredRun, report: &Report) -> Vec<PairRatios> {
+    let rounds = Rounds::of(&stored.header.plan, &stored.records);
     // The twin is in no pair, but contributes to the noise estimate.
     let rows = report.rows.iter().chain(report.twin.as_ref().map(|twin| &twin.row));
-    let measured = |row| PairedRow::of(row, kept, &rounds);
+    let measured = |row| PairedRow::of(row, stored, &rounds);
     let rows: Vec<PairedRow> = rows.filter_map(measured).collect();
-    let in_pairs = rows.len() - rows.iter().filter(|one| kept.header.plan.is_twin(&one.row.label)).count();
+    let in_pairs = rows.len() - rows.iter().filter(|one| stored.header.plan.is_twin(&one.row.label)).count();
     let is_reference = |place: usize| rows[place].row.label == report.reference;
     let seconds = (0..in_pairs).flat_map(|second| {
-        let of_second = OfSecond::of(&rows, second, kept);
+        let of_second = OfSecond::of(&rows, second, stored);
         let firsts = (0..in_pairs).filter(move |first| match (is_reference(*first), is_reference(second)) {
             (false, true) => true,
             (true, _) => false,
@@ -70,8 +70,8 @@ struct OfSecond {
 }
 
 impl OfSecond {
-    fn of(rows: &[PairedRow], second: usize, kept: &StoredRun) -> OfSecond {
-        let looks = kept.header.plan.until.planned();
+    fn of(rows: &[PairedRow], second: usize, stored: &StoredRun) -> OfSecond {
+        let looks = stored.header.plan.until.planned();
         let others = rows.iter().enumerate();
         let others: Vec<Option<&Blocks>> =
             others.map(|(place, one)| (place != second).then_some(&one.blocks)).collect();
@@ -119,9 +119,9 @@ fn is_apart(ratio: &Estimate) -> bool {
 }
 
 impl<'a> PairedRow<'a> {
-    fn of(row: &'a RowReport, kept: &'a StoredRun, rounds: &Rounds) -> Option<PairedRow<'a>> {
-        let place = kept.header.plan.rows.iter().position(|planned| planned.label == row.label)?;
-        let blocks = blocks_of(&kept.records, rounds, place);
+    fn of(row: &'a RowReport, stored: &'a StoredRun, rounds: &Rounds) -> Option<PairedRow<'a>> {
+        let place = stored.header.plan.rows.iter().position(|planned| planned.label == row.label)?;
+        let blocks = blocks_of(&stored.records, rounds, place);
         (row.state == State::Measured).then_some(PairedRow { row, blocks })
     }
 }
@@ -132,9 +132,9 @@ mod tests {
     use super::*;
 
     fn found(blocks: usize) -> (Report, Vec<PairRatios>) {
-        let kept = kept_with(&[("raw-socket", 1.0), ("half", 0.5), ("third", 0.33)], blocks);
-        let report = compute(&kept);
-        let pairs = pair_ratios(&kept, &report);
+        let stored = kept_with(&[("raw-socket", 1.0), ("half", 0.5), ("third", 0.33)], blocks);
+        let report = compute(&stored);
+        let pairs = pair_ratios(&stored, &report);
         (report, pairs)
     }
 
@@ -170,10 +170,10 @@ mod tests {
 
     #[test]
     fn a_throughput_that_is_not_valid_has_no_ratio() {
-        let kept = kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 8);
-        let mut report = compute(&kept);
+        let stored = kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 8);
+        let mut report = compute(&stored);
         report.rows.iter_mut().for_each(|row| row.requests_per_second = None);
-        let pairs = pair_ratios(&kept, &report);
+        let pairs = pair_ratios(&stored, &report);
         assert_eq!(pairs[0].throughput, None);
         assert!(pairs[0].cpu.is_some());
     }

@@ -59,12 +59,12 @@ mod tests {
     }
 
     fn run(labels: &[(&str, f64)], raw_sockets: &[&str]) -> StoredRun {
-        let mut kept = kept_with(labels, 12);
-        for row in &mut kept.header.plan.rows {
+        let mut stored = kept_with(labels, 12);
+        for row in &mut stored.header.plan.rows {
             let is_raw = raw_sockets.contains(&row.label.as_str());
             row.style = if is_raw { Style::RawSocket } else { Style::Framework };
         }
-        kept
+        stored
     }
 
     const ROWS: [(&str, f64); 4] = [("raw-socket", 0.9), ("asio", 1.0), ("axum", 0.5), ("hyper", 0.8)];
@@ -85,9 +85,9 @@ mod tests {
 
     #[test]
     fn the_reference_of_a_run_is_one_whatever_its_style() {
-        let mut kept = run(&ROWS, &["raw-socket"]);
-        kept.header.plan.reference = Some("hyper".to_owned());
-        let report = compute(&kept);
+        let mut stored = run(&ROWS, &["raw-socket"]);
+        stored.header.plan.reference = Some("hyper".to_owned());
+        let report = compute(&stored);
         let references = report.rows.iter().filter(|row| row.role == Role::Reference);
         let references: Vec<&str> = references.map(|row| row.label.as_str()).collect();
         assert_eq!(references, ["raw-socket", "hyper"]);
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn references_are_ranked_where_nothing_else_can_be() {
-        let all = |kept: &StoredRun| compute(kept).rows.iter().all(|row| row.role == Role::Ranked);
+        let all = |stored: &StoredRun| compute(stored).rows.iter().all(|row| row.role == Role::Ranked);
         assert!(all(&run(&ROWS, &["raw-socket", "asio", "axum", "hyper"])));
         let one_is_left = run(&ROWS, &["raw-socket", "asio", "axum"]);
         assert!(all(&one_is_left));
@@ -112,9 +112,9 @@ mod tests {
     /// A reference that failed is listed last, with all rows without figures.
     #[test]
     fn a_reference_without_figures_stands_last() {
-        let mut kept = run(&ROWS, &["raw-socket", "asio"]);
-        kept.records.push(Record::Failed(Failed { block: 12, row: 1, reason: "was killed".to_owned() }));
-        let report = compute(&kept);
+        let mut stored = run(&ROWS, &["raw-socket", "asio"]);
+        stored.records.push(Record::Failed(Failed { block: 12, row: 1, reason: "was killed".to_owned() }));
+        let report = compute(&stored);
         let labels: Vec<&str> = report.rows.iter().map(|row| row.label.as_str()).collect();
         assert_eq!(labels, ["raw-socket", "hyper", "axum", "asio"]);
     }

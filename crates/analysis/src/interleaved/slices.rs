@@ -57,13 +57,13 @@ impl ClassifiedSlice<'_> {
 }
 
 /// All slices of a run in chronological order.
-pub fn slices(kept: &StoredRun) -> Vec<ClassifiedSlice<'_>> {
-    let plan = &kept.header.plan;
-    let rounds = Rounds::of(plan, &kept.records);
-    let begins = begins(&kept.records);
-    let is_uncounted = |row| uncounted::why(&kept.records, row).is_some();
+pub fn slices(stored: &StoredRun) -> Vec<ClassifiedSlice<'_>> {
+    let plan = &stored.header.plan;
+    let rounds = Rounds::of(plan, &stored.records);
+    let begins = begins(&stored.records);
+    let is_uncounted = |row| uncounted::why(&stored.records, row).is_some();
     let uncounted: Vec<bool> = (0..plan.rows.len()).map(is_uncounted).collect();
-    let slices = kept.records.iter().filter_map(Record::sample);
+    let slices = stored.records.iter().filter_map(Record::sample);
     let classified = slices.map(|slice| ClassifiedSlice {
         slice,
         round: begins.get(&slice.block).copied().unwrap_or(0) + slice.round,
@@ -112,8 +112,8 @@ pub struct BlockFigures {
 }
 
 /// The blocks behind the figures of each row, by label.
-pub fn blocks(kept: &StoredRun) -> BTreeMap<&str, Vec<BlockFigures>> {
-    let rounds = Rounds::of(&kept.header.plan, &kept.records);
+pub fn blocks(stored: &StoredRun) -> BTreeMap<&str, Vec<BlockFigures>> {
+    let rounds = Rounds::of(&stored.header.plan, &stored.records);
     let figures = |(number, block): (&usize, &Block)| BlockFigures {
         block: *number,
         process: block.process,
@@ -122,8 +122,8 @@ pub fn blocks(kept: &StoredRun) -> BTreeMap<&str, Vec<BlockFigures>> {
         rss_bytes_peak: block.stopped.and_then(|stopped| stopped.rss_bytes_peak),
         start_up_ns: block.start_up_ns(),
     };
-    let of_row = |row| blocks_of(&kept.records, &rounds, row).iter().map(figures).collect();
-    let rows = kept.header.plan.rows.iter().enumerate();
+    let of_row = |row| blocks_of(&stored.records, &rounds, row).iter().map(figures).collect();
+    let rows = stored.header.plan.rows.iter().enumerate();
     rows.map(|(place, row)| (row.label.as_str(), of_row(place))).collect()
 }
 
@@ -134,15 +134,15 @@ mod tests {
 
     #[test]
     fn rounds_are_counted_over_all_blocks_and_one_that_was_left_out_is_marked() {
-        let mut kept = kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 3);
-        for record in &mut kept.records {
+        let mut stored = kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 3);
+        for record in &mut stored.records {
             if let Record::Sample(slice) = record
                 && (slice.block, slice.round, slice.row) == (1, 0, 1)
             {
                 slice.host.foreign_cpu_ns = Some(150_000_000);
             }
         }
-        let slices = slices(&kept);
+        let slices = slices(&stored);
         let of_half: Vec<(usize, Disposition, Option<Disturbance>)> = slices
             .iter()
             .filter(|classified| classified.slice.row == 1)
@@ -162,10 +162,10 @@ mod tests {
 
     #[test]
     fn the_blocks_of_a_row_are_those_of_its_figures() {
-        let kept = kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 7);
-        let report = compute(&kept);
+        let stored = kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 7);
+        let report = compute(&stored);
         let half = report.rows.iter().find(|row| row.label == "half").unwrap();
-        let blocks = &blocks(&kept)["half"];
+        let blocks = &blocks(&stored)["half"];
         let logs: f64 = blocks.iter().map(|block| block.requests_per_second.ln()).sum();
         let found = half.requests_per_second.unwrap().value;
         assert_eq!(blocks.len(), half.blocks);

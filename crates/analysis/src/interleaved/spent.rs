@@ -11,25 +11,25 @@ use crate::{
 };
 
 /// Absent for runs in progress or cut off, and if a row has a failure as explanation.
-pub(crate) fn no_block(kept: &StoredRun, blocks: usize) -> Option<NoBlock> {
+pub(crate) fn no_block(stored: &StoredRun, blocks: usize) -> Option<NoBlock> {
     let failed = |record: &Record| matches!(record, Record::Failed(_));
-    let (ending, elapsed_ns) = ending(&kept.records)?;
-    if blocks > 0 || kept.records.iter().any(failed) {
+    let (ending, elapsed_ns) = ending(&stored.records)?;
+    if blocks > 0 || stored.records.iter().any(failed) {
         return None;
     }
-    let began_ns = kept.records.iter().find_map(|record| match record {
+    let began_ns = stored.records.iter().find_map(|record| match record {
         Record::Block(block) => Some(block.elapsed_ns),
         _ => None,
     });
-    let pilots = kept.records.iter().filter_map(|record| match record {
-        Record::Pilot(pilot) => Some(load_of(&kept.header.plan.rows[pilot.row].label, pilot)),
+    let pilots = stored.records.iter().filter_map(|record| match record {
+        Record::Pilot(pilot) => Some(load_of(&stored.header.plan.rows[pilot.row].label, pilot)),
         _ => None,
     });
     Some(NoBlock {
         elapsed_seconds: elapsed_ns as f64 / 1e9,
         pilots_seconds: began_ns.unwrap_or(elapsed_ns) as f64 / 1e9,
         pilots: pilots.collect(),
-        slices: kept.records.iter().filter_map(Record::sample).count(),
+        slices: stored.records.iter().filter_map(Record::sample).count(),
         is_interrupted: Status::from(ending) == Status::Interrupted,
     })
 }
@@ -55,21 +55,21 @@ mod tests {
 
     /// Two pilots, the second silent for half of its load, then a block with one start.
     fn kept(more: impl IntoIterator<Item = Record>) -> StoredRun {
-        let mut kept = kept_with(&[("raw-socket", 1.0), ("shop", 0.5)], 1);
+        let mut stored = kept_with(&[("raw-socket", 1.0), ("shop", 0.5)], 1);
         let pilot = |row, answered: Vec<u64>| {
             Record::Pilot(Pilot { row, window_ns: 100_000_000, answered, ..Pilot::default() })
         };
-        kept.records = vec![pilot(0, vec![900; 12]), pilot(1, [vec![900; 20], vec![0; 20]].concat())];
-        kept.records.push(Record::Block(Block {
+        stored.records = vec![pilot(0, vec![900; 12]), pilot(1, [vec![900; 20], vec![0; 20]].concat())];
+        stored.records.push(Record::Block(Block {
             order: vec![0, 1],
             elapsed_ns: 9_100_000_000,
             ..Block::default()
         }));
-        kept.records.push(Record::Started(Started { block: 0, row: 0, ..Started::default() }));
-        kept.records.extend(more);
+        stored.records.push(Record::Started(Started { block: 0, row: 0, ..Started::default() }));
+        stored.records.extend(more);
         let ended = Ended { reason: Ending::BudgetSpent, elapsed_ns: 14_200_000_000 };
-        kept.records.push(Record::Ended(ended));
-        kept
+        stored.records.push(Record::Ended(ended));
+        stored
     }
 
     #[test]
@@ -85,11 +85,11 @@ mod tests {
 
     #[test]
     fn a_run_that_the_user_ended_is_resumed() {
-        let mut kept = kept([]);
-        kept.records.pop();
+        let mut stored = kept([]);
+        stored.records.pop();
         let ended = Ended { reason: Ending::Interrupted, elapsed_ns: 14_200_000_000 };
-        kept.records.push(Record::Ended(ended));
-        let report = compute(&kept);
+        stored.records.push(Record::Ended(ended));
+        let report = compute(&stored);
         let found = report.findings.iter().find(|found| found.code() == "no-block").unwrap().to_string();
         assert!(found.ends_with("of the first block 5.1 s until it was interrupted: resume it"), "{found}");
         assert!(!found.contains("--budget"), "{found}");

@@ -18,10 +18,10 @@ use super::{
 const BLOCKS_MIN: usize = 4;
 
 /// Spread of CPU time relative to the reference, averaged over rows; absent with too few blocks.
-pub fn spread(kept: &StoredRun) -> Option<Spread> {
-    let plan = &kept.header.plan;
-    let rounds = Rounds::of(plan, &kept.records);
-    let blocks = |row| blocks_of(&kept.records, &rounds, row);
+pub fn spread(stored: &StoredRun) -> Option<Spread> {
+    let plan = &stored.header.plan;
+    let rounds = Rounds::of(plan, &stored.records);
+    let blocks = |row| blocks_of(&stored.records, &rounds, row);
     let reference = blocks(plan.rows.iter().position(|row| row.label == plan.reference())?);
     let others = (0..plan.rows.len()).filter(|row| plan.rows[*row].label != plan.reference());
     let found: Vec<Variances> = others.filter_map(|row| Variances::of(&blocks(row), &reference)).collect();

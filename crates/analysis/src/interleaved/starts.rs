@@ -42,14 +42,14 @@ pub(super) fn unsteady(pilot: &Pilot) -> Option<RowIssue> {
 }
 
 /// Rows with an unknown warm-up, because their pilots were limited to less time than necessary.
-pub(super) fn cut_short(kept: &StoredRun) -> Option<RunIssue> {
-    let pilots = kept.records.iter().filter_map(|record| match record {
+pub(super) fn cut_short(stored: &StoredRun) -> Option<RunIssue> {
+    let pilots = stored.records.iter().filter_map(|record| match record {
         Record::Pilot(pilot) if pilot.was_cut_short() => Some(pilot),
         _ => None,
     });
     let pilots: Vec<&Pilot> = pilots.collect();
     let needed_ns = Pilot::WINDOWS_MIN as u64 * pilots.first()?.window_ns;
-    let rows = pilots.iter().map(|pilot| kept.header.plan.rows[pilot.row].label.clone()).collect();
+    let rows = pilots.iter().map(|pilot| stored.header.plan.rows[pilot.row].label.clone()).collect();
     Some(RunIssue::PilotsCutShort { rows, needed_seconds: needed_ns as f64 / 1e9 })
 }
 
@@ -109,9 +109,9 @@ pub(super) fn count(blocks: &Blocks) -> usize {
 /// Rows whose intervals count starts, not blocks.
 pub(super) fn kept<'a>(rows: impl Iterator<Item = &'a RowReport>) -> Option<RunIssue> {
     let lasting = rows.filter(|row| row.state == State::Measured && row.starts < row.blocks);
-    let kept =
+    let stored =
         |row: &RowReport| KeptProcesses { row: row.label.clone(), starts: row.starts, blocks: row.blocks };
-    let rows: Vec<KeptProcesses> = lasting.map(kept).collect();
+    let rows: Vec<KeptProcesses> = lasting.map(stored).collect();
     (!rows.is_empty()).then_some(RunIssue::ProcessesKept { rows })
 }
 
@@ -139,18 +139,18 @@ mod tests {
     use tare_bench::{fixture, record::Started, sample::Failure};
 
     /// The findings of this kind about a row.
-    fn found(kept: &StoredRun, label: &str, code: &str) -> Vec<Finding> {
-        let report = compute(kept);
+    fn found(stored: &StoredRun, label: &str, code: &str) -> Vec<Finding> {
+        let report = compute(stored);
         let row = report.rows.iter().find(|row| row.label == label).unwrap();
         row.findings.iter().filter(|found| found.code() == code).cloned().collect()
     }
 
     fn with_pilots(windows: usize) -> StoredRun {
-        let mut kept = kept_with(&[("raw-socket", 1.0), ("jit", 0.5)], 8);
+        let mut stored = kept_with(&[("raw-socket", 1.0), ("jit", 0.5)], 8);
         let pilot =
             |row| Pilot { row, window_ns: 100_000_000, answered: vec![900; windows], ..Pilot::default() };
-        kept.records.splice(0..0, (0..2).map(|row| Record::Pilot(pilot(row))));
-        kept
+        stored.records.splice(0..0, (0..2).map(|row| Record::Pilot(pilot(row))));
+        stored
     }
 
     #[test]
@@ -167,12 +167,12 @@ mod tests {
 
     #[test]
     fn a_service_that_fails_only_while_it_is_warmed_up_is_named() {
-        let mut kept = kept_with(&[("raw-socket", 1.0), ("drops", 0.5)], 8);
+        let mut stored = kept_with(&[("raw-socket", 1.0), ("drops", 0.5)], 8);
         let failed = |count| [(Failure::ClosedBeforeResponse, count)].into_iter().collect::<Failures>();
         let pilot = |row, failed| Record::Pilot(Pilot { row, failed_in_warm_up: failed, ..Pilot::default() });
-        kept.records.splice(0..0, [pilot(0, failed(0)), pilot(1, failed(64))]);
-        assert_eq!(found(&kept, "raw-socket", "failed-in-warm-up"), []);
-        let named = found(&kept, "drops", "failed-in-warm-up");
+        stored.records.splice(0..0, [pilot(0, failed(0)), pilot(1, failed(64))]);
+        assert_eq!(found(&stored, "raw-socket", "failed-in-warm-up"), []);
+        let named = found(&stored, "drops", "failed-in-warm-up");
         let words = "64 requests had no right answer in the warm-up of 1 start (closed-before-response 64)";
         assert!(named.len() == 1 && named[0].to_string().contains(words), "{named:?}");
     }
@@ -180,24 +180,24 @@ mod tests {
     /// A cost that grows with the age of a process, such as a list that is searched.
     #[test]
     fn a_service_whose_cost_rises_within_its_blocks_is_named() {
-        let mut kept = kept_with(&[("raw-socket", 1.0), ("list", 0.5)], 8);
-        for record in &mut kept.records {
+        let mut stored = kept_with(&[("raw-socket", 1.0), ("list", 0.5)], 8);
+        for record in &mut stored.records {
             if let Record::Sample(slice) = record
                 && (slice.row, slice.round) == (1, 1)
             {
                 slice.host.server_cpu_ns = slice.host.server_cpu_ns * 5 / 4;
             }
         }
-        let rising = found(&kept, "list", "rising");
+        let rising = found(&stored, "list", "rising");
         let is_a_quarter = |issue: &RowIssue| matches!(issue, RowIssue::Rising { more_share } if (more_share - 0.25).abs() < 1e-3);
         assert!(rising.len() == 1 && rising[0].row_issue().is_some_and(is_a_quarter), "{rising:?}");
-        assert_eq!(found(&kept, "raw-socket", "rising"), []);
+        assert_eq!(found(&stored, "raw-socket", "rising"), []);
     }
 
     /// A process of three blocks with eight slices each, whose cost halves from its 13th slice on.
     #[test]
     fn a_level_change_of_a_kept_process_is_a_finding_of_its_row_alone() {
-        let mut kept = kept_with(&[("raw-socket", 1.0), ("jit", 0.5)], 3);
+        let mut stored = kept_with(&[("raw-socket", 1.0), ("jit", 0.5)], 3);
         let eight = |record: &Record| match record {
             Record::Sample(slice) => {
                 (0..4).map(|part| Record::Sample(Box::new(part_of(slice, part)))).collect()
@@ -206,10 +206,10 @@ mod tests {
         };
         let started =
             (0..2).map(|row| Record::Started(Started { block: 0, row, start_up_ns: Some(3_000_000) }));
-        kept.records = started.chain(kept.records.iter().flat_map(eight)).collect();
-        kept.header.plan = fixture::at_points(kept.header.plan, |point| point.rounds = 8);
-        assert_eq!(found(&kept, "raw-socket", "cost-step"), []);
-        let steps = found(&kept, "jit", "cost-step");
+        stored.records = started.chain(stored.records.iter().flat_map(eight)).collect();
+        stored.header.plan = fixture::at_points(stored.header.plan, |point| point.rounds = 8);
+        assert_eq!(found(&stored, "raw-socket", "cost-step"), []);
+        let steps = found(&stored, "jit", "cost-step");
         let part = " after 12 of the 24 slices of a process, in 1 of 1 starts";
         assert!(steps.len() == 1 && steps[0].to_string().contains(part), "{steps:?}");
     }

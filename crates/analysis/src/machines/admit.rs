@@ -150,8 +150,8 @@ fn of_run(merged: &MergedRun) -> Option<Reason> {
     if run.status() != Status::Complete {
         return Some(Reason::NotEnded(run.status()));
     }
-    if !run.kept.damage.is_empty() {
-        return Some(Reason::Damaged(run.kept.damage.clone()));
+    if !run.stored.damage.is_empty() {
+        return Some(Reason::Damaged(run.stored.damage.clone()));
     }
     let reference = run.row(run.plan().reference());
     let reason = reference.map_or(Some("it is no row".to_owned()), |row| row.state.reason());

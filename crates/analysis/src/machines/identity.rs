@@ -28,7 +28,7 @@ pub enum Identity {
 
 impl RunId {
     pub(super) fn of(bundle: &Bundle) -> RunId {
-        let header = &bundle.run.kept.header;
+        let header = &bundle.run.stored.header;
         let (began, experiment) = (header.began.clone(), header.plan.experiment.clone());
         RunId { began, experiment, seed: header.plan.seed }
     }
@@ -112,7 +112,7 @@ fn join(id: RunId, first: &mut Bundle, copy: Bundle) -> Result<(), MergeError> {
     let (one, other) = (first.run.place.clone(), copy.run.place.clone());
     let conflict =
         |what| MergeError::Conflict { id: id.clone(), one: one.clone(), other: other.clone(), what };
-    let (kept, again) = (&first.run.kept, &copy.run.kept);
+    let (kept, again) = (&first.run.stored, &copy.run.stored);
     if kept.header != again.header {
         return Err(conflict("the heads (run.json)"));
     }

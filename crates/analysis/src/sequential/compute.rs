@@ -21,13 +21,13 @@ use tare_host::process::CpuUnknown;
 const WAITING_SHARE_MAX: f64 = 0.1;
 
 /// The report of a run folder that was read.
-pub fn compute(kept: &StoredRun) -> SequentialReport {
-    let plan = &kept.header.plan;
-    let cells: Vec<&Sample> = samples(kept).collect();
+pub fn compute(stored: &StoredRun) -> SequentialReport {
+    let plan = &stored.header.plan;
+    let cells: Vec<&Sample> = samples(stored).collect();
     let mut points: Vec<PointReport> =
         (0..plan.points.len()).map(|point| point_report(plan, point, &cells)).collect();
     relate_to_reference(plan, &mut points);
-    let elapsed_ns = kept.records.iter().rev().find_map(|record| match record {
+    let elapsed_ns = stored.records.iter().rev().find_map(|record| match record {
         Record::Ended(ended) => Some(ended.elapsed_ns),
         _ => None,
     });
@@ -36,24 +36,24 @@ pub fn compute(kept: &StoredRun) -> SequentialReport {
         title: plan.title.clone(),
         layout: plan.publication.layout,
         published: plan.publication.figures.clone(),
-        began: kept.header.began.clone(),
+        began: stored.header.began.clone(),
         scale: plan.publication.scale,
-        ending: ending(&kept.records).map(|(reason, _)| reason),
+        ending: ending(&stored.records).map(|(reason, _)| reason),
         elapsed_ns: elapsed_ns.unwrap_or(0),
         cells: (cells.len(), plan.samples()),
         rows: plan.rows.clone(),
         points,
         claims: Vec::new(),
-        findings: issues(kept).into_iter().map(Finding::of_run).collect(),
+        findings: issues(stored).into_iter().map(Finding::of_run).collect(),
     };
     report.claims = check::evaluate(&report, &plan.publication.checks);
     report
 }
 
 /// Samples with valid indices.
-fn samples(kept: &StoredRun) -> impl Iterator<Item = &Sample> {
-    let plan = &kept.header.plan;
-    let samples = kept.records.iter().filter_map(Record::sample);
+fn samples(stored: &StoredRun) -> impl Iterator<Item = &Sample> {
+    let plan = &stored.header.plan;
+    let samples = stored.records.iter().filter_map(Record::sample);
     samples.filter(|sample| sample.point < plan.points.len() && sample.row < plan.rows.len())
 }
 
@@ -171,8 +171,8 @@ fn relate_to_reference(plan: &Plan, points: &mut [PointReport]) {
 }
 
 /// The slow links and their behaviour.
-fn slow_link(kept: &StoredRun) -> Option<RunIssue> {
-    let measured = samples(kept).filter(|sample| sample.is_measured());
+fn slow_link(stored: &StoredRun) -> Option<RunIssue> {
+    let measured = samples(stored).filter(|sample| sample.is_measured());
     let links: Vec<&LinkUsage> = measured.filter_map(|sample| sample.host.link.as_ref()).collect();
     let first = links.first()?;
     let sum = |of: fn(&LinkUsage) -> u64| links.iter().map(|link| of(link)).sum::<u64>();
@@ -190,9 +190,9 @@ fn slow_link(kept: &StoredRun) -> Option<RunIssue> {
 }
 
 /// One issue per row.
-fn served_by_others(kept: &StoredRun) -> Vec<RunIssue> {
+fn served_by_others(stored: &StoredRun) -> Vec<RunIssue> {
     let of_row = |(place, row): (usize, &PlannedRow)| {
-        let owner = samples(kept)
+        let owner = samples(stored)
             .filter(|sample| sample.row == place)
             .find_map(|sample| sample.host.cpu_unknown.clone());
         match owner? {
@@ -201,12 +201,12 @@ fn served_by_others(kept: &StoredRun) -> Vec<RunIssue> {
             CpuUnknown::Unseen(_) | CpuUnknown::Unwaited(_) => None,
         }
     };
-    kept.header.plan.rows.iter().enumerate().filter_map(of_row).collect()
+    stored.header.plan.rows.iter().enumerate().filter_map(of_row).collect()
 }
 
-fn issues(kept: &StoredRun) -> Vec<RunIssue> {
-    let plan = &kept.header.plan;
-    let measured = samples(kept).filter(|sample| sample.is_measured());
+fn issues(stored: &StoredRun) -> Vec<RunIssue> {
+    let plan = &stored.header.plan;
+    let measured = samples(stored).filter(|sample| sample.is_measured());
     let taken = measured.filter_map(|sample| Some((sample.host.foreign_cpu_ns?, sample.load.elapsed_ns)));
     let mut issues = Vec::from_iter(noisy_host(share_taken(&plan.pinning, taken)));
     issues.extend(
@@ -223,8 +223,8 @@ fn issues(kept: &StoredRun) -> Vec<RunIssue> {
     issues.extend((threads > cpus).then_some(RunIssue::GeneratorShared { threads, cpus }));
     let others = plan.rows.iter().filter_map(|row| Some((row.label.clone(), row.threads?)));
     issues.extend(others.map(|(row, threads)| RunIssue::OtherThreads { row, threads }));
-    issues.extend(served_by_others(kept));
-    issues.extend(slow_link(kept));
-    issues.extend(damaged(&kept.damage));
+    issues.extend(served_by_others(stored));
+    issues.extend(slow_link(stored));
+    issues.extend(damaged(&stored.damage));
     issues
 }

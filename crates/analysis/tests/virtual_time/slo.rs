@@ -74,8 +74,8 @@ fn run_within(
 }
 
 fn report(services: &[(&str, Service)], starts: usize, seed: u64) -> SloReport {
-    let (slo, kept) = run(services, starts, seed, usize::MAX);
-    capacity::compute(&slo, &kept)
+    let (slo, stored) = run(services, starts, seed, usize::MAX);
+    capacity::compute(&slo, &stored)
 }
 
 /// exp(-(capacity - rate) limit) = 1%.
@@ -115,9 +115,9 @@ fn intervals_hold_the_truth() {
 
 #[test]
 fn rows_are_interleaved_window_by_window() {
-    let (_, kept) = run(&[("slow", SLOW), ("quick", QUICK)], 1, 1, usize::MAX);
+    let (_, stored) = run(&[("slow", SLOW), ("quick", QUICK)], 1, 1, usize::MAX);
     let mut rounds = [[0; 2]; 14];
-    for record in &kept.records {
+    for record in &stored.records {
         if let Record::Sample(slice) = record
             && slice.is_open()
         {
@@ -129,14 +129,14 @@ fn rows_are_interleaved_window_by_window() {
 
 #[test]
 fn windows_with_a_late_generator_are_tried_again() {
-    let (slo, kept) = run(&[("quick", QUICK)], 3, 1, 5);
-    let report = capacity::compute(&slo, &kept);
+    let (slo, stored) = run(&[("quick", QUICK)], 3, 1, 5);
+    let report = capacity::compute(&slo, &stored);
     let row = &report.rows[0];
     assert_eq!((row.windows, row.starts), (42, 3));
     assert!(row.discarded >= 7, "{}", row.discarded);
 
-    let (slo, kept) = run(&[("quick", QUICK)], 3, 1, 1);
-    let report = capacity::compute(&slo, &kept);
+    let (slo, stored) = run(&[("quick", QUICK)], 3, 1, 1);
+    let report = capacity::compute(&slo, &stored);
     let late = RowIssue::LateStarts { late: 3, starts: 3 };
     assert_eq!(report.rows[0].state, State::Invalid(Finding::of_row("quick", late)));
     assert_eq!(report.rows[0].verdict(Some(1.0)), Verdict::Invalid);
@@ -145,8 +145,8 @@ fn windows_with_a_late_generator_are_tried_again() {
 #[test]
 fn a_service_that_holds_no_rate_has_none() {
     // Its spare capacity is never enough: at most 20,000/s x 0.1 ms, and 4.6 are needed.
-    let (slo, kept) = run_within(100_000, &[("hopeless", QUICK)], 6, 1, usize::MAX);
-    let report = capacity::compute(&slo, &kept);
+    let (slo, stored) = run_within(100_000, &[("hopeless", QUICK)], 6, 1, usize::MAX);
+    let report = capacity::compute(&slo, &stored);
     let row = &report.rows[0];
     assert_eq!((row.bound, row.capacity.is_none()), (Some(Bound::Below), true));
     assert_eq!(row.verdict(Some(1.0)), Verdict::Fail);
@@ -156,8 +156,8 @@ fn a_service_that_holds_no_rate_has_none() {
 #[test]
 fn windows_that_are_too_short_for_the_percentile_are_reported() {
     let rare = Service { per_second: 60.0, ..QUICK };
-    let (slo, kept) = run_within(1_000_000_000, &[("rare", rare)], 2, 1, usize::MAX);
-    let report = capacity::compute(&slo, &kept);
+    let (slo, stored) = run_within(1_000_000_000, &[("rare", rare)], 2, 1, usize::MAX);
+    let report = capacity::compute(&slo, &stored);
     let findings = &report.rows[0].findings;
     assert!(findings.iter().any(|found| found.code() == "short-window"), "{findings:?}");
 }
@@ -165,10 +165,10 @@ fn windows_that_are_too_short_for_the_percentile_are_reported() {
 /// A start that was cut off does not count.
 #[test]
 fn a_search_that_was_cut_off_is_no_observation() {
-    let (slo, mut kept) = run(&[("quick", QUICK)], 3, 1, usize::MAX);
-    let last = kept.records.iter().rposition(|record| matches!(record, Record::Sample(_))).unwrap();
-    kept.records.truncate(last);
-    assert_eq!(capacity::compute(&slo, &kept).rows[0].starts, 2);
+    let (slo, mut stored) = run(&[("quick", QUICK)], 3, 1, usize::MAX);
+    let last = stored.records.iter().rposition(|record| matches!(record, Record::Sample(_))).unwrap();
+    stored.records.truncate(last);
+    assert_eq!(capacity::compute(&slo, &stored).rows[0].starts, 2);
 }
 
 /// A search over these services with `starts` starts and this required rate, before it runs.
@@ -231,8 +231,8 @@ fn a_rate_that_is_asked_for_is_held_or_not() {
 fn a_service_that_crashes_leaves_the_others_their_capacity() {
     for start in [0, 1] {
         let (plan, mut machine) = asked(&[QUICK, SLOW.failing(start, Fault::Crash)], 3, None, LIMIT_NS);
-        let kept = runs::run(&plan, &mut machine);
-        let report = capacity::compute(plan.slo().unwrap(), &kept);
+        let stored = runs::run(&plan, &mut machine);
+        let report = capacity::compute(plan.slo().unwrap(), &stored);
         let row = |label: &str| report.rows.iter().find(|row| row.label == label).unwrap();
         assert!(row("first").capacity.is_some() && row("first").starts == 3);
         assert_eq!(row("second").verdict(None), Verdict::ServiceFailed);
@@ -247,16 +247,16 @@ fn a_budget_ends_a_search() {
     for seconds in [20, 60, 120] {
         let (plan, mut machine) = asked(&[QUICK], 100, None, LIMIT_NS);
         let plan = plan.bounded(Duration::from_secs(seconds));
-        let kept = runs::run(&plan, &mut machine);
-        let report = capacity::compute(plan.slo().unwrap(), &kept);
+        let stored = runs::run(&plan, &mut machine);
+        let report = capacity::compute(plan.slo().unwrap(), &stored);
         assert_eq!(report.ending, Some(Ending::BudgetSpent));
         assert!((1..100).contains(&report.rows[0].starts), "{} starts", report.rows[0].starts);
         assert!(report.elapsed_ns <= Some((seconds + 1) * 1_000_000_000), "{:?}", report.elapsed_ns);
-        assert_eq!(Analysis::of(&kept).verdict, Verdict::Pass);
+        assert_eq!(Analysis::of(&stored).verdict, Verdict::Pass);
     }
     let (plan, mut machine) = asked(&[QUICK], 100, None, LIMIT_NS);
-    let kept = runs::run(&plan.bounded(Duration::from_millis(100)), &mut machine);
-    let analysis = Analysis::of(&kept);
+    let stored = runs::run(&plan.bounded(Duration::from_millis(100)), &mut machine);
+    let analysis = Analysis::of(&stored);
     assert_eq!(analysis.verdict, Verdict::Unfinished);
     let Answer::Capacity(report) = analysis.answer else { panic!("not a search") };
     assert_eq!((&report.rows[0].state, report.rows[0].starts), (&State::Unmeasured, 0));
@@ -266,7 +266,8 @@ fn a_budget_ends_a_search() {
 /// Finished starts count; the unfinished one is lost, unless the run was killed between two.
 #[test]
 fn a_search_that_was_cut_off_is_resumed() {
-    let starts = |kept: &StoredRun| capacity::compute(kept.header.plan.slo().unwrap(), kept).rows[0].starts;
+    let starts =
+        |stored: &StoredRun| capacity::compute(stored.header.plan.slo().unwrap(), stored).rows[0].starts;
     let (plan, mut machine) = asked(&[QUICK], 3, None, LIMIT_NS);
     let whole = runs::run(&plan, &mut machine);
     let fresh = || Machine::new(&[QUICK], 0.0, &plan, LIMIT_NS);
@@ -274,7 +275,7 @@ fn a_search_that_was_cut_off_is_resumed() {
         let killed = runs::cut(&whole, runs::begins(start));
         assert_eq!((starts(&killed), Analysis::of(&killed).verdict), (start, Verdict::Unfinished));
         let resumed = runs::resume(&killed, &mut fresh());
-        let capacity = |kept: &StoredRun| capacity::compute(plan.slo().unwrap(), kept).rows[0].capacity;
+        let capacity = |stored: &StoredRun| capacity::compute(plan.slo().unwrap(), stored).rows[0].capacity;
         assert_eq!(capacity(&resumed), capacity(&whole));
     }
     let mut stopped = fresh();

@@ -80,12 +80,12 @@ mod tests {
     }
 
     /// The points of its samples, and the latency counts of its processes.
-    fn shape(kept: &StoredRun) -> (Vec<usize>, Vec<u64>) {
-        let points = kept.records.iter().filter_map(|record| match record {
+    fn shape(stored: &StoredRun) -> (Vec<usize>, Vec<u64>) {
+        let points = stored.records.iter().filter_map(|record| match record {
             Record::Sample(sample) => Some(sample.point),
             _ => None,
         });
-        let latency = kept.records.iter().find_map(|record| match record {
+        let latency = stored.records.iter().find_map(|record| match record {
             Record::Stopped(stopped) => Some(stopped.latency.iter().flatten().map(|latency| latency.p50_ns)),
             _ => None,
         });
@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn each_load_is_a_run_of_its_own() {
-        let kept = kept(plan(&[16, 64, 256]));
-        let [first, second, third] = [0, 1, 2].map(|load| kept.at_load(load));
+        let stored = kept(plan(&[16, 64, 256]));
+        let [first, second, third] = [0, 1, 2].map(|load| stored.at_load(load));
         assert_eq!(shape(&first), (vec![0, 1, 2], vec![0, 1, 2]), "with the open loops");
         assert_eq!((shape(&second), shape(&third)), ((vec![0], vec![3]), (vec![0], vec![4])));
         let connections = |run: &StoredRun| run.header.plan.load().connections;
@@ -106,9 +106,9 @@ mod tests {
 
     #[test]
     fn a_run_of_one_load_is_itself() {
-        let kept = kept(plan(&[64]));
-        assert!(matches!(kept.at_load(0), Cow::Borrowed(_)));
-        assert_eq!(kept.header.plan.point_labels(), [None, Some("10/s"), Some("50%")]);
+        let stored = kept(plan(&[64]));
+        assert!(matches!(stored.at_load(0), Cow::Borrowed(_)));
+        assert_eq!(stored.header.plan.point_labels(), [None, Some("10/s"), Some("50%")]);
     }
 
     #[test]

@@ -180,7 +180,7 @@ pub(crate) fn learn_for_run(
 fn wait_for_others(rows: &[Row], service_settings: &ServiceSettings, no_wait: bool) -> anyhow::Result<()> {
     let cpus = running::pinning(rows, service_settings.threads, 1).all();
     let interrupt = signals::listen()?;
-    let taken = turn::take(&cpus, no_wait, &interrupt, |text| tare_host::tell!("{text}"));
+    let taken = turn::take(&cpus, no_wait, &interrupt, |text| tare_host::message!("{text}"));
     ensure!(
         taken.is_ok() || !interrupt.load(Ordering::Relaxed),
         "undecided: interrupted while it waited, before anything was measured; nothing is stored"
@@ -241,7 +241,7 @@ pub(crate) fn learn(
     let learned = of_built(workspace, row, service_settings, folder, ask)?;
     tell(&learned);
     if row.service.running.is_some() {
-        tare_host::tell!("learned from one process: what a fresh start would change is not known");
+        tare_host::message!("learned from one process: what a fresh start would change is not known");
     }
     Ok(learned)
 }
@@ -260,11 +260,11 @@ fn unanswered_by(service: &Service, error: LearnError) -> anyhow::Error {
 /// Prints a line for each learned request to stderr.
 pub(crate) fn tell(learned: &Learned) {
     for (asked, required) in &learned.required {
-        tare_host::tell!("{asked}: {required}");
+        tare_host::message!("{asked}: {required}");
     }
     for (asked, Redirect { status, location }) in &learned.redirects {
         let to = location.as_ref().map(|to| format!(" to {to}")).unwrap_or_default();
-        tare_host::tell!(
+        tare_host::message!(
             "{} {asked} is answered with {status}: this asks for a redirect{to}; name the path that it leads to, unless the \
              redirect is meant",
             paint("33", "warning:")

@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         let titles: Vec<&str> = documents.iter().map(|document| document.title.as_str()).collect();
         ensure!(documents.len() == 1, "--page shows one of these at a time: {}", titles.join(", "));
         output::write_file(page, html::html(&documents[0])?.as_bytes())?;
-        tare_host::tell!("the page is {}", page.display());
+        tare_host::message!("the page is {}", page.display());
     }
     print_all(&documents, if args.json { Format::Json } else { args.format })?;
     Ok(outcome(found.iter().filter_map(Audit::weight).min()))
@@ -128,7 +128,7 @@ fn published(source: &Path) -> anyhow::Result<Vec<(PathBuf, Published)>> {
     for path in files {
         match of_file(&path) {
             Ok(found) => read.push((path, found)),
-            Err(error) => tare_host::tell!("left out: {error:#}"),
+            Err(error) => tare_host::message!("left out: {error:#}"),
         }
     }
     ensure!(!read.is_empty(), "{}: no file in it could be read as results", source.display());

@@ -127,7 +127,7 @@ fn revisions_of(words: &[String], now: &Row) -> anyhow::Result<Vec<String>> {
             let commits = revisions::between(&now.service.folder, &good, &bad)?;
             let all: Vec<String> = commits.into_iter().map(|commit| commit.name).collect();
             if all.len() > VERSIONS_MAX {
-                tare_host::tell!("{} of {} commits are measured, evenly spread", VERSIONS_MAX, all.len());
+                tare_host::message!("{} of {} commits are measured, evenly spread", VERSIONS_MAX, all.len());
             }
             spread(&all)
         }

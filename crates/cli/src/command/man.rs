@@ -38,7 +38,7 @@ pub(crate) fn run(cli: clap::Command, args: &Args) -> anyhow::Result<Outcome> {
     for page in &pages {
         output::write_file(&folder.join(&page.name), &page.text)?;
     }
-    tare_host::tell!("written to {}: {} pages", folder.display(), pages.len());
+    tare_host::message!("written to {}: {} pages", folder.display(), pages.len());
     Ok(Outcome::Fine)
 }
 

@@ -62,7 +62,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let document = machines(&args.runs)?;
     for sentence in &document.damage {
-        tare_host::tell!("{} {sentence}", paint("33", "left out:"));
+        tare_host::message!("{} {sentence}", paint("33", "left out:"));
     }
     if let Some(folder) = &args.output {
         keep(folder, &document, &args.runs)?;

@@ -40,9 +40,9 @@ pub(super) fn compared_with_kept(run: &Path, document: &Document) -> anyhow::Res
     let path = run.join(kept::NAME);
     let difference = kept::difference(run, document).with_context(|| run.display().to_string())?;
     let Some(what) = difference else {
-        tare_host::tell!("recomputed: the same as {}, to the last digit", path.display());
+        tare_host::message!("recomputed: the same as {}, to the last digit", path.display());
         return Ok(Outcome::Fine);
     };
-    tare_host::tell!("recomputed: not the same as {}: {what}", path.display());
+    tare_host::message!("recomputed: not the same as {}: {what}", path.display());
     Ok(Outcome::MeasurementInvalid)
 }

@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let Recorded { learned, left_out } = recorded.with_context(|| args.source.clone())?;
     asked::tell(&learned);
     for why in &left_out {
-        tare_host::tell!("{} {why}", paint("33", "not recorded:"));
+        tare_host::message!("{} {why}", paint("33", "not recorded:"));
     }
     match &args.out {
         Some(path) => write_file(path, learned.text.as_bytes())?,
@@ -146,7 +146,7 @@ fn of_url(args: &Args) -> anyhow::Result<(Material, Option<Reached>)> {
         let found = record::published::of_server(&reached.server());
         let found = found.with_context(|| format!("{}: `--get /` asks for that path alone", args.source))?;
         if let Some((place, material)) = found {
-            tare_host::tell!(
+            tare_host::message!(
                 "the OpenAPI document at {place} says what to ask; `--get /` records that path alone"
             );
             return Ok((material, Some(reached)));

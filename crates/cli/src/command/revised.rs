@@ -196,7 +196,7 @@ impl Revised {
         }
         for note in notes {
             if self.said.insert(note.clone()) {
-                tare_host::tell!("note: {note}");
+                tare_host::message!("note: {note}");
             }
         }
     }
@@ -217,7 +217,7 @@ impl Revised {
             0 => String::new(),
             count => format!(" and {count} others"),
         };
-        tare_host::tell!("dependencies of {} and {}: {named}{others}", first.revision, row.label);
+        tare_host::message!("dependencies of {} and {}: {named}{others}", first.revision, row.label);
         let title = row.service.title.take().map(|title| format!("{title}; ")).unwrap_or_default();
         row.service.title = Some(format!("{title}dependencies: {named}{others}"));
     }

@@ -174,7 +174,7 @@ fn tell(word: &str, server: &Server) {
         Endpoint::Tcp(_) => String::new(),
         socket @ Endpoint::Unix(_) => format!(" at {socket}"),
     };
-    tare_host::tell!("{word} runs already{over}: {found}");
+    tare_host::message!("{word} runs already{over}: {found}");
 }
 
 /// The CPUs of services and generator. Servers that are already running stay where they are.
@@ -213,7 +213,7 @@ pub(crate) fn metrics(rows: &[Row], asked: &[Metric], usual: &[Metric]) -> anyho
     }
     metrics.retain(|metric| !of_process(metric));
     if asked.is_empty() {
-        tare_host::tell!("throughput decides alone: there is no CPU time to compare");
+        tare_host::message!("throughput decides alone: there is no CPU time to compare");
     }
     Ok(metrics)
 }

@@ -74,7 +74,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let certificate = certify(&workspace, &args, &trials, began, &folder)?;
     keep(&folder, &certificate)?;
     print_either(args.json, &certificate, || certificate.text())?;
-    tare_host::tell!("stored in {}", folder.display());
+    tare_host::message!("stored in {}", folder.display());
     Ok(match certificate.outcome() {
         Seen::NotSeen => Outcome::MeasurementInvalid,
         Seen::NotDecided => Outcome::Inconclusive,

@@ -78,7 +78,7 @@ fn members(series: &Path, recompute: bool, format: Format, extent: Extent) -> an
     for name in SeriesHead::read(series)?.0.members {
         let run = series.join(&name);
         if !run.join("run.json").exists() {
-            tare_host::tell!("{name}: not begun");
+            tare_host::message!("{name}: not begun");
             continue;
         }
         let document = gather(&run)?;
@@ -91,7 +91,7 @@ fn members(series: &Path, recompute: bool, format: Format, extent: Extent) -> an
         }
         // An interrupted run has no stored report: the others are still checked.
         let same = print::compared_with_kept(&run, &document).unwrap_or_else(|error| {
-            tare_host::tell!("{}: {error:#}", paint("1;31", "error"));
+            tare_host::message!("{}: {error:#}", paint("1;31", "error"));
             Outcome::SetUp
         });
         outcome = outcome.graver(same);

@@ -14,7 +14,7 @@ use crate::{exit::Outcome, output::print_either, trust, workspace::Global};
 /// Allow the commands that the files of a repository name
 ///
 /// A `service.toml` and a `tare.toml` say which commands build and start services, and ask what a machine has. They run with your
-/// rights. So nothing of a repository that you only look at is run: `list` (without `--aspects`), `show`, `report` and `serve` read
+/// rights. So nothing of a repository that you only look at is run: `list` (without `--footprint`), `show`, `report` and `serve` read
 /// its files. The first command that would run something asks, on a terminal, and fails elsewhere. What is allowed is each command,
 /// with its variables and its folder: what a pull or another revision changes is asked for again, as a difference. What you type
 /// yourself, such as `tare compare 'CMD_A' 'CMD_B'`, needs no permission. `--trust` or `TARE_TRUST=1` allows everything for one

@@ -79,7 +79,7 @@ impl Progress {
             None => {
                 let mut last = self.plain.lock().expect("no thread panics with the lock");
                 if last.is_none_or(|last| last.elapsed() >= PLAIN_EVERY) {
-                    tare_host::tell!("{text}");
+                    tare_host::message!("{text}");
                     *last = Some(Instant::now());
                 }
             }
@@ -89,7 +89,7 @@ impl Progress {
     /// Prints a line that stays on the screen.
     pub(crate) fn keep(&self, text: &str) {
         if !self.quiet {
-            self.suspend(|| tare_host::tell!("{text}"));
+            self.suspend(|| tare_host::message!("{text}"));
         }
     }
 

@@ -1,4 +1,4 @@
-//! `tare list`: the services, and with `--aspects` their other properties.
+//! `tare list`: the services, and with `--footprint` their other properties.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::support::{USUAL, Workspace, manifest, send, within};
 fn aspects_are_measured_once_and_kept_for_that_build() {
     let workspace = Workspace::new(&[("honest", "correct")]);
     let aspects = |words: &[&str]| {
-        let words = [&["list", "honest", "--aspects", "--json"], words].concat();
+        let words = [&["list", "honest", "--footprint", "--json"], words].concat();
         workspace.tare(&words).expect(0).json()[0].clone()
     };
     let unmeasured = aspects(&[]);
@@ -23,7 +23,7 @@ fn aspects_are_measured_once_and_kept_for_that_build() {
     assert!(measured["rss_bytes"].as_u64().unwrap() > 0, "{measured}");
     assert_eq!(aspects(&[])["measured"], measured);
 
-    let text = workspace.tare(&["list", "--aspects"]).expect(0);
+    let text = workspace.tare(&["list", "--footprint"]).expect(0);
     assert!(text.line("honest").contains("(MIT)"));
     assert!(!text.line("raw-socket").contains("MiB"));
 
@@ -34,7 +34,7 @@ fn aspects_are_measured_once_and_kept_for_that_build() {
 #[test]
 fn what_cannot_be_started_is_told_and_the_others_are_measured() {
     let workspace = Workspace::new(&[("broken", "exits-early"), ("honest", "correct")]);
-    let ended = workspace.tare(&["list", "broken", "honest", "--aspects", "--measure", "--json"]).expect(2);
+    let ended = workspace.tare(&["list", "broken", "honest", "--footprint", "--measure", "--json"]).expect(2);
     assert!(ended.stderr.contains("failed broken: "), "{}", ended.stderr);
     assert!(ended.json()[0]["measured"].is_null());
     assert!(ended.json()[1]["measured"].is_object());

@@ -83,9 +83,9 @@ fn a_source_is_shown_before_it_is_fetched_and_with_its_licence_after() {
     assert!(built.stdout.contains(&line), "{built}");
     let again = bench.workspace.tare(&["build", "framed"]).expect(0);
     assert!(again.stdout.contains(" current ") && again.stdout.contains(&line), "{again}");
-    let aspects = bench.workspace.tare(&["list", "framed", "--aspects"]).expect(0);
+    let aspects = bench.workspace.tare(&["list", "framed", "--footprint"]).expect(0);
     assert!(aspects.stdout.contains(&format!("framed: {line}")), "{aspects}");
-    let json = bench.workspace.tare(&["list", "framed", "--aspects", "--json"]).expect(0).json();
+    let json = bench.workspace.tare(&["list", "framed", "--footprint", "--json"]).expect(0).json();
     assert_eq!((&json[0]["licence"]["source"], &json[0]["licence"]["spdx"]), (&"git".into(), &"MIT".into()));
 }
 

@@ -39,8 +39,8 @@ fn commands_of_files_run_once_they_are_allowed_and_not_before() {
         &["run", "experiments/tiny.toml", "--out", "out"],
         &["compare", "honest", "raw-socket"],
         &["slo", "honest", "--slo", "p99=10ms"],
-        &["list", "--aspects"],
-        &["list", "--aspects", "--measure"],
+        &["list", "--footprint"],
+        &["list", "--footprint", "--measure"],
     ] {
         let ended = tare(&workspace, words).expect(1);
         let wanted = format!("`tare trust {}` allows them", root.display());

@@ -38,7 +38,7 @@ impl From<bool> for Probed {
 
 /// The visible reason why a service is not ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Hindrance {
+pub enum NotReadyReason {
     /// It answers, but not as a ready service: words after "it", and for how long.
     Unfit { words: String, lasts: Duration },
     /// Its answer differs from the expected one: words after "it", and for how long.
@@ -120,7 +120,7 @@ fn in_order(places: &mut Vec<Place>) {
     }
 }
 
-impl Hindrance {
+impl NotReadyReason {
     /// Derives the reason from the observation and the last probe, unchanged for `lasts`.
     pub(super) fn of(
         asked: &Endpoint,
@@ -128,7 +128,7 @@ impl Hindrance {
         lasts: Duration,
         seen: Observed,
         stderr: &str,
-    ) -> Hindrance {
+    ) -> NotReadyReason {
         let is_refused = met == Probed::Refused;
         let is_asked = |place: &Place| match (place, asked) {
             // A socket on all IPv6 addresses that refuses IPv4 is for IPv6 only.
@@ -142,22 +142,24 @@ impl Hindrance {
         let is_there = seen.own.iter().any(is_asked) || (is_open && seen.queued.is_some());
         let asked = asked.clone();
         match (met, seen) {
-            (Probed::Unfit(words), _) => Hindrance::Unfit { words, lasts },
-            (Probed::Unfinished(Some(words)), _) => Hindrance::Unfinished { words, lasts },
-            (Probed::Wrong(words), _) => Hindrance::Wrong { words, lasts },
+            (Probed::Unfit(words), _) => NotReadyReason::Unfit { words, lasts },
+            (Probed::Unfinished(Some(words)), _) => NotReadyReason::Unfinished { words, lasts },
+            (Probed::Wrong(words), _) => NotReadyReason::Wrong { words, lasts },
             (_, Observed { queued: Some(queued @ 1..), .. }) if is_out && is_there => {
-                Hindrance::Unaccepted { asked, queued }
+                NotReadyReason::Unaccepted { asked, queued }
             }
             (Probed::Unfinished(None), _) if is_there => {
-                Hindrance::Unfinished { words: "gives no whole answer".to_owned(), lasts }
+                NotReadyReason::Unfinished { words: "gives no whole answer".to_owned(), lasts }
             }
-            _ if is_there => Hindrance::Silent { asked, lasts },
-            (_, Observed { own, .. }) if !own.is_empty() => Hindrance::Elsewhere { asked, listens: own },
-            (_, Observed { apart, .. }) if !apart.is_empty() => Hindrance::OtherNetwork { listens: apart },
-            (_, Observed { stopped: Some(process), .. }) => Hindrance::Stopped { process },
-            (_, Observed { input: Some((process, input)), .. }) => Hindrance::Input { process, input },
-            (_, Observed { is_hidden: true, .. }) => Hindrance::Hidden,
-            _ => Hindrance::Nowhere { stderr: stderr.to_owned() },
+            _ if is_there => NotReadyReason::Silent { asked, lasts },
+            (_, Observed { own, .. }) if !own.is_empty() => NotReadyReason::Elsewhere { asked, listens: own },
+            (_, Observed { apart, .. }) if !apart.is_empty() => {
+                NotReadyReason::OtherNetwork { listens: apart }
+            }
+            (_, Observed { stopped: Some(process), .. }) => NotReadyReason::Stopped { process },
+            (_, Observed { input: Some((process, input)), .. }) => NotReadyReason::Input { process, input },
+            (_, Observed { is_hidden: true, .. }) => NotReadyReason::Hidden,
+            _ => NotReadyReason::Nowhere { stderr: stderr.to_owned() },
         }
     }
 
@@ -165,48 +167,48 @@ impl Hindrance {
     /// more likely it was started wrongly.
     pub(super) fn may_pass(&self) -> bool {
         match self {
-            Hindrance::Unfit { .. }
-            | Hindrance::Unaccepted { .. }
-            | Hindrance::Silent { .. }
-            | Hindrance::Unfinished { .. }
-            | Hindrance::Nowhere { .. }
-            | Hindrance::Hidden => true,
-            Hindrance::Wrong { .. }
-            | Hindrance::Elsewhere { .. }
-            | Hindrance::OtherNetwork { .. }
-            | Hindrance::Input { .. }
-            | Hindrance::Stopped { .. } => false,
+            NotReadyReason::Unfit { .. }
+            | NotReadyReason::Unaccepted { .. }
+            | NotReadyReason::Silent { .. }
+            | NotReadyReason::Unfinished { .. }
+            | NotReadyReason::Nowhere { .. }
+            | NotReadyReason::Hidden => true,
+            NotReadyReason::Wrong { .. }
+            | NotReadyReason::Elsewhere { .. }
+            | NotReadyReason::OtherNetwork { .. }
+            | NotReadyReason::Input { .. }
+            | NotReadyReason::Stopped { .. } => false,
         }
     }
 }
 
-impl fmt::Display for Hindrance {
+impl fmt::Display for NotReadyReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Hindrance::Unfit { words, lasts }
-            | Hindrance::Unfinished { words, lasts }
-            | Hindrance::Wrong { words, lasts } => {
+            NotReadyReason::Unfit { words, lasts }
+            | NotReadyReason::Unfinished { words, lasts }
+            | NotReadyReason::Wrong { words, lasts } => {
                 write!(f, "it {words}, for {} so far", seconds(*lasts))
             }
-            Hindrance::Unaccepted { asked, queued } => {
+            NotReadyReason::Unaccepted { asked, queued } => {
                 write!(f, "it listens at {asked} and accepts no connection ({queued} waiting)")
             }
-            Hindrance::Silent { asked, lasts } => {
+            NotReadyReason::Silent { asked, lasts } => {
                 write!(f, "it listens at {asked}, and has answered nothing for {}", seconds(*lasts))
             }
-            Hindrance::Elsewhere { asked, listens } => write!(
+            NotReadyReason::Elsewhere { asked, listens } => write!(
                 f,
                 "it listens on {}, and not on {asked}, where it is asked: {}",
                 named(listens),
                 fix(asked, listens)
             ),
-            Hindrance::OtherNetwork { listens } => write!(
+            NotReadyReason::OtherNetwork { listens } => write!(
                 f,
                 "it listens on {} in a network namespace of its own, where it cannot be asked: let it use the network of this \
                  machine",
                 named(listens)
             ),
-            Hindrance::Input { process, input } => {
+            NotReadyReason::Input { process, input } => {
                 let from = match input {
                     Input::Stdin => "on its stdin",
                     Input::Terminal => "from a terminal",
@@ -216,16 +218,18 @@ impl fmt::Display for Hindrance {
                     "its {process} waits for input {from}, and gets none: start it so that it asks for nothing"
                 )
             }
-            Hindrance::Stopped { process } => write!(
+            NotReadyReason::Stopped { process } => write!(
                 f,
                 "its {process} is stopped, as one is that reads from a terminal in the background: start it so that it asks for \
                  nothing"
             ),
-            Hindrance::Nowhere { stderr } if stderr.is_empty() => f.write_str("it listens on no port yet"),
-            Hindrance::Nowhere { stderr } => {
+            NotReadyReason::Nowhere { stderr } if stderr.is_empty() => {
+                f.write_str("it listens on no port yet")
+            }
+            NotReadyReason::Nowhere { stderr } => {
                 write!(f, "it listens on no port yet, and its stderr ends: {stderr}")
             }
-            Hindrance::Hidden => f.write_str(
+            NotReadyReason::Hidden => f.write_str(
                 "its processes cannot be seen by this user: check that it listens on 127.0.0.1:$PORT",
             ),
         }
@@ -281,7 +285,7 @@ mod tests {
     }
 
     fn said(met: Probed, seen: Observed) -> String {
-        Hindrance::of(&asked(), met, Duration::from_millis(1_420), seen, "").to_string()
+        NotReadyReason::of(&asked(), met, Duration::from_millis(1_420), seen, "").to_string()
     }
 
     #[test]
@@ -362,7 +366,7 @@ mod tests {
         );
         assert_eq!(of(Observed::default()), "it listens on no port yet");
         let waits =
-            Hindrance::of(&asked(), Probed::Refused, Duration::ZERO, Observed::default(), "no database");
+            NotReadyReason::of(&asked(), Probed::Refused, Duration::ZERO, Observed::default(), "no database");
         assert_eq!(waits.to_string(), "it listens on no port yet, and its stderr ends: no database");
         assert!(of(Observed { is_hidden: true, ..Observed::default() }).contains("cannot be seen"));
     }

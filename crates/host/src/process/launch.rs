@@ -6,7 +6,7 @@ use super::cgroup::Isolation;
 use super::group::Group;
 use super::init;
 use super::port::PortOwner;
-use super::sandbox::{self, Sandbox, Walls};
+use super::sandbox::{self, PreparedSandbox, Sandbox};
 use super::vigil::Notices;
 use super::watchdog::{Watchdog, WatchdogError};
 use super::{fallback, port, syscall};
@@ -296,7 +296,7 @@ fn spawn(
         .map_err(|error| StartFailure::SetUp(error.into()))?;
     let cpus = cpu_set(&launch.cpus);
     let own_pids = launch.sandbox.own_pids;
-    let walls = Walls::of(&launch.sandbox).map_err(StartFailure::Hidden)?;
+    let walls = PreparedSandbox::of(&launch.sandbox).map_err(StartFailure::Hidden)?;
     command.env(fallback::MARK, &group.trace.name);
     let stamp_write = if own_pids {
         // The init sends the time through its stdin.

@@ -59,7 +59,7 @@ pub use bystanders::{Bystanders, BystandersUsed};
 pub use cgroup::{Cgroups, Isolation};
 pub use container::{ContainerError, main_process};
 pub use files::InUse;
-pub use hindrance::{Hindrance, Probed};
+pub use hindrance::{NotReadyReason, Probed};
 pub use input::Input;
 pub use job::{Answer, Ended, Job, Limits, answer, run_to_end};
 pub use launch::{Launch, StartError, StartFailure, Supervisor};

@@ -1,6 +1,6 @@
 //! How a service ended or failed to start, with messages that its author can act on.
 
-use super::hindrance::Hindrance;
+use super::hindrance::NotReadyReason;
 use super::port::PortOwner;
 use super::procfs::Process;
 use std::fmt;
@@ -74,14 +74,14 @@ pub enum Unready {
     #[error("{0}")]
     Never(String),
     #[error("gave no correct answer within {after:?}: {}", lacking(.hindrance.as_ref()))]
-    Silent { after: Duration, hindrance: Option<Hindrance> },
+    Silent { after: Duration, hindrance: Option<NotReadyReason> },
     #[error(
         "gave no correct answer within {after:?} of its start: {}{}", to_be_changed(.hindrance.as_ref()), quoted(.stderr_tail)
     )]
-    NotReady { after: Duration, hindrance: Option<Hindrance>, stderr_tail: String },
+    NotReady { after: Duration, hindrance: Option<NotReadyReason>, stderr_tail: String },
     /// The user interrupted the wait. The observation is kept, but says nothing about the service.
     #[error("interrupted before it answered{}", .hindrance.as_ref().map(|seen| format!(": {seen}")).unwrap_or_default())]
-    Interrupted { hindrance: Option<Hindrance> },
+    Interrupted { hindrance: Option<NotReadyReason> },
 }
 
 /// The likely misunderstanding behind a program that ended by itself without an error.
@@ -96,13 +96,13 @@ fn early(status: Exit, left: &[Process]) -> String {
 }
 
 /// Why a server that Tare did not start may not answer.
-fn lacking(hindrance: Option<&Hindrance>) -> String {
+fn lacking(hindrance: Option<&NotReadyReason>) -> String {
     let unknown = || "it may serve no further connection, or be another server by now".to_owned();
     hindrance.map_or_else(unknown, ToString::to_string)
 }
 
 /// Why a service that Tare started is not ready, and what its user can do.
-fn to_be_changed(hindrance: Option<&Hindrance>) -> String {
+fn to_be_changed(hindrance: Option<&NotReadyReason>) -> String {
     match hindrance {
         None => "check that it listens on 127.0.0.1:$PORT, or raise `ready-timeout`".to_owned(),
         Some(hindrance) if hindrance.may_pass() => {
@@ -299,12 +299,12 @@ mod tests {
         let expected = "gave no correct answer within 2s of its start: check that it listens on 127.0.0.1:$PORT, or raise \
             `ready-timeout`; its stderr is empty";
         assert_eq!(late(None), expected);
-        let silent = Hindrance::Silent { asked: asked.clone(), lasts: Duration::from_secs(1) };
+        let silent = NotReadyReason::Silent { asked: asked.clone(), lasts: Duration::from_secs(1) };
         let expected = "gave no correct answer within 2s of its start: it listens at 127.0.0.1:81, and has answered nothing for \
             1.0 s; if it needs more time, raise `ready-timeout`; its stderr is empty";
         assert_eq!(late(Some(silent.clone())), expected);
         let elsewhere =
-            Hindrance::Elsewhere { asked, listens: vec![Place::Tcp(([127, 0, 0, 1], 82).into())] };
+            NotReadyReason::Elsewhere { asked, listens: vec![Place::Tcp(([127, 0, 0, 1], 82).into())] };
         assert!(!late(Some(elsewhere)).contains("ready-timeout"), "no time helps it");
         let interrupted = |hindrance| Unready::Interrupted { hindrance }.to_string();
         assert_eq!(interrupted(None), "interrupted before it answered");

@@ -39,7 +39,7 @@ impl Sandbox {
 }
 
 /// A sandbox ready for a new process. It is built before the fork, after which nothing may be allocated.
-pub(super) struct Walls {
+pub(super) struct PreparedSandbox {
     folders: Vec<CString>,
     files: Vec<CString>,
     shown: Vec<CString>,
@@ -47,17 +47,17 @@ pub(super) struct Walls {
     is_none: bool,
 }
 
-impl Walls {
+impl PreparedSandbox {
     /// # Errors
     /// A path contains a zero byte; that path is returned.
-    pub(super) fn of(sandbox: &Sandbox) -> Result<Walls, PathBuf> {
+    pub(super) fn of(sandbox: &Sandbox) -> Result<PreparedSandbox, PathBuf> {
         let all = |paths: &[PathBuf], is_wanted: fn(&Path) -> bool| {
             let wanted = paths.iter().filter(|path| is_wanted(path));
             wanted
                 .map(|path| c_path(path).ok_or_else(|| path.clone()))
                 .collect::<Result<Vec<CString>, PathBuf>>()
         };
-        Ok(Walls {
+        Ok(PreparedSandbox {
             folders: all(&sandbox.hidden, Path::is_dir)?,
             files: all(&sandbox.hidden, Path::is_file)?,
             shown: all(&sandbox.shown, Path::is_dir)?,
@@ -134,7 +134,7 @@ pub(super) fn spawn(command: &mut Command, own_pids: bool) -> io::Result<Child> 
 /// # Errors
 /// The kernel or a container refuses it.
 pub(super) fn try_own_pids(program: &Path) -> io::Result<()> {
-    let walls = Walls::of(&Sandbox { own_pids: true, ..Sandbox::default() })
+    let walls = PreparedSandbox::of(&Sandbox { own_pids: true, ..Sandbox::default() })
         .map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
     command.arg(init::SUBCOMMAND).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -11,12 +11,12 @@ use super::{
     attached::{Attached, Server},
     compilers,
     files::InUse,
-    hindrance::{Hindrance, Observed, Probed},
+    hindrance::{NotReadyReason, Observed, Probed},
     launch::{Launch, StartError, Supervisor},
     outcome::{Exit, FreezeError, Stopped, Unready},
     procfs::Process,
     supervised::{Supervised, TAIL_LINES, TICK},
-    vigil::{Notices, Vigil},
+    vigil::{Notices, ReadinessWatch},
 };
 use crate::signals;
 
@@ -96,7 +96,7 @@ impl Service {
             Hold::Supervised(own) => own.exec_at,
             Hold::Attached(_) => Instant::now(),
         };
-        let vigil = &Vigil::begin(began);
+        let vigil = &ReadinessWatch::begin(began);
         std::thread::scope(|scope| {
             // Dropping this end of the channel ends the watch.
             let (_waited, is_over) = mpsc::channel();
@@ -107,7 +107,7 @@ impl Service {
 
     fn wait(
         &self,
-        vigil: &Vigil,
+        vigil: &ReadinessWatch,
         began: Instant,
         timeout: Duration,
         probe: &mut dyn FnMut() -> Probed,
@@ -151,7 +151,7 @@ impl Service {
     }
 
     /// Observes a service until the wait for it is over, and reports why it is not ready.
-    fn watch(&self, vigil: &Vigil, began: Instant, timeout: Duration, is_over: &mpsc::Receiver<()>) {
+    fn watch(&self, vigil: &ReadinessWatch, began: Instant, timeout: Duration, is_over: &mpsc::Receiver<()>) {
         let mut look_at = FIRST_LOOK;
         while is_over.recv_timeout(look_at.saturating_sub(began.elapsed())) == Err(RecvTimeoutError::Timeout)
         {
@@ -163,13 +163,13 @@ impl Service {
     }
 
     /// Why it is not ready; absent if its address is unknown.
-    fn hindrance(&self, vigil: &Vigil) -> Option<Hindrance> {
+    fn hindrance(&self, vigil: &ReadinessWatch) -> Option<NotReadyReason> {
         let (pids, asked) = match &self.hold {
             Hold::Supervised(own) => (own.pids(), SocketAddr::from((Ipv4Addr::LOCALHOST, own.port?)).into()),
             Hold::Attached(server) => (server.live(), server.address().clone()),
         };
         let (met, lasts) = vigil.met(Instant::now());
-        Some(Hindrance::of(&asked, met, lasts, Observed::of(&pids, &asked), &self.stderr_tail(1)))
+        Some(NotReadyReason::of(&asked, met, lasts, Observed::of(&pids, &asked), &self.stderr_tail(1)))
     }
 
     fn exited_early(&self, status: Exit) -> Unready {

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::hindrance::{Hindrance, Probed};
+use super::hindrance::{NotReadyReason, Probed};
 
 /// A probe that runs longer than this was not refused. Its result is known only when it ends.
 const SILENT_AFTER: Duration = Duration::from_millis(500);
@@ -18,7 +18,7 @@ const WRONG_MAX: Duration = Duration::from_secs(10);
 
 /// The results of the probes so far.
 #[derive(Debug)]
-pub(super) struct Vigil(Mutex<Asking>);
+pub(super) struct ReadinessWatch(Mutex<Asking>);
 
 #[derive(Debug, Clone)]
 struct Asking {
@@ -29,9 +29,9 @@ struct Asking {
     asked: Option<Instant>,
 }
 
-impl Vigil {
-    pub(super) fn begin(now: Instant) -> Vigil {
-        Vigil(Mutex::new(Asking { found: Probed::Refused, since: now, asked: None }))
+impl ReadinessWatch {
+    pub(super) fn begin(now: Instant) -> ReadinessWatch {
+        ReadinessWatch(Mutex::new(Asking { found: Probed::Refused, since: now, asked: None }))
     }
 
     pub(super) fn ask(&self, now: Instant) {
@@ -76,7 +76,7 @@ impl Vigil {
 
 type Tell = dyn Fn(&str) + Send + Sync;
 /// Pairs of a service and a kind of reason.
-type Told = HashSet<(String, Discriminant<Hindrance>)>;
+type Told = HashSet<(String, Discriminant<NotReadyReason>)>;
 
 /// Receives the reasons why services are not ready: each kind once for each service, whatever the restarts.
 #[derive(Clone, Default)]
@@ -92,7 +92,7 @@ impl Notices {
     }
 
     /// Reports why a service is not ready, and when the wait for it ends.
-    pub(super) fn say(&self, service: &str, hindrance: &Hindrance, timeout: Duration) {
+    pub(super) fn say(&self, service: &str, hindrance: &NotReadyReason, timeout: Duration) {
         let Some(tell) = &self.tell else { return };
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.insert((service.to_owned(), std::mem::discriminant(hindrance))) {
@@ -115,7 +115,7 @@ mod tests {
     fn an_answer_that_is_wrong_for_good_is_waited_for_no_longer() {
         let begun = Instant::now();
         let at = |ms| begun + Duration::from_millis(ms);
-        let vigil = Vigil::begin(begun);
+        let vigil = ReadinessWatch::begin(begun);
         for second in 0..10 {
             assert!(!vigil.is_wrong_for_good(at(second * 1_000)));
             vigil.ask(at(second * 1_000));
@@ -131,7 +131,7 @@ mod tests {
     fn what_is_met_lasts_from_the_first_question_that_met_it() {
         let begun = Instant::now();
         let at = |ms| begun + Duration::from_millis(ms);
-        let vigil = Vigil::begin(begun);
+        let vigil = ReadinessWatch::begin(begun);
         let met = |ms| {
             let (found, lasts) = vigil.met(at(ms));
             (found, lasts.as_millis())
@@ -168,15 +168,15 @@ mod tests {
         });
         let asked = tare_load::Endpoint::from(std::net::SocketAddr::from(([127, 0, 0, 1], 81)));
         let silent =
-            |seconds| Hindrance::Silent { asked: asked.clone(), lasts: Duration::from_secs(seconds) };
+            |seconds| NotReadyReason::Silent { asked: asked.clone(), lasts: Duration::from_secs(seconds) };
         let timeout = Duration::from_secs(60);
         notices.say("a", &silent(1), timeout);
         notices.clone().say("a", &silent(2), timeout);
         notices.say("b", &silent(1), timeout);
-        notices.say("a", &Hindrance::Hidden, timeout);
+        notices.say("a", &NotReadyReason::Hidden, timeout);
         let said = said.lock().unwrap();
         let line = "a: it listens at 127.0.0.1:81, and has answered nothing for 1.0 s; waiting until 60s after its start";
         assert_eq!((said.len(), said[0].as_str()), (3, line));
-        Notices::default().say("a", &Hindrance::Hidden, timeout);
+        Notices::default().say("a", &NotReadyReason::Hidden, timeout);
     }
 }

@@ -36,7 +36,7 @@ pub use measures::{Measures, Quantile};
 use part::{Shared, gather};
 pub use report::{AlignedRun, Interval, RunReport};
 use thread::{Command, Contract, Thread, enter, pin};
-pub use verdict::{Contradiction, Doubt, Limits, evaluate};
+pub use verdict::{Contradiction, EngineFinding, Limits, evaluate};
 use worker::Share;
 
 /// From this body size on epoll is the cheaper driver: it reads into one buffer that stays in the cache,

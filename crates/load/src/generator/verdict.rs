@@ -39,7 +39,7 @@ impl Default for Limits {
 
 /// One reason not to trust a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Doubt {
+pub enum EngineFinding {
     /// The server ended during the run, so averages over the whole run include a dead server.
     Gone {
         /// The time after the start.
@@ -93,45 +93,45 @@ pub enum Contradiction {
     },
 }
 
-impl Doubt {
+impl EngineFinding {
     /// The stable kebab-case name.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            Doubt::Gone { .. } => "gone",
-            Doubt::GeneratorBound { .. } => "generator-bound",
-            Doubt::Late { .. } => "late",
-            Doubt::Failing { .. } => "failing",
-            Doubt::Inconsistent(_) => "inconsistent",
+            EngineFinding::Gone { .. } => "gone",
+            EngineFinding::GeneratorBound { .. } => "generator-bound",
+            EngineFinding::Late { .. } => "late",
+            EngineFinding::Failing { .. } => "failing",
+            EngineFinding::Inconsistent(_) => "inconsistent",
         }
     }
 }
 
-impl fmt::Display for Doubt {
+impl fmt::Display for EngineFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Doubt::Gone { since_ns } => write!(
+            EngineFinding::Gone { since_ns } => write!(
                 f,
                 "gone: nothing listens any more since {:.2} s; find out why the server ended",
                 *since_ns as f64 / 1e9
             ),
-            Doubt::GeneratorBound { busy_share } => write!(
+            EngineFinding::GeneratorBound { busy_share } => write!(
                 f,
                 "generator-bound: the generator was busy for {:.0}% of the time, so the rate may be its own; \
                  give it more threads or CPUs",
                 busy_share * 100.0
             ),
-            Doubt::Late { schedule_lag_ns_p99 } => write!(
+            EngineFinding::Late { schedule_lag_ns_p99 } => write!(
                 f,
                 "late: at least 1% of the requests left {:.3} ms or more after they were due; give the generator a CPU of \
                  its own or ask for a lower rate",
                 *schedule_lag_ns_p99 as f64 / 1e6
             ),
-            Doubt::Failing { share } => {
+            EngineFinding::Failing { share } => {
                 let digits = digits(share * 100.0);
                 write!(f, "failing: {:.digits$}% of the requests and connections failed", share * 100.0)
             }
-            Doubt::Inconsistent(contradiction) => {
+            EngineFinding::Inconsistent(contradiction) => {
                 write!(f, "inconsistent: {contradiction}; report it as a bug of the load engine")
             }
         }
@@ -166,31 +166,31 @@ impl fmt::Display for Contradiction {
 
 /// Every reason to distrust a run. An empty list means that the run is valid.
 #[must_use]
-pub fn evaluate(report: &RunReport, limits: &Limits) -> Vec<Doubt> {
+pub fn evaluate(report: &RunReport, limits: &Limits) -> Vec<EngineFinding> {
     let total = &report.total;
-    let gone = report.gone_since_ns.map(|since_ns| Doubt::Gone { since_ns });
-    let mut doubts: Vec<Doubt> = gone.into_iter().collect();
+    let gone = report.gone_since_ns.map(|since_ns| EngineFinding::Gone { since_ns });
+    let mut doubts: Vec<EngineFinding> = gone.into_iter().collect();
     let tally = &total.tally;
     // A failed connection carries no request, but is a failure of the server too.
     let unconnected = tally.connection_failed.total();
     let due = tally.sent + tally.unsent + unconnected;
     let wrong = tally.failed.total() + tally.in_flight + tally.unsent + unconnected;
     if wrong as f64 > limits.error_share_max * due as f64 {
-        doubts.push(Doubt::Failing { share: wrong as f64 / due as f64 });
+        doubts.push(EngineFinding::Failing { share: wrong as f64 / due as f64 });
     }
     let busy_share = report.generator_busy_share();
     // In an open loop an overloaded generator is late.
     let is_open = total.service_time.count() > 0;
     if !is_open && busy_share > limits.busy_share_max {
-        doubts.push(Doubt::GeneratorBound { busy_share });
+        doubts.push(EngineFinding::GeneratorBound { busy_share });
     }
     let schedule_lag_ns_p99 = total.schedule_lag.quantile_ns(0.99);
     if schedule_lag_ns_p99 > limits.schedule_lag_ns_p99_max {
-        doubts.push(Doubt::Late { schedule_lag_ns_p99 });
+        doubts.push(EngineFinding::Late { schedule_lag_ns_p99 });
     }
     let share_max = limits.little_share_max;
     let contradiction = little(report, share_max).or_else(|| times(total)).or_else(|| mean(total, share_max));
-    doubts.extend(contradiction.map(Doubt::Inconsistent));
+    doubts.extend(contradiction.map(EngineFinding::Inconsistent));
     doubts
 }
 
@@ -283,7 +283,7 @@ mod tests {
     fn names(change: impl FnOnce(&mut RunReport)) -> Vec<&'static str> {
         let mut report = report();
         change(&mut report);
-        evaluate(&report, &Limits::default()).iter().map(Doubt::name).collect()
+        evaluate(&report, &Limits::default()).iter().map(EngineFinding::name).collect()
     }
 
     #[test]
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_share_is_shown_with_as_many_digits_as_it_needs() {
-        let said = |share| Doubt::Failing { share }.to_string();
+        let said = |share| EngineFinding::Failing { share }.to_string();
         assert_eq!(said(0.000_67), "failing: 0.067% of the requests and connections failed");
         assert_eq!(said(3e-7), "failing: 0.00003% of the requests and connections failed");
         assert_eq!(said(1.0), "failing: 100.000% of the requests and connections failed");

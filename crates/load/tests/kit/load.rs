@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tare_load::{
-    After, Arrivals, Connections, Doubt, DriverChoice, DriverKind, Exchange, ExchangePool, Expected,
+    After, Arrivals, Connections, DriverChoice, DriverKind, EngineFinding, Exchange, ExchangePool, Expected,
     ExpectedBody, Failure, Generator, GeneratorError, Histogram, Limits, Load, Process, Profile, Quota,
     Route, RunReport, Schedule, Settings, Stop, evaluate,
 };
@@ -150,7 +150,7 @@ pub fn run_replacing(generator: &mut Generator, load: &Load) -> RunReport {
 pub fn prove(report: &RunReport) {
     report.total.tally.reconcile().unwrap();
     let doubts = evaluate(report, &Limits::default());
-    let contradiction = doubts.iter().find(|doubt| matches!(doubt, Doubt::Inconsistent(_)));
+    let contradiction = doubts.iter().find(|doubt| matches!(doubt, EngineFinding::Inconsistent(_)));
     assert_eq!(contradiction, None, "{:?}", report.total);
 }
 

@@ -14,8 +14,8 @@ use crate::kit::tls::{files, speaking};
 use crate::kit::wire::*;
 use tare_load::http1::Response;
 use tare_load::{
-    Captured, Doubt, DriverChoice, DriverKind, Exchange, ExchangePool, Expected, ExpectedBody, Failure,
-    Generator, Limits, Load, LoadError, Measures, MissingValue, Process, Protocol, Quota, Schedule,
+    Captured, DriverChoice, DriverKind, EngineFinding, Exchange, ExchangePool, Expected, ExpectedBody,
+    Failure, Generator, Limits, Load, LoadError, Measures, MissingValue, Process, Protocol, Quota, Schedule,
     SequenceStep, Settings, StepRule, Think, evaluate,
 };
 
@@ -291,7 +291,7 @@ fn waits_for_streams_are_no_fault_of_the_engine() {
         let Measures { tally, stream_wait, .. } = &report.total;
         assert!(stream_wait.count() > 100, "{tally:?}");
         let doubts = evaluate(&report, &Limits::default());
-        let is_inconsistent = doubts.iter().any(|doubt| matches!(doubt, Doubt::Inconsistent { .. }));
+        let is_inconsistent = doubts.iter().any(|doubt| matches!(doubt, EngineFinding::Inconsistent { .. }));
         assert!(!is_inconsistent, "{protocol}, {}: {doubts:?} {tally:?}", driver.name());
     }
 }

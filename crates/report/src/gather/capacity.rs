@@ -32,24 +32,24 @@ use crate::document::{
 const MEDIAN: f64 = 50.0;
 
 /// The document of a search for capacity.
-pub(crate) fn document(slo: &SloPlan, kept: &StoredRun, report: &SloReport, run: &Path) -> Document {
+pub(crate) fn document(slo: &SloPlan, stored: &StoredRun, report: &SloReport, run: &Path) -> Document {
     let about = About::read(run).ok().flatten();
-    let status = Status::of(report.ending, kept.in_progress);
+    let status = Status::of(report.ending, stored.in_progress);
     Document {
         answer: as_far_as_it_went(status, &searches_done(report), &answer(report)),
-        facts: facts(slo, kept, report, about.as_ref()),
+        facts: facts(slo, stored, report, about.as_ref()),
         sections: vec![
             section(report),
-            starts(slo, kept),
-            windows(slo, kept),
-            environment::section(&kept.header.environment, Vec::new()),
+            starts(slo, stored),
+            windows(slo, stored),
+            environment::section(&stored.header.environment, Vec::new()),
         ],
-        ..super::of_run(Kind::Capacity, kept, &report.findings)
+        ..super::of_run(Kind::Capacity, stored, &report.findings)
     }
 }
 
-fn facts(slo: &SloPlan, kept: &StoredRun, report: &SloReport, about: Option<&About>) -> Vec<Fact> {
-    let plan = &kept.header.plan;
+fn facts(slo: &SloPlan, stored: &StoredRun, report: &SloReport, about: Option<&About>) -> Vec<Fact> {
+    let plan = &stored.header.plan;
     // A server that was already running is not restarted.
     let what = if plan.rows.iter().all(PlannedRow::is_running) { "searches" } else { "fresh starts" };
     let searches = format!("{} {what} of each service, {} windows each", plan.blocks().max, slo.windows);
@@ -59,13 +59,13 @@ fn facts(slo: &SloPlan, kept: &StoredRun, report: &SloReport, about: Option<&Abo
         Fact::new("Contract", plan.contract().to_owned()),
         Fact::new("Searches", searches).brief(),
     ];
-    let common = environment::facts(kept, about, || Some(words_of(slo, kept, report)));
+    let common = environment::facts(stored, about, || Some(words_of(slo, stored, report)));
     own.into_iter().chain(common).collect()
 }
 
 /// The command that repeats the search.
-fn words_of(slo: &SloPlan, kept: &StoredRun, report: &SloReport) -> Vec<String> {
-    let plan = &kept.header.plan;
+fn words_of(slo: &SloPlan, stored: &StoredRun, report: &SloReport) -> Vec<String> {
+    let plan = &stored.header.plan;
     let rows: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
     let (services, terms) = (rows.join(","), report.slo.replace(", ", ","));
     let (starts, windows) = (plan.blocks().max.to_string(), slo.windows.to_string());
@@ -232,10 +232,10 @@ impl StartRow<'_> {
 }
 
 /// One row per fresh start.
-fn starts(slo: &SloPlan, kept: &StoredRun) -> Section {
+fn starts(slo: &SloPlan, stored: &StoredRun) -> Section {
     let mut searches = Searches::new(slo);
-    kept.records.iter().for_each(|record| searches.on_record(record));
-    let labels = kept.header.plan.rows.iter().map(|row| row.label.as_str()).enumerate();
+    stored.records.iter().for_each(|record| searches.on_record(record));
+    let labels = stored.header.plan.rows.iter().map(|row| row.label.as_str()).enumerate();
     let each = labels.flat_map(|(row, label)| {
         searches.of(row).enumerate().map(move |(place, start)| {
             let found = start.search.as_ref().map(|search| search.found());
@@ -287,8 +287,8 @@ impl SearchWindow<'_> {
 }
 
 /// One row per window: the rate, and the share of bad requests.
-fn windows(slo: &SloPlan, kept: &StoredRun) -> Section {
-    let windows = all_windows(slo, kept);
+fn windows(slo: &SloPlan, stored: &StoredRun) -> Section {
+    let windows = all_windows(slo, stored);
     let (discarded, all) = (windows.iter().filter(|window| window.is_discarded).count(), windows.len());
     let lead = "Every window of every search. A rate holds if the share of bad requests over all its windows, and those at \
                 higher rates, is no more than allowed.";
@@ -347,15 +347,15 @@ fn window_columns<'a>(percents: &[f64]) -> Columns<'a, SearchWindow<'a>> {
         .with(Column::facet)
 }
 
-fn all_windows<'a>(slo: &SloPlan, kept: &'a StoredRun) -> Vec<SearchWindow<'a>> {
+fn all_windows<'a>(slo: &SloPlan, stored: &'a StoredRun) -> Vec<SearchWindow<'a>> {
     let mut numbers: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut windows = Vec::new();
-    for record in &kept.records {
+    for record in &stored.records {
         let Record::Sample(slice) = record else { continue };
         if !slice.is_open() {
             continue;
         }
-        let label = kept.header.plan.rows[slice.row].label.as_str();
+        let label = stored.header.plan.rows[slice.row].label.as_str();
         let number = numbers.entry((slice.row, slice.block)).or_insert(0);
         *number += 1;
         let worst = worst(slo, slice);
@@ -468,8 +468,8 @@ mod tests {
         Record::Sample(Box::new(Sample { block, point, row, load, ..Sample::default() }))
     }
 
-    fn told((_, kept): &(SloPlan, StoredRun)) -> Document {
-        let document = crate::gather::document(kept, Path::new("runs/none"));
+    fn told((_, stored): &(SloPlan, StoredRun)) -> Document {
+        let document = crate::gather::document(stored, Path::new("runs/none"));
         assert_eq!(document.check(), Vec::<String>::new());
         document
     }
@@ -532,9 +532,9 @@ mod tests {
 
     #[test]
     fn a_rate_that_was_asked_for_is_checked() {
-        let (slo, kept) = searched(&[("slow", 3_000.0), ("quick", 8_000.0), ("hopeless", 0.0)], 6);
+        let (slo, stored) = searched(&[("slow", 3_000.0), ("quick", 8_000.0), ("hopeless", 0.0)], 6);
         let slo = SloPlan { at_least: Some(5_000.0), ..slo };
-        let report = capacity::compute(&slo, &kept);
+        let report = capacity::compute(&slo, &stored);
         let found: Vec<(String, Verdict, String)> = checks::of_capacity(&report)
             .into_iter()
             .map(|check| (check.name, check.verdict, check.text))

@@ -23,15 +23,15 @@ use super::{
 use crate::document::{Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Status, Unit, Value};
 
 /// The document of a comparison, which its first load decides, followed by that of the run.
-pub(crate) fn document(found: &Comparison, loads: &[AtLoad], kept: &StoredRun, run: &Path) -> Document {
-    let table = interleaved::document(kept, loads, run);
-    let own = [Some(metrics(found)), found.again.as_ref().map(again), blocks(found, &kept.at_load(0))];
+pub(crate) fn document(found: &Comparison, loads: &[AtLoad], stored: &StoredRun, run: &Path) -> Document {
+    let table = interleaved::document(stored, loads, run);
+    let own = [Some(metrics(found)), found.again.as_ref().map(again), blocks(found, &stored.at_load(0))];
     let own = own.into_iter().flatten();
     Document {
         kind: Kind::Comparison,
         answer: interleaved::loads::answer_at(
             loads,
-            &answer(found, Status::of(found.ending, kept.in_progress)),
+            &answer(found, Status::of(found.ending, stored.in_progress)),
         ),
         cautions: cautions(&found.findings),
         notes: notes(&found.findings),
@@ -197,9 +197,9 @@ struct BlockRatio {
 }
 
 /// The blocks that both have, in order of time.
-fn ratios(found: &Comparison, kept: &StoredRun, figure: &Figure) -> Vec<BlockRatio> {
-    let plan = &kept.header.plan;
-    let of = |label: &str| series::of(plan, &kept.records, label, figure.metric);
+fn ratios(found: &Comparison, stored: &StoredRun, figure: &Figure) -> Vec<BlockRatio> {
+    let plan = &stored.header.plan;
+    let of = |label: &str| series::of(plan, &stored.records, label, figure.metric);
     let candidate = of(&found.candidate.label);
     let baseline = of(&found.baseline.label).into_iter();
     let both = baseline.filter_map(|(block, value)| Some((block, value, *candidate.get(&block)?)));
@@ -215,9 +215,9 @@ fn ratios(found: &Comparison, kept: &StoredRun, figure: &Figure) -> Vec<BlockRat
 }
 
 /// The ratio of every block; `None` without blocks.
-fn blocks(found: &Comparison, kept: &StoredRun) -> Option<Section> {
+fn blocks(found: &Comparison, stored: &StoredRun) -> Option<Section> {
     let blocks: Vec<BlockRatio> =
-        found.figures.iter().flat_map(|figure| ratios(found, kept, figure)).collect();
+        found.figures.iter().flat_map(|figure| ratios(found, stored, figure)).collect();
     let last = blocks.iter().map(|block| block.block).max()?;
     let columns = Columns::new()
         .facet("metric", "metric", |block: &BlockRatio| block.metric.clone())
@@ -263,8 +263,8 @@ mod tests {
     }
 
     /// The document without the sections of the run, which have their own tests.
-    fn told(kept: &StoredRun) -> Document {
-        let mut document = crate::gather::document(kept, Path::new("runs/none"));
+    fn told(stored: &StoredRun) -> Document {
+        let mut document = crate::gather::document(stored, Path::new("runs/none"));
         assert_eq!(document.check(), Vec::<String>::new());
         document.sections.retain(|section| ["metrics", "ratios"].contains(&section.id.as_str()));
         document.facts.truncate(5);
@@ -278,14 +278,14 @@ mod tests {
 
     #[test]
     fn a_long_command_is_no_column() {
-        let mut kept = kept(14, 1.0);
+        let mut stored = kept(14, 1.0);
         let command = "node server.js --with options --of all kinds";
-        let plan = &mut kept.header.plan;
+        let plan = &mut stored.header.plan;
         plan.rows[1].label = command.to_owned();
         if let tare_bench::plan::Until::Gate(gate) = &mut plan.until {
             gate.candidate = command.to_owned();
         }
-        let found = told(&kept);
+        let found = told(&stored);
         let table = found.sections[0].table.as_ref().unwrap();
         let titles: Vec<&str> = table.columns.iter().map(|column| column.title.as_str()).collect();
         assert_eq!(titles[3..5], ["a", "candidate"]);
@@ -296,8 +296,8 @@ mod tests {
 
     #[test]
     fn each_metric_that_decides_is_a_check() {
-        let verdicts = |kept: &StoredRun| -> Vec<(String, Verdict)> {
-            told(kept).checks.into_iter().map(|check| (check.name, check.verdict)).collect()
+        let verdicts = |stored: &StoredRun| -> Vec<(String, Verdict)> {
+            told(stored).checks.into_iter().map(|check| (check.name, check.verdict)).collect()
         };
         let both = |verdict| ["throughput", "CPU/request"].map(|name| (name.to_owned(), verdict));
         assert_eq!(verdicts(&kept(14, 0.9)), both(Verdict::Fail));

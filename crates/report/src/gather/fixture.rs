@@ -79,9 +79,9 @@ pub(crate) fn kept(blocks: usize) -> StoredRun {
 
 /// The same with services that query a database: 1.5 µs of its time per answer.
 pub(crate) fn kept_with_database(blocks: usize) -> StoredRun {
-    let mut kept = kept(blocks);
-    kept.header.plan = fixture::at_points(kept.header.plan, |point| point.contract = "db".to_owned());
-    for record in &mut kept.records {
+    let mut stored = kept(blocks);
+    stored.header.plan = fixture::at_points(stored.header.plan, |point| point.contract = "db".to_owned());
+    for record in &mut stored.records {
         if let Record::Sample(sample) = record {
             let kernel_share = 0.2 + 0.1 * sample.row as f64;
             Database { cpu_ns_per_answer: 1_500.0, kernel_share, rss_bytes: 60 << 20 }.serve(sample);
@@ -90,7 +90,7 @@ pub(crate) fn kept_with_database(blocks: usize) -> StoredRun {
             stopped.backing = Some("PostgreSQL 15.14 with shared_buffers=128MB, fsync=off".to_owned());
         }
     }
-    kept
+    stored
 }
 
 fn pilot(row: usize, label: &str, share: f64) -> Record {
@@ -221,20 +221,20 @@ fn stopped(block: usize, row: usize, share: f64) -> Stopped {
 }
 
 /// Writes a run as a run folder, including its histograms.
-pub(crate) fn write(kept: &StoredRun, run: &Path) {
-    fs::write(run.join("run.json"), serde_json::to_vec_pretty(&kept.header).unwrap()).unwrap();
+pub(crate) fn write(stored: &StoredRun, run: &Path) {
+    fs::write(run.join("run.json"), serde_json::to_vec_pretty(&stored.header).unwrap()).unwrap();
     let lines: Vec<String> =
-        kept.records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();
+        stored.records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();
     fs::write(run.join("journal.ndjson"), lines.concat()).unwrap();
-    let points: Vec<String> = kept.header.plan.rates().map(|(_, rate)| rate.label()).collect();
+    let points: Vec<String> = stored.header.plan.rates().map(|(_, rate)| rate.label()).collect();
     let mut made: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
-    for record in &kept.records {
+    for record in &stored.records {
         let Record::Stopped(stopped) = record else { continue };
         let names = [None].into_iter().chain(points.iter().map(|point| Some(point.as_str())));
         let timed = names.zip(&stopped.latency).filter_map(|(name, latency)| Some((name, latency.as_ref()?)));
         for (point, latency) in timed {
             let bytes = made.entry(latency.p50_ns).or_insert_with(|| histogram(latency.p50_ns));
-            let path = histogram_path(run, &kept.header.plan.rows[stopped.row].label, stopped.block, point);
+            let path = histogram_path(run, &stored.header.plan.rows[stopped.row].label, stopped.block, point);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, bytes).unwrap();
         }

@@ -108,7 +108,7 @@ fn is_knowable(template: &Template, start: usize, ask: &Ask, own: Option<&str>) 
                 return Err((start, Problem::UnknowablePlaceholder { placeholder: placeholder.to_string() }));
             }
             Some(asked) if asked.kind != placeholder.kind => {
-                return Err((start, Problem::HoleOfTwoKinds { name: name.clone() }));
+                return Err((start, Problem::PlaceholderOfTwoKinds { name: name.clone() }));
             }
             Some(_) => {}
         }

@@ -35,7 +35,7 @@ pub enum Problem {
     #[error(
         "the name \"{name}\" stands for two placeholders of different kinds: give one of them another name"
     )]
-    HoleOfTwoKinds { name: String },
+    PlaceholderOfTwoKinds { name: String },
     #[error("{{{{{placeholder}}}}} may hold spaces, which {place} cannot: use {{{{label}}}}")]
     SpacesIn { placeholder: String, place: &'static str },
     #[error(

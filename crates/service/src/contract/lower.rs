@@ -219,7 +219,7 @@ fn one_kind_a_name(ask: &Ask, start: usize) -> Lowered<()> {
     for placeholder in ask.placeholders() {
         let Some(name) = &placeholder.name else { continue };
         if *kinds.entry(name).or_insert(&placeholder.kind) != &placeholder.kind {
-            return Err((start, Problem::HoleOfTwoKinds { name: name.clone() }));
+            return Err((start, Problem::PlaceholderOfTwoKinds { name: name.clone() }));
         }
     }
     Ok(())

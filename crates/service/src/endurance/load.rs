@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tare_load::{Connections, Generator, Load, LoadError, Quota, RunReport, Schedule, Stop};
 
-use super::judge::{self, Wanted};
+use super::evaluate::{self, Wanted};
 use super::{EnduranceTrial, Figures, Stage, StageResult};
 use crate::drive::{self, RESPONSE_TIMEOUT};
 use crate::verify::Outcome;
@@ -59,7 +59,7 @@ fn load(
     let first = report.first_failure.as_ref().map(drive::describe);
     let (outcome, note) = match trial.interrupt.load(Ordering::Relaxed) {
         true => (Outcome::Skipped("interrupted".to_owned()), None),
-        false => judge::load(&report.total.tally, first.as_deref(), wanted, report.elapsed_ns),
+        false => evaluate::load(&report.total.tally, first.as_deref(), wanted, report.elapsed_ns),
     };
     let figures = Some(Figures::of(&report.total.tally, report.elapsed_ns));
     StageResult { stage, outcome, note, figures }

@@ -4,7 +4,7 @@
 //! [`run`] starts the service, runs each [`Stage`], stops it, and returns the results as data. It measures
 //! nothing: the speed of a stage is only noted. Every stage has a time limit.
 
-mod judge;
+mod evaluate;
 mod load;
 mod memory;
 mod sigterm;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tare_load::{Connections, Generator, Interval, Load, LoadError, RunReport, Schedule, Stop, Tally};
 
-use super::judge;
+use super::evaluate;
 use super::{EnduranceTrial, Figures, Stage, StageResult};
 use crate::drive::{self, RESPONSE_TIMEOUT};
 use crate::prove::GRACE;
@@ -54,7 +54,7 @@ pub(super) fn under_load(trial: EnduranceTrial<'_>) -> StageResult {
 fn found(before: &Tally, report: &RunReport, stopped: &Stopped) -> StageResult {
     let tally = &report.total.tally;
     let first = report.first_failure.as_ref().map(drive::describe);
-    let (outcome, note) = judge::sigterm(before, tally, first.as_deref(), stopped);
+    let (outcome, note) = evaluate::sigterm(before, tally, first.as_deref(), stopped);
     let figures = Some(Figures::of(tally, report.elapsed_ns));
     StageResult { stage: Stage::Sigterm, outcome, note, figures }
 }

@@ -108,7 +108,7 @@ impl Slowness {
             let (added_ns, clock_ns) = (self.share * cost_ns, clock_ns());
             let steps = ((added_ns - 2.0 * clock_ns).max(0.0) / step_ns).round() as u64;
             self.weight = Weight { steps, ns: added_ns as u64, clock_ns: clock_ns.round() as u64 };
-            tare_host::tell!("a request costs {cost_ns:.0} ns; from now on {added_ns:.0} ns more");
+            tare_host::message!("a request costs {cost_ns:.0} ns; from now on {added_ns:.0} ns more");
         }
         self.span_began_ns = thread_cpu_ns();
     }

@@ -10,7 +10,7 @@ use tare_load::exchange::Expected;
 use tare_load::http1::Response;
 use tare_load::sequence::Captured;
 
-use super::judge::{judge, status_and_body};
+use super::evaluate::{evaluate, status_and_body};
 use super::patience::Patience;
 use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
@@ -187,7 +187,7 @@ impl<'c> Asked<'c> {
         }
     }
 
-    pub(super) fn judge(&self, response: &Response) -> Result<(), String> {
+    pub(super) fn evaluate(&self, response: &Response) -> Result<(), String> {
         match self.standard {
             Standard::Contract => self.judge_by_contract(response),
             Standard::Status(status) if status != response.status => {
@@ -199,10 +199,10 @@ impl<'c> Asked<'c> {
 
     /// Accepts the alternative answer too. If neither is right, the error describes the first.
     fn judge_by_contract(&self, response: &Response) -> Result<(), String> {
-        let judged = judge(response, &self.request.answer, &self.expected);
+        let judged = evaluate(response, &self.request.answer, &self.expected);
         let otherwise = self.request.otherwise.as_ref().zip(self.otherwise.as_ref());
         let is_otherwise =
-            otherwise.is_some_and(|(answer, expected)| judge(response, answer, expected).is_ok());
+            otherwise.is_some_and(|(answer, expected)| evaluate(response, answer, expected).is_ok());
         if is_otherwise { Ok(()) } else { judged }
     }
 
@@ -210,7 +210,7 @@ impl<'c> Asked<'c> {
     pub(super) fn right_answer(&self, talk: &mut Talk) -> Result<Response, Failure> {
         let response =
             talk.answer(self.is_head()).map_err(|trouble| Failure::new(trouble.to_string(), talk))?;
-        match self.judge(&response) {
+        match self.evaluate(&response) {
             Ok(()) => Ok(response),
             Err(reason) => Err(Failure::of_answer(reason, talk, response)),
         }

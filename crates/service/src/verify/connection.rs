@@ -7,7 +7,7 @@ use tare_load::http1::Response;
 
 use super::CheckId;
 use super::bench::{Asked, Bench};
-use super::judge::header;
+use super::evaluate::header;
 use super::talk::{After, Progress, Talk, Trouble};
 use super::transcript::{CheckResult, Failure, Tried};
 
@@ -42,8 +42,8 @@ fn two(bench: &mut Bench<'_>, [first, second]: &[Asked<'_>; 2]) -> Tried {
     let response = talk.answer(first.is_head()).map_err(|trouble| {
         Failure::new(format!("answered none of 2 pipelined requests: {trouble}"), &talk)
     })?;
-    if let Err(reason) = first.judge(&response) {
-        let reason = match second.judge(&response) {
+    if let Err(reason) = first.evaluate(&response) {
+        let reason = match second.evaluate(&response) {
             Ok(()) => String::from("the answer to the second of 2 pipelined requests came first"),
             Err(_) => format!("the first of 2 pipelined requests: {reason}"),
         };
@@ -55,7 +55,7 @@ fn two(bench: &mut Bench<'_>, [first, second]: &[Asked<'_>; 2]) -> Tried {
     let response = talk
         .answer(second.is_head())
         .map_err(|trouble| Failure::new(format!("answered 1 of 2 pipelined requests: {trouble}"), &talk))?;
-    let judged = second.judge(&response);
+    let judged = second.evaluate(&response);
     judged.map_err(|reason| Failure::new(format!("the second of 2 pipelined requests: {reason}"), &talk))?;
     match talk.unclaimed().len() {
         0 => Ok(None),
@@ -86,7 +86,7 @@ fn kept(bench: &mut Bench<'_>) -> Tried {
         let response =
             talk.answer(asked.is_head()).map_err(|trouble| Failure::new(broken(&trouble, count), &talk))?;
         let wrong = |reason| Failure::new(format!("request {} of {KEPT_FOR}: {reason}", count + 1), &talk);
-        asked.judge(&response).map_err(wrong)?;
+        asked.evaluate(&response).map_err(wrong)?;
         if !response.keep_alive {
             return Err(Failure::new(unkept(count + 1, KEPT_FOR), &talk));
         }

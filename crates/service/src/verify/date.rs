@@ -7,7 +7,7 @@ use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
 use super::CheckId;
 use super::bench::Bench;
-use super::judge::header;
+use super::evaluate::header;
 use super::transcript::{CheckResult, Failure};
 
 const IMF_FIXDATE: &str = "%a, %d %b %Y %H:%M:%S GMT";

@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::CheckId;
 use super::bench::{Asked, Bench, Standard};
-use super::judge::judge;
+use super::evaluate::evaluate;
 use super::transcript::{CheckResult, Failure, Tried};
 use crate::contract::{Kind, LABEL_LENGTH_MAX, Request};
 
@@ -72,9 +72,9 @@ fn ask(bench: &mut Bench<'_>, asked: &Asked<'_>) -> Tried {
     talk.send(&asked.filled.bytes(&bench.host));
     let response =
         talk.answer(asked.is_head()).map_err(|trouble| Failure::new(trouble.to_string(), &talk))?;
-    let Err(reason) = asked.judge(&response) else { return Ok(None) };
+    let Err(reason) = asked.evaluate(&response) else { return Ok(None) };
     let earlier = bench.expected.iter().any(|(name, expected)| {
-        *name == asked.request.name && judge(&response, &asked.request.answer, expected).is_ok()
+        *name == asked.request.name && evaluate(&response, &asked.request.answer, expected).is_ok()
     });
     let reason = match earlier {
         true => format!("the answer to an earlier request came again, as from a cache: {reason}"),

@@ -176,7 +176,7 @@ fn send(talk: &mut FrameTalk, stream: u32, asked: &Asked<'_>, authority: &str, w
 
 fn right_answer(talk: &mut FrameTalk, stream: u32, asked: &Asked<'_>) -> Result<Response, Failure> {
     let response = talk.answer(stream)?;
-    match asked.judge(&response) {
+    match asked.evaluate(&response) {
         Ok(()) => Ok(response),
         Err(reason) => Err(talk.failure(reason)),
     }

@@ -10,13 +10,13 @@ mod bench;
 mod connection;
 mod date;
 mod escape;
+mod evaluate;
 mod farewell;
 mod forms;
 mod fragments;
 mod frames;
 mod fresh;
 mod http2;
-mod judge;
 mod media_type;
 mod patience;
 mod refusal;
@@ -39,8 +39,8 @@ pub use transcript::{CheckResult, Outcome, Transcript, Wire};
 
 pub(crate) use backing::backing;
 pub(crate) use escape::quote;
+pub(crate) use evaluate::difference;
 pub(crate) use farewell::Farewell;
-pub(crate) use judge::difference;
 
 use crate::client::Channel;
 pub use crate::contract::CheckId;

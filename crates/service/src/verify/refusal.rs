@@ -5,7 +5,7 @@ use tare_load::http1::Response;
 
 use super::CheckId;
 use super::bench::Bench;
-use super::judge::{judge, status_and_body};
+use super::evaluate::{evaluate, status_and_body};
 use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
 use super::unknown::{self, path};
@@ -52,7 +52,7 @@ fn name_what_answers_all(bench: &Bench<'_>, mut failure: Failure, rng: &mut ChaC
     let Some(answer) = &failure.answer else { return failure };
     let is_answer_to = |request: &&&Request| {
         let expected = request.fill(rng, None).1;
-        bench.is_right(request) && judge(answer, &request.answer, &expected).is_ok()
+        bench.is_right(request) && evaluate(answer, &request.answer, &expected).is_ok()
     };
     if let Some(request) = bench.load().iter().find(is_answer_to) {
         failure.reason += &format!(

@@ -6,7 +6,7 @@ use tare_load::exchange::ExpectedBody;
 
 use super::CheckId;
 use super::bench::{Asked, Bench, Standard};
-use super::judge::header;
+use super::evaluate::header;
 use super::talk::After;
 use super::transcript::{CheckResult, Failure, Tried};
 use super::walk;

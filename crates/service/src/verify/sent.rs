@@ -11,7 +11,7 @@ use tare_load::Endpoint;
 use tare_load::http1::Response;
 
 use super::bench::{Asked, Bench};
-use super::judge::header;
+use super::evaluate::header;
 use super::talk::Talk;
 use super::transcript::Failure;
 use super::{CheckId, Options};

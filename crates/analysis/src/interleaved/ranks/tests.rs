@@ -12,8 +12,8 @@ use tare_bench::{
     record::{Block, Ended, Ending, Record, Started},
 };
 
-fn compute_at(kept: &StoredRun, looks: Option<&Looks>) -> Report {
-    compute_with(kept, looks, &RowLimits::default())
+fn compute_at(stored: &StoredRun, looks: Option<&Looks>) -> Report {
+    compute_with(stored, looks, &RowLimits::default())
 }
 
 fn ranks_of(ranks: &Ranks) -> Vec<[usize; 2]> {
@@ -52,8 +52,8 @@ fn what_cannot_be_separated_shares_its_ranks() {
 #[test]
 fn a_noisy_row_hides_no_separation() {
     let rows = [("raw-socket", 1.0), ("axum", 1.0), ("restinio", 1.03), ("hyper", 0.98)];
-    let mut kept = kept_with(&rows, 12);
-    for record in &mut kept.records {
+    let mut stored = kept_with(&rows, 12);
+    for record in &mut stored.records {
         if let Record::Sample(slice) = record
             && slice.row == 2
         {
@@ -61,7 +61,7 @@ fn a_noisy_row_hides_no_separation() {
             slice.host.server_cpu_ns = slice.host.server_cpu_ns * percent / 100;
         }
     }
-    let report = compute(&kept);
+    let report = compute(&stored);
     let ranks: Vec<(&str, [usize; 2])> =
         report.rows[1..].iter().map(|row| (row.label.as_str(), row.ranks.unwrap())).collect();
     assert_eq!(ranks, [("restinio", [1, 3]), ("axum", [1, 2]), ("hyper", [2, 3])]);
@@ -79,46 +79,46 @@ fn ranks_are_said_in_words() {
 
 #[test]
 fn rows_are_ranked_by_cost_unless_throughput_was_asked_for_and_is_valid() {
-    let mut kept = kept_with(&ROWS, 12);
-    for record in &mut kept.records {
+    let mut stored = kept_with(&ROWS, 12);
+    for record in &mut stored.records {
         if let Record::Sample(slice) = record
             && slice.row == TWIN
         {
             slice.host.server_cpu_ns /= 2;
         }
     }
-    let first = |kept: &StoredRun| {
-        let report = compute(kept);
+    let first = |stored: &StoredRun| {
+        let report = compute(stored);
         let ranks = report.ranks.as_ref().unwrap();
         (ranks.by, ranks.rows[0].row.clone())
     };
     assert_eq!(
-        first(&kept),
+        first(&stored),
         (Metric::Cpu, "twin".to_owned()),
         "half the time for eight tenths of the requests"
     );
     let (metric, looks) = (Metric::Throughput, vec![12]);
-    kept.header.plan.until = Until::Ranks(AskedRanks { metric, delta: 0.03, looks, alpha: ALPHA });
-    let by_throughput = compute(&kept).ranks.unwrap();
+    stored.header.plan.until = Until::Ranks(AskedRanks { metric, delta: 0.03, looks, alpha: ALPHA });
+    let by_throughput = compute(&stored).ranks.unwrap();
     assert_eq!(
         (by_throughput.by, ranks_of(&by_throughput)),
         (Metric::Throughput, vec![[1, 2], [1, 2], [3, 3]])
     );
-    for record in &mut kept.records {
+    for record in &mut stored.records {
         if let Record::Sample(slice) = record
             && slice.row == TWIN
         {
             slice.host.generator_cpu_ns = 99_000_000;
         }
     }
-    assert_eq!(first(&kept), (Metric::Cpu, "twin".to_owned()));
-    let doubt = find(&compute(&kept), "twin").throughput_finding.clone();
+    assert_eq!(first(&stored), (Metric::Cpu, "twin".to_owned()));
+    let doubt = find(&compute(&stored), "twin").throughput_finding.clone();
     assert_eq!(doubt.as_ref().map(Finding::code), Some("generator-bound"));
 }
 
 #[test]
 fn who_keeps_a_process_is_judged_by_its_starts() {
-    let mut kept = kept_with(&ROWS, 12);
+    let mut stored = kept_with(&ROWS, 12);
     // A row without records of its starts counts a process per block.
     let started = |block: usize| Started { block, row: TWIN, start_up_ns: Some(1) };
     let with_starts = |record: Record| match record {
@@ -127,31 +127,31 @@ fn who_keeps_a_process_is_judged_by_its_starts() {
         }
         record => vec![record],
     };
-    kept.records = kept.records.into_iter().flat_map(with_starts).collect();
-    let report = compute(&kept);
+    stored.records = stored.records.into_iter().flat_map(with_starts).collect();
+    let report = compute(&stored);
     let (twin, slow) = (find(&report, "twin"), find(&report, "slow"));
     assert_eq!((twin.starts, twin.blocks, slow.starts), (4, 12, 12));
     let blocks = |row: &RowReport| row.ratio.as_ref().map(|ratio| ratio.n);
     assert_eq!((blocks(twin), blocks(slow)), (Some(4), Some(12)));
     let width = |row: &str| {
-        let ratio = |kept: &StoredRun| find(&compute(kept), row).ratio.unwrap();
+        let ratio = |stored: &StoredRun| find(&compute(stored), row).ratio.unwrap();
         let interval = |ratio: Estimate| ratio.high.unwrap() - ratio.low.unwrap();
-        interval(ratio(&kept)) / interval(ratio(&kept_with(&ROWS, 12)))
+        interval(ratio(&stored)) / interval(ratio(&kept_with(&ROWS, 12)))
     };
     assert!(width("twin") > 1.2 && (width("slow") - 1.0).abs() < 1e-12, "{}", width("twin"));
-    let kept = KeptProcesses { row: "twin".to_owned(), starts: 4, blocks: 12 };
-    let expected = RunIssue::ProcessesKept { rows: vec![kept] };
+    let stored = KeptProcesses { row: "twin".to_owned(), starts: 4, blocks: 12 };
+    let expected = RunIssue::ProcessesKept { rows: vec![stored] };
     assert_eq!(report.findings.last(), Some(&Finding::of_run(expected)));
 }
 
 #[test]
 fn groups_are_compared_by_their_reference() {
-    let mut kept = kept_with(&ROWS, 24);
-    kept.header.plan.blocks_mut().group_max = 3;
-    assert_eq!(kept.header.plan.groups(), 2);
-    let members: Vec<Vec<usize>> = (0..24).map(|block| kept.header.plan.group(block)).collect();
+    let mut stored = kept_with(&ROWS, 24);
+    stored.header.plan.blocks_mut().group_max = 3;
+    assert_eq!(stored.header.plan.groups(), 2);
+    let members: Vec<Vec<usize>> = (0..24).map(|block| stored.header.plan.group(block)).collect();
     let is_member = |block: usize, row: usize| members[block].contains(&row);
-    kept.records.retain_mut(|record| match record {
+    stored.records.retain_mut(|record| match record {
         Record::Sample(slice) => is_member(slice.block, slice.row),
         Record::Started(started) => is_member(started.block, started.row),
         Record::Stopped(stopped) => is_member(stopped.block, stopped.row),
@@ -161,7 +161,7 @@ fn groups_are_compared_by_their_reference() {
         }
         _ => true,
     });
-    let report = compute(&kept);
+    let report = compute(&stored);
     assert_eq!(find(&report, "twin").blocks, 12);
     let ranks = report.ranks.unwrap();
     assert_eq!(ranks.blocks, 12, "cycles");

@@ -125,7 +125,7 @@ fn serve(
     match tare_agent::serve(listener, &options, &rig, stop, &tell)? {
         ServeEnd::Run(RunEnd::Complete) => Ok(Outcome::Fine),
         ServeEnd::Run(RunEnd::Gone(reason)) => {
-            tare_host::tell!("the controller is gone ({reason}): the load was ended");
+            tare_host::message!("the controller is gone ({reason}): the load was ended");
             Ok(Outcome::MeasurementInvalid)
         }
         ServeEnd::Run(RunEnd::Stopped) => Ok(Outcome::MeasurementInvalid),
@@ -144,13 +144,15 @@ fn serve(
 
 fn tell(notice: Notice) {
     match notice {
-        Notice::Begun { peer } => tare_host::tell!("a run from {peer}"),
-        Notice::Ended { peer, end: RunEnd::Complete } => tare_host::tell!("the run from {peer} is complete"),
-        Notice::Ended { peer, .. } => tare_host::tell!("the run from {peer} was cut off"),
+        Notice::Begun { peer } => tare_host::message!("a run from {peer}"),
+        Notice::Ended { peer, end: RunEnd::Complete } => {
+            tare_host::message!("the run from {peer} is complete")
+        }
+        Notice::Ended { peer, .. } => tare_host::message!("the run from {peer} was cut off"),
         // Print a line only when the count is a power of two.
         Notice::Refused { count, .. } if !count.is_power_of_two() => {}
         Notice::Refused { peer, why, count } => {
-            tare_host::tell!("refused {peer}: {why} ({count} refused so far)");
+            tare_host::message!("refused {peer}: {why} ({count} refused so far)");
         }
     }
 }

@@ -36,11 +36,11 @@ pub(super) fn beside(
         (served, end.join().ok().flatten())
     });
     if let Stopped::Unstoppable { .. } = service.stop(GRACE) {
-        tare_host::tell!("warning: the service does not end");
+        tare_host::message!("warning: the service does not end");
     }
     match ended {
         Some(exit) => {
-            tare_host::tell!("the service ended by itself: {exit}");
+            tare_host::message!("the service ended by itself: {exit}");
             Ok(Outcome::ServiceFailed)
         }
         None => served,

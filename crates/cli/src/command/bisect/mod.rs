@@ -215,7 +215,7 @@ impl Search {
     fn run(mut self) -> anyhow::Result<Outcome> {
         let mut search = BisectionSearch::new(self.commits.len() - 1, ALPHA);
         let last = self.commits.len() - 1;
-        tare_host::tell!(
+        tare_host::message!(
             "comparing {} and {}: {}, about {} after this",
             self.question.good,
             self.question.bad,
@@ -234,9 +234,9 @@ impl Search {
         write_in(&self.folder, FILE, json(&bisected)?.as_bytes())?;
         print_either(self.start.format() == Format::Json, &bisected, || bisected.text())?;
         let folder = self.folder.display();
-        tare_host::tell!("stored in {folder}: a run for each step");
+        tare_host::message!("stored in {folder}: a run for each step");
         if is_interrupted {
-            tare_host::tell!("`tare bisect --resume {folder}` continues it");
+            tare_host::message!("`tare bisect --resume {folder}` continues it");
         }
         Ok(search.answer().verdict().into())
     }
@@ -246,7 +246,7 @@ impl Search {
         let mut steps = Vec::new();
         while let Some(Subject::Commit(place)) = search.next() {
             let (from, to) = search.bisection().ends();
-            tare_host::tell!(
+            tare_host::message!(
                 "step {} of about {}: {} left; measuring {}",
                 steps.len() + 1,
                 steps.len() + search.bisection().steps_left(),

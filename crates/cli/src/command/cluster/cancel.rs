@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         }
         engine.clean_up(&batch)?;
         let removed = batch.sweep()?;
-        tare_host::tell!("removed {removed} bundles that were not whole; those that are whole stay");
+        tare_host::message!("removed {removed} bundles that were not whole; those that are whole stay");
     }
     args.batch.print(&now, || report::table(&now))?;
     Ok(Outcome::Fine)

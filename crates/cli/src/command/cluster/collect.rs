@@ -83,8 +83,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     let Collected { jobs, rejected, missing } = collect(&batch, &recompute)?;
     // Bundles that arrive from now on are collected next time.
-    let now =
-        status::look(&batch).map_err(|error| tare_host::tell!("{}: {error:#}", paint("33", "warning"))).ok();
+    let now = status::look(&batch)
+        .map_err(|error| tare_host::message!("{}: {error:#}", paint("33", "warning")))
+        .ok();
     let reason = |name: &str| {
         let found = now.as_ref().and_then(|now: &BatchStatus| now.jobs.iter().find(|job| job.name == name));
         found.map_or((JobState::Unknown, String::new()), |job| (job.state, job.detail.clone()))
@@ -142,21 +143,21 @@ fn printed(job: CollectedJob) -> PrintedJob {
 fn tell(printed: &Printed) {
     let new = printed.collected.iter().filter(|job| job.is_new).count();
     let jobs = printed.collected.len() + printed.missing.len();
-    tare_host::tell!(
+    tare_host::message!(
         "{}: {} of {jobs} jobs are collected, {new} of them now",
         printed.batch,
         printed.collected.len()
     );
     for job in &printed.collected {
         for finding in &job.findings {
-            tare_host::tell!("{} {} on {}: {finding}", paint("33", "finding"), job.job, job.node);
+            tare_host::message!("{} {} on {}: {finding}", paint("33", "finding"), job.job, job.node);
         }
         for later in &job.later {
-            tare_host::tell!("kept aside: another attempt of {}, in {}", job.job, later.display());
+            tare_host::message!("kept aside: another attempt of {}, in {}", job.job, later.display());
         }
     }
     for PrintedBundle { path, reason } in &printed.rejected {
-        tare_host::tell!("{} {}: {reason}", paint("31", "rejected"), path.display());
+        tare_host::message!("{} {}: {reason}", paint("31", "rejected"), path.display());
     }
     for PrintedMissing { job, state, reason } in &printed.missing {
         let reason = match (state, reason.as_str()) {
@@ -166,9 +167,9 @@ fn tell(printed: &Printed) {
             (_, "") => "nothing is known of it",
             (_, reason) => reason,
         };
-        tare_host::tell!("{} {job}: {reason}", paint("31", "missing"));
+        tare_host::message!("{} {job}: {reason}", paint("31", "missing"));
     }
     if !printed.collected.is_empty() {
-        tare_host::tell!("what may be merged is on stdout, a run folder a line");
+        tare_host::message!("what may be merged is on stdout, a run folder a line");
     }
 }

@@ -89,7 +89,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     };
     let attempt = Attempt::begin(&assignment)?;
     let Assignment { job, allocation, .. } = &assignment;
-    tare_host::tell!("job {}, attempt {} on {}", job.name(), allocation.attempt, allocation.node);
+    tare_host::message!("job {}, attempt {} on {}", job.name(), allocation.attempt, allocation.node);
     let done = attempt.run(global);
     match (&done, &assignment.outbox) {
         (Err(error), _) => {
@@ -127,7 +127,7 @@ impl<'a> Attempt<'a> {
     /// Publishes the progress. A failure is ignored: the store may be back when the bundle is ready.
     fn show(&self, phase: Phase, outcome: Option<AttemptOutcome>) {
         if let Err(error) = self.record(phase, outcome) {
-            tare_host::tell!("how far the attempt is cannot be stored: {error:#}");
+            tare_host::message!("how far the attempt is cannot be stored: {error:#}");
         }
     }
 
@@ -156,11 +156,11 @@ impl<'a> Attempt<'a> {
                     Outbox::Shared => self.batch.bundle_folder(&self.assignment.job).display().to_string(),
                     Outbox::Pushed { .. } => "with the collector".to_owned(),
                 };
-                tare_host::tell!("the bundle is there: {place}");
+                tare_host::message!("the bundle is there: {place}");
                 Ok(AttemptOutcome::Committed)
             }
             Committed::Later => {
-                tare_host::tell!("another attempt was first: this bundle is kept aside");
+                tare_host::message!("another attempt was first: this bundle is kept aside");
                 Ok(AttemptOutcome::KeptAside)
             }
         }
@@ -198,13 +198,13 @@ impl<'a> Attempt<'a> {
         let Some(words) = machine::words(&self.batch.head.selftest, &folder) else { return Ok(None) };
         let known = self.assignment.certificate(&machine);
         if let Some(stored) = machine::good(&self.batch.head, known, jiff::Timestamp::now()) {
-            tare_host::tell!("the certificate of {} is used", stored.began);
+            tare_host::message!("the certificate of {} is used", stored.began);
             return Ok(Some(stored));
         }
         self.show(Phase::Selftest, None);
         children.run(&words)?;
         let Ok(bytes) = seal::DOCUMENT.read(&folder.join("certificate.json"), FILE_BYTES_MAX) else {
-            tare_host::tell!("the instrument could not be tested");
+            tare_host::message!("the instrument could not be tested");
             return Ok(None);
         };
         let certificate: Certificate = serde_json::from_slice(&bytes)?;
@@ -212,7 +212,7 @@ impl<'a> Attempt<'a> {
         match (stored, &self.assignment.outbox) {
             // The bundle holds the certificate; without a stored one the next job only repeats the test.
             (Err(error), Outbox::Pushed { .. }) => {
-                tare_host::tell!("the certificate cannot be stored for other jobs: {error:#}");
+                tare_host::message!("the certificate cannot be stored for other jobs: {error:#}");
             }
             (stored, _) => stored.context("the certificate cannot be stored")?,
         }
@@ -244,7 +244,7 @@ impl<'a> Attempt<'a> {
         head.received = received;
         head.is_certified =
             certificate.map(|certificate| certificate.outcome() == tare_selftest::Outcome::Seen);
-        head.findings().iter().for_each(|finding| tare_host::tell!("finding: {finding}"));
+        head.findings().iter().for_each(|finding| tare_host::message!("finding: {finding}"));
         Ok(staging.commit(head)?)
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn listen(batch: &Batch, address: &str, bytes_max: u64) -> anyhow::Re
     let desk = CollectorDesk::new(batch.clone(), bytes_max)?;
     let _alone = batch.lock_for_listening()?;
     if batch.list.jobs.iter().all(|job| batch.has_bundle(job)) {
-        tare_host::tell!("each job has left a bundle: there is nothing to receive");
+        tare_host::message!("each job has left a bundle: there is nothing to receive");
         return Ok(());
     }
     let stop = signals::listen_by_socket()?;
@@ -122,7 +122,10 @@ impl Reception {
             Committed::AlreadyHere => "is here already",
         };
         let job = job.unwrap_or_default();
-        tare_host::tell!("job {job}, attempt {attempt}: {what}; {} jobs have no bundle yet", missing.len());
+        tare_host::message!(
+            "job {job}, attempt {attempt}: {what}; {} jobs have no bundle yet",
+            missing.len()
+        );
         if missing.is_empty() {
             self.complete.notify_one();
         }
@@ -130,7 +133,7 @@ impl Reception {
 
     fn refused(&self, asked: &Asked, refusal: &Refusal) {
         if refusal.kind != RefusalKind::NotFound {
-            tare_host::tell!("refused {}: {refusal}", asked.route);
+            tare_host::message!("refused {}: {refusal}", asked.route);
         }
     }
 
@@ -138,7 +141,7 @@ impl Reception {
     fn stranger(&self, refusal: &Refusal) {
         let count = self.strangers.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_power_of_two() {
-            tare_host::tell!("refused a request: {refusal} ({count} so far)");
+            tare_host::message!("refused a request: {refusal} ({count} so far)");
         }
     }
 }
@@ -148,7 +151,7 @@ async fn serve(reception: Arc<Reception>, address: &str, stop: Signalled) -> any
     let stop = UnixStream::from_std(stop).context("cannot listen for signals")?;
     let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
     let address = listener.local_addr().context("cannot tell the address")?;
-    tare_host::tell!("listening on http://{address}");
+    tare_host::message!("listening on http://{address}");
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX as usize));
     let router = Router::new().fallback(answer).with_state(Arc::clone(&reception));
     tokio::select! {

@@ -168,7 +168,7 @@ fn patiently<T>(
         let Some(pause) = pauses.next().filter(|_| !is_over && may_help(&error)) else {
             return Err(error);
         };
-        tare_host::tell!("it is tried again in {:.1} s: {error:#}", pause.as_secs_f64());
+        tare_host::message!("it is tried again in {:.1} s: {error:#}", pause.as_secs_f64());
         let until = Instant::now() + pause;
         while Instant::now() < until && signals::received().is_none() {
             std::thread::sleep(TICK);

@@ -225,7 +225,7 @@ fn plan_of(global: &Global, job: &PlannedJob, head: &ListHead, root: &Path) -> a
 fn tell(list: &JobList, output: Option<&Path>) {
     let expected = Duration::from_secs(list.head.expected_s.unwrap_or(0));
     let jobs = list.jobs.len();
-    tare_host::tell!(
+    tare_host::message!(
         "{jobs} job{} on {} class{} of machines, each about {} of measuring",
         if jobs == 1 { "" } else { "s" },
         list.head.classes.len(),
@@ -233,7 +233,7 @@ fn tell(list: &JobList, output: Option<&Path>) {
         duration(expected)
     );
     if let Some(path) = output {
-        tare_host::tell!("`tare cluster submit {} --engine ENGINE --store DIR` runs them", path.display());
+        tare_host::message!("`tare cluster submit {} --engine ENGINE --store DIR` runs them", path.display());
     }
 }
 

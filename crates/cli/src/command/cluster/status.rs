@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         None => look(&batch)?,
     };
     if let Some(error) = &status.engine_error {
-        tare_host::tell!("{}: {error}", output::paint("33", "warning"));
+        tare_host::message!("{}: {error}", output::paint("33", "warning"));
     }
     args.batch.print(&status, || report::table(&status))?;
     Ok(match status.count(JobState::Missing) > 0 || args.wait.is_some() && !status.is_settled() {

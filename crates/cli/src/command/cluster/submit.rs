@@ -102,7 +102,7 @@ pub(super) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let (submitted, missing) = look(&batch)?;
     if !missing.is_empty() {
         for line in engine(batch.head.engine).submit(&batch, &missing, &start(&batch))? {
-            tare_host::tell!("{line}");
+            tare_host::message!("{line}");
         }
         batch.add_submitted(&missing)?;
     }
@@ -178,17 +178,17 @@ fn print_submitted(submitted: &Submitted, args: &Args) -> anyhow::Result<Outcome
 fn tell(submitted: &Submitted, args: &Args) {
     let would = if args.dry_run { "would be submitted" } else { "submitted" };
     let jobs = submitted.submitted.len();
-    tare_host::tell!(
+    tare_host::message!(
         "{jobs} jobs {would}; {} wait or run, {} have left a bundle",
         submitted.active,
         submitted.done
     );
     if args.dry_run {
-        tare_host::tell!("the folder of the batch would be {}", submitted.batch.display());
+        tare_host::message!("the folder of the batch would be {}", submitted.batch.display());
     } else {
-        tare_host::tell!("`tare cluster status {}` shows how far they are", submitted.batch.display());
+        tare_host::message!("`tare cluster status {}` shows how far they are", submitted.batch.display());
         if args.push.is_some() {
-            tare_host::tell!(
+            tare_host::message!(
                 "`tare cluster collect {} --listen ADDRESS:PORT` receives their bundles: start it now",
                 submitted.batch.display()
             );

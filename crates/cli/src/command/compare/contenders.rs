@@ -62,7 +62,7 @@ fn of_revisions(
 /// Warns of uncommitted changes, which are not compared.
 fn warn_of_changes(folder: &Path, candidate: &str) {
     if candidate == "HEAD" && revisions::checked_out(folder).is_ok_and(|(_, changed)| changed) {
-        tare_host::tell!(
+        tare_host::message!(
             "note: the work tree has changes that are in no commit, and are not compared; use --work-tree to compare them"
         );
     }

@@ -110,7 +110,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     written.extend(args.ci.map(|ci| ci.file(&text)));
     write(&folder, &written)?;
     if let Some(edit) = args.ci.and_then(Ci::to_edit) {
-        tare_host::tell!("{}: {edit}", args.ci.map(|ci| ci.file(&text).0).unwrap_or_default().display());
+        tare_host::message!("{}: {edit}", args.ci.map(|ci| ci.file(&text).0).unwrap_or_default().display());
     }
     if args.no_compare {
         return Ok(Outcome::Fine);
@@ -124,7 +124,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let compared = compare_with_itself(global, &name, budget);
     // An interrupted comparison reports itself, but not that the files remain.
     if compared.is_ok() && tare_host::signals::received().is_some() {
-        tare_host::tell!("{stays}");
+        tare_host::message!("{stays}");
     }
     compared.context(stays)
 }
@@ -172,7 +172,7 @@ fn documented(folder: &Path) -> Vec<Question> {
     match Material::read(&text) {
         Ok(material) => material.reads(),
         Err(error) => {
-            tare_host::tell!("{} {name} {error}", paint("33", "left out:"));
+            tare_host::message!("{} {name} {error}", paint("33", "left out:"));
             Vec::new()
         }
     }
@@ -185,7 +185,7 @@ fn first_that_answers<'g>(
     mut asked: Vec<Question>,
 ) -> anyhow::Result<Option<(&'g Guess, Learned)>> {
     for guess in guesses {
-        tare_host::tell!("trying `{}`", guess.command);
+        tare_host::message!("trying `{}`", guess.command);
         match try_one(site, guess, &mut asked) {
             Ok(learned) => return Ok(Some((guess, learned))),
             // This is the right way to start it; the refused request is another problem.
@@ -193,7 +193,7 @@ fn first_that_answers<'g>(
                 let what = format!("`{}` starts it; give --get a path that it serves", guess.command);
                 return Err(error.context(what));
             }
-            Err(error) => tare_host::tell!("{} {error:#}", paint("33", "that does not work:")),
+            Err(error) => tare_host::message!("{} {error:#}", paint("33", "that does not work:")),
         }
         ensure!(
             tare_host::signals::received().is_none(),
@@ -254,7 +254,7 @@ fn learn_in(
         // does not have.
         match error.downcast_ref() {
             Some(LearnError::Refused { asked: refused, .. }) if asked.len() > 1 => {
-                tare_host::tell!("{} {error:#}", paint("33", "left out:"));
+                tare_host::message!("{} {error:#}", paint("33", "left out:"));
                 let refused = refused.clone();
                 asked.retain(|asked| *asked != refused);
             }
@@ -267,7 +267,7 @@ fn learn_in(
 fn of_the_service(published: Option<(&'static str, Vec<Question>)>) -> Vec<Question> {
     let root = || vec![Question::new("GET", "/", None)];
     published.map_or_else(root, |(place, asked)| {
-        tare_host::tell!("the service's OpenAPI document at {place} says what to ask");
+        tare_host::message!("the service's OpenAPI document at {place} says what to ask");
         asked
     })
 }
@@ -287,13 +287,13 @@ fn write(folder: &Path, files: &[(PathBuf, String)]) -> anyhow::Result<()> {
     let texts = files.iter().map(|(_, text)| text.as_bytes());
     let named: Vec<(&str, &[u8])> = names.iter().map(String::as_str).zip(texts).collect();
     write_files(folder, &named)?;
-    tare_host::tell!("wrote {}: read them, and commit them", names.join(", "));
+    tare_host::message!("wrote {}: read them, and commit them", names.join(", "));
     Ok(())
 }
 
 /// Compares the service with itself: a difference between two processes of one build comes from the machine.
 fn compare_with_itself(global: &Global, name: &str, budget: Duration) -> anyhow::Result<Outcome> {
-    tare_host::tell!("comparing {name} with itself, to see what this machine can see");
+    tare_host::message!("comparing {name} with itself, to see what this machine can see");
     let budget = format!("{}ms", budget.as_millis());
     let words = ["compare", name, name, "--metric", "cpu", "--budget", &budget, "--fail-on", "regression"];
     compare::run_words(global, &words)

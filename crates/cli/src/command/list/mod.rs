@@ -1,6 +1,6 @@
-//! `tare list`: the services, and with `--aspects` their footprint.
+//! `tare list`: the services, and with `--footprint` their footprint.
 
-mod aspects;
+mod footprint;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -22,25 +22,25 @@ const AT_ONCE: usize = 4;
 
 /// List services: versions, licences, contracts, and which are built
 ///
-/// It runs nothing of the repository (with --aspects it asks tools such as cargo about it, and with --measure it builds and
+/// It runs nothing of the repository (with --footprint it asks tools such as cargo about it, and with --measure it builds and
 /// starts the services); `tare doctor` asks whether this machine can build them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tare list                             every service
-  tare list --aspects                   licence, dependencies, lines of code, size, releases
+  tare list --footprint                   licence, dependencies, lines of code, size, releases
 
 Examples in a clone of the repository of Tare:
   tare list group:go --json             all services in Go, with their settings, for a program
-  tare list hyper --aspects --measure   its start-up time and idle memory too")]
+  tare list hyper --footprint --measure   its start-up time and idle memory too")]
 pub(crate) struct Args {
     /// Services, or groups such as `group:go` [default: all services]
     services: Vec<String>,
     /// Print licence, dependencies, lines of code, size, build cost and releases
     #[arg(long)]
-    aspects: bool,
-    /// With --aspects: build each service and start it three times, for its start-up time and idle memory
-    #[arg(long, requires = "aspects")]
+    footprint: bool,
+    /// With --footprint: build each service and start it three times, for its start-up time and idle memory
+    #[arg(long, requires = "footprint")]
     measure: bool,
     /// Print JSON
     #[arg(long)]
@@ -68,8 +68,8 @@ struct Listing {
 pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let workspace = global.open()?;
     let rows = workspace::select(&workspace, &args.services)?;
-    if args.aspects {
-        let outcome = aspects::run(&workspace, &rows, args.measure, args.json)?;
+    if args.footprint {
+        let outcome = footprint::run(&workspace, &rows, args.measure, args.json)?;
         return Ok(workspace::outcome_of_all(&workspace, &args.services, outcome));
     }
     let lines: Vec<Listing> = rows.iter().map(|row| line(&workspace, row)).collect();
@@ -147,6 +147,6 @@ fn text(lines: &[Listing]) -> String {
         );
         out += "\n";
     }
-    let hint = "--json prints more, such as settings that differ from the defaults; --aspects prints size and dependencies";
+    let hint = "--json prints more, such as settings that differ from the defaults; --footprint prints size and dependencies";
     out + &paint("2", hint) + "\n"
 }

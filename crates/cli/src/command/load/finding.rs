@@ -3,13 +3,13 @@
 use std::fmt;
 
 use tare_agent::FleetFinding;
-use tare_load::Doubt;
+use tare_load::EngineFinding;
 
 use super::machine::Interference;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum LoadFinding {
-    Engine(Doubt),
+    Engine(EngineFinding),
     Machine(Interference),
     /// A finding of a load from several generators.
     Fleet(FleetFinding),

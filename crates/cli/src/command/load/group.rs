@@ -51,7 +51,7 @@ pub(super) fn execute(global: &Global, mut args: Args) -> anyhow::Result<Outcome
     let selector = group.selector();
     if let Err(error) = group.remove() {
         let within = spell_duration(ends_within(&args, &job));
-        tare_host::tell!(
+        tare_host::message!(
             "warning: pods may be left, which end by themselves within {within}: kubectl delete jobs --selector {selector} ({error})"
         );
     }
@@ -66,7 +66,7 @@ fn load(
     token: &Token,
     interrupt: &AtomicBool,
 ) -> anyhow::Result<Outcome> {
-    let tell = |line: &str| tare_host::tell!("{line}");
+    let tell = |line: &str| tare_host::message!("{line}");
     let waits = Waits { interrupt, tell: &tell };
     let service = group.start_service(waits)?;
     if let Some(pod) = &service {
@@ -87,7 +87,7 @@ fn load(
 fn explained(group: &LoadGroup, error: anyhow::Error) -> anyhow::Error {
     let Some((address, is_unreachable)) = address_of(&error) else { return error };
     match group.end_of(address) {
-        Some(line) => tare_host::tell!("{line}"),
+        Some(line) => tare_host::message!("{line}"),
         None if is_unreachable => {
             return error.context(
                 "addresses of pods must be reached from here: run this command on a node or in a pod",
@@ -113,11 +113,11 @@ fn show(service: Option<&GroupPod>, generators: &[GroupPod]) {
     let mut on: BTreeMap<&str, usize> = BTreeMap::new();
     let kinds = std::iter::repeat_n("generator", generators.len()).chain(["service"]);
     for (pod, kind) in generators.iter().chain(service).zip(kinds) {
-        tare_host::tell!("{kind} {}:{AGENT_PORT} is {} on {}", pod.address, pod.name, pod.node);
+        tare_host::message!("{kind} {}:{AGENT_PORT} is {} on {}", pod.address, pod.name, pod.node);
         *on.entry(pod.node.as_str()).or_default() += 1;
     }
     for (node, pods) in on.into_iter().filter(|(_, pods)| *pods > 1) {
-        tare_host::tell!(
+        tare_host::message!(
             "warning: {pods} of them are on {node}, and share its caches, memory and network card"
         );
     }

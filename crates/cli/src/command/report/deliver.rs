@@ -21,7 +21,7 @@ impl Content {
             (Content::File(bytes), Some(path)) => {
                 ensure!(!path.is_dir(), "{}: is a folder; --out names a file here", path.display());
                 output::write_file(path, &bytes)?;
-                tare_host::tell!("written to {}", path.display());
+                tare_host::message!("written to {}", path.display());
                 Ok(())
             }
             (Content::Files(_), None) => {
@@ -37,6 +37,6 @@ fn write_all(folder: &Path, files: &[File]) -> anyhow::Result<()> {
     let named: Vec<(&str, &[u8])> = files.iter().map(|file| (file.name.as_str(), &file.bytes[..])).collect();
     output::write_files(folder, &named)?;
     let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
-    tare_host::tell!("written to {}: {}", folder.display(), names.join(", "));
+    tare_host::message!("written to {}: {}", folder.display(), names.join(", "));
     Ok(())
 }

@@ -36,10 +36,10 @@ pub(super) fn run(form: Form, runs: &[PathBuf], to: Option<&Path>) -> anyhow::Re
 fn tell(run: &Exported) {
     tell_damage(&run.damage);
     if run.status != Status::Complete {
-        tare_host::tell!("{} {}: {}", output::paint("33", "not complete:"), run.run, run.status.text());
+        tare_host::message!("{} {}: {}", output::paint("33", "not complete:"), run.run, run.status.text());
     }
     for left_out in &run.left_out {
-        tare_host::tell!("{} {left_out}", output::paint("33", "left out:"));
+        tare_host::message!("{} {left_out}", output::paint("33", "left out:"));
     }
 }
 
@@ -53,7 +53,7 @@ fn samples(run: &Exported) -> anyhow::Result<String> {
 fn history(runs: &[Exported]) -> String {
     let history = otava::otava(runs);
     for column in &history.left_out {
-        tare_host::tell!("{} {column}: not every run has it", output::paint("33", "left out:"));
+        tare_host::message!("{} {column}: not every run has it", output::paint("33", "left out:"));
     }
     history.csv
 }

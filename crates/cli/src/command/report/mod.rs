@@ -141,7 +141,7 @@ fn report(args: &Args, run: &Path) -> anyhow::Result<Outcome> {
     tell_damage(&document.damage);
     content(&document, args.format, args.section.as_deref())?.deliver(to.as_deref())?;
     if args.format == Form::Junit && document.checks.is_empty() {
-        tare_host::tell!(
+        tare_host::message!(
             "{}: has nothing to check, so there is no test case and nothing has passed",
             run.display()
         );
@@ -190,6 +190,6 @@ fn content(document: &Document, form: Form, section: Option<&str>) -> anyhow::Re
 /// Prints damage. Most formats contain it too, but a person at a terminal should not have to search for it.
 fn tell_damage(damage: &[String]) {
     for sentence in damage {
-        tare_host::tell!("{} {sentence}", output::paint("33", "damaged:"));
+        tare_host::message!("{} {sentence}", output::paint("33", "damaged:"));
     }
 }

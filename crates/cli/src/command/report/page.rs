@@ -49,5 +49,5 @@ pub(crate) fn tell_page(run: &Path) {
 /// Prints where a run is stored, and how to show it again.
 pub(crate) fn tell_kept(run: &Path) {
     tell_page(run);
-    tare_host::tell!("stored in {}; `tare show {0}` prints it again", run.display());
+    tare_host::message!("stored in {}; `tare show {0}` prints it again", run.display());
 }

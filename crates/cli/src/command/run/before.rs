@@ -22,7 +22,7 @@ pub(crate) fn refuse_absent<'s>(services: impl IntoIterator<Item = &'s Service>)
                 Absent::Script(file) => bail!("`{id}`: there is no file {file} in {folder}"),
                 Absent::Perhaps(file) => {
                     let word = paint("33", "warning:");
-                    tare_host::tell!("{word} `{id}`: there is no file {file} in {folder}");
+                    tare_host::message!("{word} `{id}`: there is no file {file} in {folder}");
                 }
             }
         }

@@ -204,7 +204,7 @@ fn ended(run: &Path, measured: anyhow::Result<Document>, format: Format) -> anyh
     page::tell_kept(run);
     let Some(error) = cut_off else { return Ok(outcome) };
     let resume = format!("tare run --resume {}", quoted(&run.display().to_string()));
-    tare_host::tell!(
+    tare_host::message!(
         "what was measured before is stored; once the cause is gone, `{resume}` measures the rest"
     );
     Err(error)

@@ -44,7 +44,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     let folders = Folders::new(folders(global, args)?);
     // Before a second thread starts: threads inherit the priority.
     if let Err(error) = process::run_when_idle() {
-        tare_host::tell!("cannot run at idle priority ({error}): do not use this while you measure");
+        tare_host::message!("cannot run at idle priority ({error}): do not use this while you measure");
     }
     let stop = signals::listen_by_socket()?;
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -34,7 +34,7 @@ pub(super) fn runs(folders: &[PathBuf], named: bool) -> anyhow::Result<Vec<Found
         for place in places(folder) {
             // A run in progress has no final figures.
             if folder::is_being_written(&place.path) {
-                tare_host::tell!("left out: {}: is still running", place.path.display());
+                tare_host::message!("left out: {}: is still running", place.path.display());
                 continue;
             }
             if found.iter().all(|known| known.path != place.path) {

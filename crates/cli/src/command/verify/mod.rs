@@ -203,7 +203,7 @@ fn leave_out_what_is_not_offered(rows: &mut Vec<Row>) -> anyhow::Result<()> {
     for row in rows.iter() {
         let Some(reason) = row.service.why_not_asked() else { continue };
         ensure!(rows.len() > 1, "{}: {reason}", row.label);
-        tare_host::tell!("{} {}: {reason}", paint("33", "left out"), row.label);
+        tare_host::message!("{} {}: {reason}", paint("33", "left out"), row.label);
     }
     rows.retain(|row| row.service.why_not_asked().is_none());
     ensure!(!rows.is_empty(), "none of the services offers its protocol");
@@ -214,7 +214,7 @@ fn leave_out_what_is_not_offered(rows: &mut Vec<Row>) -> anyhow::Result<()> {
 fn leave_out_known_failures(rows: &mut Vec<Row>) {
     for row in rows.iter() {
         if let Some(mistake) = &row.service.mistake {
-            tare_host::tell!(
+            tare_host::message!(
                 "{} {} (known failure): it {mistake}; name it to verify it",
                 paint("33", "left out"),
                 row.label
@@ -233,7 +233,11 @@ fn name_other_variants(workspace: &Workspace, rows: &[Row], words: &[String]) {
     let is_named = |id: &str| rows.iter().any(|row| row.service.id == id);
     let others = workspace.catalogue.services.iter().filter(|service| service.id != service.name);
     for other in others.filter(|other| is_named(&other.name) && !is_named(&other.id)) {
-        tare_host::tell!("{} {}: a variant is verified by its own name", paint("33", "left out"), other.id);
+        tare_host::message!(
+            "{} {}: a variant is verified by its own name",
+            paint("33", "left out"),
+            other.id
+        );
     }
 }
 
@@ -359,7 +363,7 @@ impl Verification<'_> {
 
     /// Verifies only that the answers are correct: a whole proof takes longer and adds nothing on headers.
     fn answers(&self, row: &Row, contract: &Contract) -> Found {
-        match prove::weigh_answers(&row.service, contract, &self.proof(&self.folder(row))) {
+        match prove::record_answers(&row.service, contract, &self.proof(&self.folder(row))) {
             Ok(answers) => Found::Answered { answers },
             Err(reason) => Found::NotAnswered { reason },
         }

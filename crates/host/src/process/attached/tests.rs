@@ -194,7 +194,7 @@ fn why_cpu_time_is_unknown_is_read_from_older_runs_too() {
 fn a_server_with_a_cgroup_of_its_own_is_counted_in_it() {
     let Isolation { accounting, .. } = Isolation::detect();
     let Some(parent) = accounting.folder() else {
-        crate::tell!("skipped: no cgroups that count");
+        crate::message!("skipped: no cgroups that count");
         return;
     };
     let folder = parent.join(naming::new_name());

@@ -14,7 +14,7 @@ fn meter(server: &Forks) -> (Meter, [u32; 1]) {
 fn has_counters() -> bool {
     let has = syscall::task_clock(std::process::id(), Heirs::All).is_ok();
     if !has {
-        crate::tell!("skipped: the kernel allows no counters");
+        crate::message!("skipped: the kernel allows no counters");
     }
     has
 }

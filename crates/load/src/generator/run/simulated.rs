@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::ledger::Ledger;
 use crate::generator::connection::Stamp;
 use crate::generator::report::RunReport;
-use crate::generator::verdict::{Doubt, Limits, evaluate};
+use crate::generator::verdict::{EngineFinding, Limits, evaluate};
 use crate::tally::Failure;
 
 const MS: u64 = 1_000_000;
@@ -307,7 +307,7 @@ impl Simulation<'_> {
 fn accusations(report: &RunReport) -> Vec<String> {
     let unreconciled = report.total.tally.reconcile().err().map(|error| error.to_string());
     let doubts = evaluate(report, &Limits::default()).into_iter();
-    let inconsistent = doubts.filter(|doubt| matches!(doubt, Doubt::Inconsistent(_)));
+    let inconsistent = doubts.filter(|doubt| matches!(doubt, EngineFinding::Inconsistent(_)));
     unreconciled.into_iter().chain(inconsistent.map(|doubt| doubt.to_string())).collect()
 }
 

@@ -68,7 +68,7 @@ fn of_runs(mut runs: Vec<NamedRun>, mut damage: Vec<String>) -> Result<History, 
         return Err(HistoryError::TooFew { readable: runs.len(), left_out: damage });
     }
     if runs.len() > 2 {
-        runs.sort_by(|a, b| a.kept.header.began.cmp(&b.kept.header.began));
+        runs.sort_by(|a, b| a.stored.header.began.cmp(&b.stored.header.began));
     }
     refuse_the_same(&runs)?;
     let is_pair = runs.len() == 2;
@@ -78,7 +78,7 @@ fn of_runs(mut runs: Vec<NamedRun>, mut damage: Vec<String>) -> Result<History, 
     let differences = comparable::compare(&runs);
     refuse_what_differs(&runs, &differences)?;
     for run in &runs {
-        damage.extend(run.kept.damage.iter().map(|sentence| format!("{}: {sentence}", run.name)));
+        damage.extend(run.stored.damage.iter().map(|sentence| format!("{}: {sentence}", run.name)));
     }
     let last = PathBuf::from(&runs[runs.len() - 1].place);
     Ok(History { document: laid_out(&RunSet::new(&runs, &differences), damage), last })
@@ -104,7 +104,7 @@ fn laid_out(scope: &RunSet, damage: Vec<String>) -> Document {
         title,
         question: question(scope),
         answer: answer::as_far_as_they_went(runs, answer::answer(scope, &effects, &changes)),
-        began: last.kept.header.began.clone(),
+        began: last.stored.header.began.clone(),
         status: status(runs),
         damage,
         cautions: Vec::new(),
@@ -134,7 +134,7 @@ fn status(runs: &[NamedRun]) -> Status {
 
 fn facts(runs: &[NamedRun]) -> Vec<Fact> {
     let last = &runs[runs.len() - 1];
-    let environment = &last.kept.header.environment;
+    let environment = &last.stored.header.environment;
     let places: Vec<String> = runs.iter().map(|run| quoted(&run.place)).collect();
     let mut facts = vec![
         Fact::new("Load", last.report.load.as_str()),
@@ -144,7 +144,7 @@ fn facts(runs: &[NamedRun]) -> Vec<Fact> {
     ];
     if runs.len() == 2 {
         facts.extend(runs.iter().map(|run| {
-            Fact::new(&run.name, format!("{}, began {}", folder_name(&run.place), run.kept.header.began))
+            Fact::new(&run.name, format!("{}, began {}", folder_name(&run.place), run.stored.header.began))
         }));
     }
     facts.push(Fact::code("Command", format!("tare report {}", places.join(" "))));
@@ -157,7 +157,7 @@ fn folder_name(place: &str) -> &str {
 
 fn refuse_the_same(runs: &[NamedRun]) -> Result<(), HistoryError> {
     let is_same = |one: &NamedRun, other: &NamedRun| {
-        one.kept.header.began == other.kept.header.began && one.plan().seed == other.plan().seed
+        one.stored.header.began == other.stored.header.began && one.plan().seed == other.plan().seed
     };
     for (place, run) in runs.iter().enumerate() {
         if let Some(again) = runs[place + 1..].iter().find(|other| is_same(run, other)) {

@@ -143,7 +143,7 @@ fn run_columns<'a>() -> Columns<'a, RunRow<'a>> {
         .text("run", "Run", |row| row.run.name.clone())
         .count("place", "Place in time", |row| row.place + 1)
         .hidden()
-        .text("began", "Began", |row| row.run.kept.header.began.clone())
+        .text("began", "Began", |row| row.run.stored.header.began.clone())
         .text("version", "Version", |row| row.run.planned(&row.label)?.version.clone())
         .text("build", "Build", |row| row.run.build(&row.label))
         .hidden();
@@ -206,7 +206,7 @@ fn changes_table(scope: &RunSet, found: &[Change]) -> Table {
         .facet("row", "Service", |change: &Change| change.row.clone())
         .facet("metric", "Metric", |change| change.metric.name())
         .text("run", "From run", |change| run(change).name.clone())
-        .text("began", "Which began", |change| run(change).kept.header.began.clone())
+        .text("began", "Which began", |change| run(change).stored.header.began.clone())
         .share("shift", "After by before", |change| change.ratio)
         .count("runs_before", "Runs of the level before", |change| change.before)
         .count("runs_after", "Runs of the level after", |change| change.after)
@@ -268,7 +268,7 @@ fn of_run<'a>() -> Columns<'a, &'a NamedRun> {
     Columns::new()
         .text("run", "Run", |run: &&NamedRun| run.name.clone())
         .text("folder", "Folder", |run| run.place.clone())
-        .text("began", "Began", |run| run.kept.header.began.clone())
+        .text("began", "Began", |run| run.stored.header.began.clone())
         .count("blocks", "Blocks", |run| run.report.blocks)
         .text("ending", "Ended", ending)
         .share("interference_share", "CPU of others", |run| run.report.interference_share)
@@ -278,7 +278,7 @@ fn of_run<'a>() -> Columns<'a, &'a NamedRun> {
         .help("The machine's state at that time: what relating to the reference takes out")
         .ns("reference_cpu_ns_per_request", "Reference's CPU/request", move |run| reference(run, Metric::Cpu))
         .text("seed", "Seed", |run| run.plan().seed.to_string())
-        .text("tare", "Tare", |run| run.kept.header.tare.clone())
+        .text("tare", "Tare", |run| run.stored.header.tare.clone())
 }
 
 fn of_machine<'a>() -> Columns<'a, &'a NamedRun> {

@@ -234,7 +234,7 @@ fn new_builds_in_one_run_each_make_runs_differ_and_no_service_slower() {
     let pair = |twin: Option<&str>| {
         let run = |day, level, build| {
             let rows = rows(level, build);
-            let mut kept = run(day, 1.0, if twin.is_some() { &rows } else { &rows[..2] }, 12).kept;
+            let mut kept = run(day, 1.0, if twin.is_some() { &rows } else { &rows[..2] }, 12).stored;
             kept.header.plan.twin = twin.map(str::to_owned);
             let service = kept.header.plan.rows[0].service.clone();
             kept.header.plan.rows[2..].iter_mut().for_each(|row| row.service = service.clone());
@@ -272,21 +272,21 @@ fn another_measurement_is_refused_with_both_values() {
     ];
     for (tweak, expected) in tweaks {
         let mut runs = pair();
-        tweak(&mut runs[1].kept.header.plan);
+        tweak(&mut runs[1].stored.header.plan);
         let said = refusal(runs);
         assert!(said.starts_with("the runs are not comparable: ") && said.contains(expected), "{said}");
         assert!(said.contains("A is runs/day01, B is runs/day02"), "{said}");
     }
     let mut runs = pair();
-    runs[1].kept.header.plan.reference = Some("steady".to_owned());
+    runs[1].stored.header.plan.reference = Some("steady".to_owned());
     assert!(refusal(runs).contains("reference: \"raw-socket\" in A, \"steady\" in B"));
 }
 
 #[test]
 fn what_only_may_matter_is_told() {
     let mut runs = pair();
-    runs[1].kept.header.tare = "0.2.0".to_owned();
-    runs[1].kept.header.plan.points[0].rounds = 4;
+    runs[1].stored.header.tare = "0.2.0".to_owned();
+    runs[1].stored.header.plan.points[0].rounds = 4;
     let document = of(runs);
     assert!(document.notes.contains(&"differs: version of Tare: \"0.1.0\" in A, \"0.2.0\" in B".to_owned()));
     assert!(document.notes.contains(&"differs: slices in a block: \"1\" in A, \"4\" in B".to_owned()));
@@ -296,12 +296,12 @@ fn what_only_may_matter_is_told() {
 #[test]
 fn another_way_to_count_cpu_time_leaves_that_metric_out() {
     let mut runs = pair();
-    runs[1].kept.header.environment.irq_time_apart = Some(true);
+    runs[1].stored.header.environment.irq_time_apart = Some(true);
     let document = of(runs);
     assert_eq!(verdict(&document, "fast", "CPU/request"), "not compared");
     assert_eq!(verdict(&document, "fast", "throughput"), "slower");
     let mut runs = pair();
-    runs[1].kept.header.environment.irq_time_apart = None;
+    runs[1].stored.header.environment.irq_time_apart = None;
     assert_eq!(
         verdict(&of(runs), "fast", "CPU/request"),
         "dearer",
@@ -312,7 +312,7 @@ fn another_way_to_count_cpu_time_leaves_that_metric_out() {
 #[test]
 fn two_machines_are_compared_by_their_references_alone() {
     let mut runs = pair();
-    runs[1].kept.header.environment.cpu = "another CPU".to_owned();
+    runs[1].stored.header.environment.cpu = "another CPU".to_owned();
     let document = of(runs);
     assert!(document.notes[0].starts_with("the runs are of two machines: only ratios to the reference"));
     assert_eq!(verdict(&document, "fast", "throughput"), "these runs differ");
@@ -322,14 +322,14 @@ fn two_machines_are_compared_by_their_references_alone() {
         run(1, 1.0, &[RAW_SOCKET, ("same", 1.0, "1.0.0+a")], 8),
         run(2, 1.0, &[RAW_SOCKET, ("same", 0.8, "1.0.0+a")], 8),
     ];
-    runs[1].kept.header.environment.cpu = "another CPU".to_owned();
+    runs[1].stored.header.environment.cpu = "another CPU".to_owned();
     let document = of(runs);
     assert_eq!(verdict(&document, "same", "throughput"), "these runs differ");
     assert!(document.notes.iter().all(|note| !note.contains("of the same build")), "{:?}", document.notes);
     let mut runs =
         vec![run(1, 1.0, &[RAW_SOCKET], 6), run(2, 1.0, &[RAW_SOCKET], 6), run(3, 1.0, &[RAW_SOCKET], 6)];
     for (run, cpu) in runs.iter_mut().zip(["x", "y", "z"]) {
-        run.kept.header.environment.cpu = cpu.to_owned();
+        run.stored.header.environment.cpu = cpu.to_owned();
     }
     assert!(refusal(runs).contains("they are of 3 machines, and two can be compared"));
 }
@@ -345,10 +345,10 @@ fn the_last_run_is_the_second_of_two_and_the_newest_of_more() {
 #[test]
 fn kernels_of_one_minor_version_are_one_machine() {
     let mut runs = pair();
-    runs[1].kept.header.environment.kernel = "Linux 6.1.0-10-amd64".to_owned();
+    runs[1].stored.header.environment.kernel = "Linux 6.1.0-10-amd64".to_owned();
     assert!(of(runs).notes.iter().any(|note| note.starts_with("differs: kernel release")));
     let mut runs = pair();
-    runs[1].kept.header.environment.kernel = "Linux 6.12.1-amd64".to_owned();
+    runs[1].stored.header.environment.kernel = "Linux 6.12.1-amd64".to_owned();
     assert!(of(runs).notes[0].starts_with("the runs are of two machines"));
 }
 
@@ -378,14 +378,14 @@ fn another_reference_leaves_only_what_stands_beside() {
 #[test]
 fn a_figure_that_is_not_valid_in_one_run_is_not_compared() {
     let mut runs = pair();
-    for record in &mut runs[1].kept.records {
+    for record in &mut runs[1].stored.records {
         if let Record::Sample(slice) = record {
             (slice.host.server_cpu_ns, slice.host.generator_cpu_ns) =
                 (slice.load.answered * 5_000, 99_000_000);
         }
     }
     let after = runs.pop().unwrap();
-    runs.push(NamedRun::of(after.place, after.kept));
+    runs.push(NamedRun::of(after.place, after.stored));
     let document = of(runs);
     assert_eq!(verdict(&document, "fast", "throughput"), "not compared");
     let reason = cell(&document, "effects", &[("row", "fast"), ("metric", "throughput")], "reason");
@@ -397,7 +397,7 @@ fn rows_without_figures_say_why() {
     let mut runs = pair();
     let reason = "not on this machine".to_owned();
     let after = runs.pop().unwrap();
-    let mut kept = after.kept;
+    let mut kept = after.stored;
     kept.header.plan.rows[2].excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason });
     runs.push(NamedRun::of(after.place, kept));
     let reason = cell(&of(runs), "effects", &[("row", "fast"), ("metric", "throughput")], "reason");
@@ -408,7 +408,7 @@ fn rows_without_figures_say_why() {
 #[test]
 fn starts_count_where_a_process_was_kept() {
     let keep = |run: NamedRun| {
-        let mut kept = run.kept;
+        let mut kept = run.stored;
         kept.records.retain(|record| !matches!(record, Record::Started(started) if started.block % 4 != 0));
         NamedRun::of(run.place, kept)
     };
@@ -423,7 +423,7 @@ fn starts_count_where_a_process_was_kept() {
 #[test]
 fn the_p99_of_a_kept_process_is_related_to_all_of_its_blocks() {
     let pair = pair().into_iter().map(|run| {
-        let mut kept = run.kept;
+        let mut kept = run.stored;
         let is_of_fast = |row: usize| kept.header.plan.rows[row].label == "fast";
         let of_fast: Vec<bool> = (0..kept.header.plan.rows.len()).map(is_of_fast).collect();
         kept.records.retain(|record| match record {
@@ -527,8 +527,8 @@ fn a_run_is_not_compared_with_itself_nor_alone() {
 
 fn written(folder: &Path, name: &str, run: &NamedRun) -> PathBuf {
     let path = folder.join(name);
-    let mut written = RunFolder::create(&path, &run.kept.header).unwrap();
-    run.kept.records.iter().for_each(|record| written.append(record).unwrap());
+    let mut written = RunFolder::create(&path, &run.stored.header).unwrap();
+    run.stored.records.iter().for_each(|record| written.append(record).unwrap());
     path
 }
 

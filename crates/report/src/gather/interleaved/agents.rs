@@ -10,8 +10,8 @@ use tare_load::units::several;
 use crate::document::Fact;
 
 /// `None` if the generator on the machine of the services sent the load.
-pub(super) fn fact(kept: &StoredRun) -> Option<Fact> {
-    let agents = summaries(kept);
+pub(super) fn fact(stored: &StoredRun) -> Option<Fact> {
+    let agents = summaries(stored);
     let each: Vec<String> = agents.iter().map(words).collect();
     let count = several(agents.len(), "agent");
     (!agents.is_empty()).then(|| Fact::new("Load from", format!("{count}: {}", each.join("; "))).brief())

@@ -21,8 +21,8 @@ struct Agreed {
 }
 
 /// `None` for a run without TLS.
-pub(super) fn section(kept: &StoredRun) -> Option<Section> {
-    let rows: Vec<Agreed> = handshakes(kept).into_iter().flat_map(agreed).collect();
+pub(super) fn section(stored: &StoredRun) -> Option<Section> {
+    let rows: Vec<Agreed> = handshakes(stored).into_iter().flat_map(agreed).collect();
     if rows.is_empty() {
         return None;
     }

@@ -30,7 +30,7 @@ struct UnderLoad<'a> {
 }
 
 /// Adds the sections about several loads to the document of the first one; nothing for a single load.
-pub(crate) fn enter(document: &mut Document, loads: &[AtLoad], kept: &StoredRun) {
+pub(crate) fn enter(document: &mut Document, loads: &[AtLoad], stored: &StoredRun) {
     let [first, others @ ..] = loads else { return };
     if others.is_empty() {
         return;
@@ -46,14 +46,14 @@ pub(crate) fn enter(document: &mut Document, loads: &[AtLoad], kept: &StoredRun)
         *section = of_load(std::mem::take(section), first, "");
     }
     let tables = others.iter().map(|at| {
-        let section = ranks::section(&kept.at_load(at.place), &at.report);
+        let section = ranks::section(&stored.at_load(at.place), &at.report);
         let lead =
             format!("The same services in the same blocks, under another load. {}", answer(&at.report));
         Section { lead, ..of_load(section, at, &suffix(at)).brief() }
     });
     let new: Vec<Section> = std::iter::once(curve(loads).brief()).chain(tables).collect();
     document.sections.splice(place + 1..place + 1, new);
-    document.sections.extend(others.iter().flat_map(|at| behind(at, kept)));
+    document.sections.extend(others.iter().flat_map(|at| behind(at, stored)));
 }
 
 /// The answer with a mention of its load, which is the first of several.
@@ -64,9 +64,9 @@ pub(crate) fn answer_at(loads: &[AtLoad], answer: &str) -> String {
     }
 }
 
-fn behind(at: &AtLoad, kept: &StoredRun) -> impl Iterator<Item = Section> {
-    let kept = kept.at_load(at.place);
-    let sections = [slices::section(&kept, &at.report), validity::section(&kept, &at.report)];
+fn behind(at: &AtLoad, stored: &StoredRun) -> impl Iterator<Item = Section> {
+    let stored = stored.at_load(at.place);
+    let sections = [slices::section(&stored, &at.report), validity::section(&stored, &at.report)];
     let told = sections.into_iter().filter(|section| section.table.is_some());
     told.map(|section| of_load(section, at, &suffix(at)))
 }

@@ -41,15 +41,15 @@ use super::{
 };
 use crate::document::{Document, Fact, Kind, Section, Status};
 
-pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Document {
-    let (first, report) = (kept.at_load(0), &loads[0].report);
+pub(crate) fn document(stored: &StoredRun, loads: &[AtLoad], run: &Path) -> Document {
+    let (first, report) = (stored.at_load(0), &loads[0].report);
     let mut document = Document {
         answer: answer::answer(report),
         facts: facts(&first, report, About::read(run).ok().flatten().as_ref()),
         sections: sections(&first, report, run),
-        ..super::of_run(Kind::Interleaved, kept, &report.findings)
+        ..super::of_run(Kind::Interleaved, stored, &report.findings)
     };
-    loads::enter(&mut document, loads, kept);
+    loads::enter(&mut document, loads, stored);
     let added = added_costs(&first, report);
     let of_protocols = added::answer(&added, &first).map(|said| loads::answer_at(loads, &said));
     // After the ranks: in a run with several protocols these are the question.
@@ -59,7 +59,7 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
     let of_cores = cores::answer(&scalings).map(|said| loads::answer_at(loads, &said));
     document.sections.splice(behind_ranks..behind_ranks, cores::sections(&scalings));
     document.sections.extend(pairs::section(&first, &loads[0], loads.len() > 1));
-    let status = Status::of(report.ending, kept.in_progress);
+    let status = Status::of(report.ending, stored.in_progress);
     if let Some(answer) = versions::answer(&first, status).or(of_cores).or(of_protocols) {
         document.answer = answer;
     }
@@ -71,26 +71,28 @@ pub(crate) fn document(kept: &StoredRun, loads: &[AtLoad], run: &Path) -> Docume
     document
 }
 
-fn sections(kept: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
-    let curves = latency::Curves::read(kept, run);
-    let first = versions::section(kept).unwrap_or_else(|| ranks::section(kept, report));
+fn sections(stored: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
+    let curves = latency::Curves::read(stored, run);
+    let first = versions::section(stored).unwrap_or_else(|| ranks::section(stored, report));
     let sections = vec![
         cost::section(report),
         equal_rate::section(report),
         latency::curves(report, &curves),
         latency::against_load(report).brief(),
-        slices::section(kept, report),
-        starts::warm_up(kept, report),
-        starts::memory(kept, report),
-        starts::start_up(kept, report),
+        slices::section(stored, report),
+        starts::warm_up(stored, report),
+        starts::memory(stored, report),
+        starts::start_up(stored, report),
         of_footprint(report, run),
-        wire::section(kept, report, run),
-        validity::section(kept, report),
+        wire::section(stored, report, run),
+        validity::section(stored, report),
         validity::accounting(report),
     ];
-    let last = [environment::section(&kept.header.environment, Vec::new())];
-    let own =
-        of_settings(report, run).into_iter().chain(validity::pairs(report)).chain(handshakes::section(kept));
+    let last = [environment::section(&stored.header.environment, Vec::new())];
+    let own = of_settings(report, run)
+        .into_iter()
+        .chain(validity::pairs(report))
+        .chain(handshakes::section(stored));
     let before = [first].into_iter().chain(parts::section(report));
     gathered(before.chain(sections).chain(own).chain(last).collect())
 }
@@ -152,9 +154,9 @@ fn of_footprint(report: &Report, run: &Path) -> Section {
 }
 
 /// The facts for the head of the page.
-fn facts(kept: &StoredRun, report: &Report, about: Option<&About>) -> Vec<Fact> {
-    let plan = &kept.header.plan;
-    let how = Status::of(report.ending, kept.in_progress).text();
+fn facts(stored: &StoredRun, report: &Report, about: Option<&About>) -> Vec<Fact> {
+    let plan = &stored.header.plan;
+    let how = Status::of(report.ending, stored.in_progress).text();
     let took = report.elapsed_ns.map_or_else(|| how.to_owned(), |ns| figures::time(ns as f64));
     let ending = report.ending.map_or(String::new(), |ending| format!(": {}", ending.text()));
     let own = [
@@ -165,8 +167,8 @@ fn facts(kept: &StoredRun, report: &Report, about: Option<&About>) -> Vec<Fact> 
         Fact::new("Took", format!("{took}{ending}")).brief(),
     ];
     own.into_iter()
-        .chain(agents::fact(kept))
-        .chain(environment::facts(kept, about, || words_of(plan)))
+        .chain(agents::fact(stored))
+        .chain(environment::facts(stored, about, || words_of(plan)))
         .collect()
 }
 

@@ -47,8 +47,8 @@ fn heading(report: &Report) -> [&'static str; 3] {
     }
 }
 
-pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
-    let plan = &kept.header.plan;
+pub(crate) fn section(stored: &StoredRun, report: &Report) -> Section {
+    let plan = &stored.header.plan;
     let planned = |label: &str| plan.rows.iter().find(|row| row.label == label);
     let tie = |label: &str| report.ranks.as_ref().and_then(|ranks| ranks.is_tied_to_next(label));
     let rows = report.rows.iter().map(|row| RankedRow {

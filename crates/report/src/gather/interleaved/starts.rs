@@ -60,10 +60,10 @@ impl<'a> PilotWindow<'a> {
     }
 }
 
-pub(crate) fn warm_up(kept: &StoredRun, report: &Report) -> Section {
-    let plan = &kept.header.plan;
+pub(crate) fn warm_up(stored: &StoredRun, report: &Report) -> Section {
+    let plan = &stored.header.plan;
     let pilot = |wanted: &'_ str| {
-        kept.records.iter().find_map(|record| match record {
+        stored.records.iter().find_map(|record| match record {
             Record::Pilot(pilot) if plan.rows[pilot.row].label == wanted => Some(pilot),
             _ => None,
         })
@@ -130,8 +130,8 @@ struct Measure {
 }
 
 impl Measure {
-    fn spreads<'a>(&self, kept: &StoredRun, report: &'a Report) -> Vec<Spread<'a>> {
-        let blocks = blocks(kept);
+    fn spreads<'a>(&self, stored: &StoredRun, report: &'a Report) -> Vec<Spread<'a>> {
+        let blocks = blocks(stored);
         let measured = report.rows.iter().filter(|row| row.state == State::Measured);
         let values =
             |row: &RowReport| blocks.get(row.label.as_str()).into_iter().flatten().filter_map(self.each);
@@ -154,13 +154,13 @@ impl Measure {
     /// A bar per service, and further figures.
     fn section<'a>(
         &self,
-        kept: &StoredRun,
+        stored: &StoredRun,
         report: &'a Report,
         more: Columns<'a, Spread<'a>>,
         scale: Scale,
     ) -> Section {
         let [id, title, lead] = self.heads;
-        let spreads = self.spreads(kept, report);
+        let spreads = self.spreads(stored, report);
         let figures = spreads.iter().map(|spread| spread.row);
         let figures = figures.filter_map(|row| Some((row.label.as_str(), (self.level)(row)?.value)));
         let Some(span) = span(self.unit, figures) else {
@@ -202,14 +202,14 @@ const START_UP: Measure = Measure {
     none: "no start of a row with figures was kept",
 };
 
-pub(crate) fn memory(kept: &StoredRun, report: &Report) -> Section {
-    MEMORY.section(kept, report, Columns::new(), Scale::Linear)
+pub(crate) fn memory(stored: &StoredRun, report: &Report) -> Section {
+    MEMORY.section(stored, report, Columns::new(), Scale::Linear)
 }
 
 /// Time to the first answer by row.
-pub(crate) fn start_up(kept: &StoredRun, report: &Report) -> Section {
+pub(crate) fn start_up(stored: &StoredRun, report: &Report) -> Section {
     let steady = Columns::new()
         .ns("steady_after_ns", "steady after", |spread: &Spread| spread.row.steady_after_ns)
         .help("of load; none without a pilot, or if it never was");
-    START_UP.section(kept, report, steady, Scale::Log)
+    START_UP.section(stored, report, steady, Scale::Log)
 }

@@ -52,10 +52,10 @@ impl<'a> RowSlices<'a> {
     }
 }
 
-pub(crate) fn section(kept: &StoredRun, report: &Report) -> Section {
-    let slices = slices(kept);
-    let connections = kept.header.plan.load().connections;
-    let place = |label: &str| kept.header.plan.rows.iter().position(|row| row.label == label);
+pub(crate) fn section(stored: &StoredRun, report: &Report) -> Section {
+    let slices = slices(stored);
+    let connections = stored.header.plan.load().connections;
+    let place = |label: &str| stored.header.plan.rows.iter().position(|row| row.label == label);
     let rows: Vec<RowSlices> =
         report.rows.iter().filter_map(|row| Some(RowSlices::of(row, place(&row.label)?, &slices))).collect();
     let busy =

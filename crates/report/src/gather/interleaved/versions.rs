@@ -17,8 +17,8 @@ const LEAD: &str = "Versions of one service, oldest first. All were measured in 
                     together, one is wrong in at most 5% of runs.";
 
 /// `None` for a run that compares no versions.
-pub(super) fn section(kept: &StoredRun) -> Option<Section> {
-    let found = versions::compute(kept)?;
+pub(super) fn section(stored: &StoredRun) -> Option<Section> {
+    let found = versions::compute(stored)?;
     let names = Names::of(&found);
     let columns = Columns::new()
         .text("version", "version", |version: &Version| names.short(version).to_owned())
@@ -63,8 +63,8 @@ impl Names {
 
 /// `CPU/request changed at shop@v3 (+8.1% (+6.9 .. +9.4%)), of 5 versions.` Only a complete run with enough
 /// blocks can say that no change is shown.
-pub(super) fn answer(kept: &StoredRun, status: Status) -> Option<String> {
-    let found = versions::compute(kept)?;
+pub(super) fn answer(stored: &StoredRun, status: Status) -> Option<String> {
+    let found = versions::compute(stored)?;
     let (name, count) = (found.metric.name(), found.all.len());
     let (names, changes) = (Names::of(&found), found.all.iter().filter(|version| version.is_change));
     let said = |version: &Version| {

@@ -20,8 +20,8 @@ struct Answer {
     sent: Sent,
 }
 
-pub(crate) fn section(kept: &StoredRun, report: &Report, run: &Path) -> Section {
-    let contract = &kept.header.plan.contract();
+pub(crate) fn section(stored: &StoredRun, report: &Report, run: &Path) -> Section {
+    let contract = &stored.header.plan.contract();
     let (mut answers, mut lost) = (Vec::new(), Vec::new());
     for row in &report.rows {
         match about::sent(run, &row.label, contract) {

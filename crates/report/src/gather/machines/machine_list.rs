@@ -98,7 +98,7 @@ pub(super) fn runs(merged: &Merged) -> Section {
         .text("ending", "Ended", move |run| ended(run))
         .text("interference", "CPU of others", move |run| others(run))
         .text("kernel", "Kernel", |run| some(&run.run.environment().kernel))
-        .text("tare", "Tare", |run| run.run.kept.header.tare.clone());
+        .text("tare", "Tare", |run| run.run.stored.header.tare.clone());
     let lead = "The runs, each once, by when they began. A run is known by its experiment, when it began and its seed.";
     Section::new("runs", "Runs", lead, columns.table("Runs", &merged.runs))
 }

@@ -44,7 +44,7 @@ pub fn document(merged: &Merged, unread: Vec<String>) -> Document {
         title: format!("{}, over {}", plan.title, several(count, "machine")),
         question: plan.question.clone(),
         answer: answer::answer(merged),
-        began: merged.runs[0].run.kept.header.began.clone(),
+        began: merged.runs[0].run.stored.header.began.clone(),
         status: Status::Complete,
         damage: unread,
         cautions: cautions(merged),
@@ -161,7 +161,7 @@ fn facts(merged: &Merged) -> Vec<Fact> {
     };
     let runs: usize = merged.counted().map(|machine| machine.counted.len()).sum();
     let blocks: usize = merged.counted().map(|machine| machine.blocks).sum();
-    let mut versions: Vec<&str> = merged.runs.iter().map(|run| run.run.kept.header.tare.as_str()).collect();
+    let mut versions: Vec<&str> = merged.runs.iter().map(|run| run.run.stored.header.tare.as_str()).collect();
     versions.sort_unstable();
     versions.dedup();
     vec![

@@ -27,7 +27,7 @@ struct CellRound<'a> {
 
 impl<'a> CellRound<'a> {
     fn all(run: &'a Experiment<'a>) -> Vec<CellRound<'a>> {
-        let samples = run.kept.records.iter().filter_map(Record::sample);
+        let samples = run.stored.records.iter().filter_map(Record::sample);
         let mut rounds: Vec<CellRound> = samples.map(|sample| CellRound { run, sample }).collect();
         rounds.sort_by_key(|round| (round.sample.point, round.sample.row, round.sample.round));
         rounds

@@ -37,15 +37,15 @@ use crate::document::{Column, Document, Fact, Kind, Section, Status, Table, Unit
 
 pub(crate) use series::document as series;
 
-pub(crate) fn document(kept: &StoredRun, report: &SequentialReport, folder: &Path) -> Document {
-    let run = Experiment { plan: &kept.header.plan, report, kept };
+pub(crate) fn document(stored: &StoredRun, report: &SequentialReport, folder: &Path) -> Document {
+    let run = Experiment { plan: &stored.header.plan, report, stored };
     let about = About::read(folder).ok().flatten();
     let published = report.published.note.iter().map(|note| format!("of the published figures: {note}"));
     let mut document = Document {
         answer: answer::answer(&run),
         facts: facts(&run, about.as_ref()),
         sections: sections(&run, about.as_ref()),
-        ..super::of_run(Kind::Sequential, kept, &report.findings)
+        ..super::of_run(Kind::Sequential, stored, &report.findings)
     };
     document.notes.extend(published);
     document
@@ -63,14 +63,14 @@ fn sections(run: &Experiment, about: Option<&About>) -> Vec<Section> {
         about.and_then(|about| of_settings(run, about)),
         journal::failures(run),
         journal::validity(run),
-        Some(environment::section(&run.kept.header.environment, settings(run))),
+        Some(environment::section(&run.stored.header.environment, settings(run))),
     ];
     first.chain(loads).chain(then).chain(rest.into_iter().flatten()).collect()
 }
 
 /// The services at one point, for the view of a run in progress.
-pub(crate) fn at_point(kept: &StoredRun, report: &SequentialReport, point: usize) -> Table {
-    let run = Experiment { plan: &kept.header.plan, report, kept };
+pub(crate) fn at_point(stored: &StoredRun, report: &SequentialReport, point: usize) -> Table {
+    let run = Experiment { plan: &stored.header.plan, report, stored };
     let Some(at) = report.points.get(point) else { return Table::default() };
     let cells = run.cells(|_| true).into_iter().filter(|cell| std::ptr::eq(cell.point, at));
     let columns = Columns::new().text("label", "service", |cell: &ServiceAt| cell.label().to_owned());
@@ -97,7 +97,7 @@ pub(crate) fn at_point(kept: &StoredRun, report: &SequentialReport, point: usize
 struct Experiment<'a> {
     plan: &'a Plan,
     report: &'a SequentialReport,
-    kept: &'a StoredRun,
+    stored: &'a StoredRun,
 }
 
 /// A service under a load, measured or not.
@@ -131,7 +131,7 @@ impl<'a> Experiment<'a> {
     }
 
     fn status(&self) -> Status {
-        Status::of(self.report.ending, self.kept.in_progress)
+        Status::of(self.report.ending, self.stored.in_progress)
     }
 
     /// Whether each load is a number of messages: then their duration is shown.
@@ -246,7 +246,7 @@ fn facts(run: &Experiment, about: Option<&About>) -> Vec<Fact> {
         Fact::new("Measured", format!("{done} of {all} cells in {}", time(report.elapsed_ns as f64))).brief(),
         Fact::new("Scale", scale).brief(),
     ];
-    own.into_iter().chain(environment::facts(run.kept, about, || Some(words_of(report)))).collect()
+    own.into_iter().chain(environment::facts(run.stored, about, || Some(words_of(report)))).collect()
 }
 
 /// The command that repeats it.
@@ -273,7 +273,7 @@ fn settings(run: &Experiment) -> Vec<Setting> {
             .collect(),
         false => points.enumerate().map(load).collect(),
     };
-    let machine = environment::machine(&run.kept.header.environment);
+    let machine = environment::machine(&run.stored.header.environment);
     lines.push(Setting::new("machine", machine).published(&published.machine));
     for (what, text) in [("request", &published.request), ("response", &published.response)] {
         lines.extend(text.as_ref().map(|text| Setting::new(what, "").published(text)));

@@ -88,7 +88,7 @@ fn seconds<'a>(run: &Experiment<'a>, cell: &ServiceAt<'a>) -> &'a [Second] {
     if let Some(figures) = cell.figures() {
         return &figures.seconds;
     }
-    let mut samples = run.kept.records.iter().filter_map(Record::sample);
+    let mut samples = run.stored.records.iter().filter_map(Record::sample);
     let hung = samples.find(|sample| {
         let is_here = cell.cell.is_some_and(|cell| cell.row == sample.row)
             && run.plan.points[sample.point] == cell.point.point;

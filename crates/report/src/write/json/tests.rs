@@ -46,10 +46,10 @@ fn every_document_fits_the_schema() {
 }
 
 /// A run folder of any kind, without histograms.
-fn keep(run: &Path, kept: &StoredRun) {
-    fs::write(run.join("run.json"), serde_json::to_string(&kept.header).unwrap()).unwrap();
+fn keep(run: &Path, stored: &StoredRun) {
+    fs::write(run.join("run.json"), serde_json::to_string(&stored.header).unwrap()).unwrap();
     let line = |record: &Record| serde_json::to_string(record).unwrap() + "\n";
-    fs::write(run.join("journal.ndjson"), kept.records.iter().map(line).collect::<String>()).unwrap();
+    fs::write(run.join("journal.ndjson"), stored.records.iter().map(line).collect::<String>()).unwrap();
 }
 
 #[test]

@@ -9,7 +9,7 @@ use bench::*;
 use std::fs;
 use std::time::Instant;
 use tare_host::process::{
-    Cgroups, Exit, Hindrance, Isolation, Launch, Service, StartFailure, Stopped, Unready, port_in_use,
+    Cgroups, Exit, Isolation, Launch, NotReadyReason, Service, StartFailure, Stopped, Unready, port_in_use,
 };
 
 #[test]
@@ -68,7 +68,7 @@ fn what_never_answers_is_not_ready() {
         let bench = Bench::new(isolation);
         let (service, port) = bench.start("never-ready");
         let unready = service.wait_ready(SHORT, || get(port, "/").is_some()).unwrap_err();
-        let hindrance = Some(Hindrance::Nowhere { stderr: String::new() });
+        let hindrance = Some(NotReadyReason::Nowhere { stderr: String::new() });
         assert_eq!(unready, Unready::NotReady { after: SHORT, hindrance, stderr_tail: String::new() });
         assert!(service.stop(GRACE).is_clean());
     }

@@ -17,7 +17,7 @@ pub(crate) fn agent_token(file: Option<&Path>) -> anyhow::Result<Token> {
             let mode = path.metadata().map_or(0, |metadata| metadata.permissions().mode());
             if mode & 0o077 != 0 {
                 let name = path.display();
-                tare_host::tell!("warning: other users may read the token in {name}: chmod 600 {name}");
+                tare_host::message!("warning: other users may read the token in {name}: chmod 600 {name}");
             }
             token
         }

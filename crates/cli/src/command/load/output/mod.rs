@@ -39,7 +39,7 @@ pub(super) fn print(result: &LoadResult<'_>, format: LoadFormat, latency: bool) 
         LoadFormat::Wrk => {
             put(&wrk::wrk(result, latency))?;
             if !result.findings.is_empty() {
-                tare_host::tell!("{}", verdict(result));
+                tare_host::message!("{}", verdict(result));
             }
             Ok(())
         }

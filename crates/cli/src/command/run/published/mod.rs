@@ -45,7 +45,7 @@ fn prepare_for_links(experiment: &SequentialExperiment, args: &Args) {
 /// others are measured.
 pub(super) fn obtain_rights() {
     if let Err(error) = rights::obtain() {
-        tare_host::tell!("{} no slow link: {error}", paint("33", "warning:"));
+        tare_host::message!("{} no slow link: {error}", paint("33", "warning:"));
     }
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn run(global: &Global, args: &Args, series: &Series, path: &Path) ->
             }
             Ok(_) => {}
             Err(error) => {
-                tare_host::tell!("{}: {error:#}", paint("1;31", "error"));
+                tare_host::message!("{}: {error:#}", paint("1;31", "error"));
                 outcome = outcome.graver(exit::of_error(&error));
             }
         }
@@ -76,9 +76,9 @@ pub(crate) fn run(global: &Global, args: &Args, series: &Series, path: &Path) ->
             break;
         }
     }
-    let document = page::keep(&all, |text| tare_host::tell!("{text}"))?;
+    let document = page::keep(&all, |text| tare_host::message!("{text}"))?;
     let of_all = print::document(&document, format, Extent::Brief)?;
-    tare_host::tell!("stored in {}; to resume, run the same command with --out {0}", all.display());
+    tare_host::message!("stored in {}; to resume, run the same command with --out {0}", all.display());
     Ok(of_all.graver(outcome))
 }
 

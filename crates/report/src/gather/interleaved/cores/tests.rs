@@ -82,9 +82,9 @@ fn kept(services: &[Curve], measured: usize) -> StoredRun {
 }
 
 /// The answer and the sections as text for a terminal.
-fn shown(kept: &StoredRun) -> String {
-    let report = compute(kept);
-    let scalings = scalings(kept, &report);
+fn shown(stored: &StoredRun) -> String {
+    let report = compute(stored);
+    let scalings = scalings(stored, &report);
     let mut out = format!("{}\n", answer(&scalings).unwrap_or_default());
     for section in sections(&scalings) {
         out += &format!("\n## {}\n", section.title);
@@ -109,9 +109,9 @@ fn on_a_small_machine_nothing_is_claimed() {
 
 #[test]
 fn three_numbers_of_threads_are_a_curve_without_a_law() {
-    let kept = kept(&[("peaks", peaks)], 3);
-    let report = compute(&kept);
-    let found = scalings(&kept, &report);
+    let stored = kept(&[("peaks", peaks)], 3);
+    let report = compute(&stored);
+    let found = scalings(&stored, &report);
     let [curve, law] = &sections(&found)[..] else { panic!("two sections") };
     assert_eq!(curve.table.as_ref().unwrap().rows.len(), 5);
     assert!(law.table.is_none(), "{law:?}");

@@ -82,24 +82,24 @@ fn block_of(block: usize) -> Vec<Record> {
 
 /// Rows at these shares of the reference's rate, each with a little noise of its own.
 pub(super) fn kept_with(rows: &[(&str, f64)], blocks: usize) -> StoredRun {
-    let mut kept = kept();
+    let mut stored = kept();
     let style = |label: &str| if label == "raw-socket" { Style::RawSocket } else { Style::Framework };
-    kept.header.plan.rows = rows.iter().map(|(label, _)| row(label, style(label))).collect();
-    kept.records.clear();
+    stored.header.plan.rows = rows.iter().map(|(label, _)| row(label, style(label))).collect();
+    stored.records.clear();
     for block in 0..blocks {
         let (order, elapsed_ns) = ((0..rows.len()).collect(), block as u64 * 2_000_000_000);
-        kept.records.push(Record::Block(Block { block, order, elapsed_ns, ..Block::default() }));
+        stored.records.push(Record::Block(Block { block, order, elapsed_ns, ..Block::default() }));
         for (row, (_, share)) in rows.iter().enumerate() {
             let wobble = (block * 37 + row * 53 + block * block * (row + 3)) % 61;
             let answered = (20_000.0 * share * (1.0 + 0.02 * (wobble as f64 / 61.0 - 0.5))) as u64;
             let slices = (0..2).map(|round| Sample { block, round, row, ..slice_of(answered, 98) });
-            kept.records.extend(slices.map(|slice| Record::Sample(Box::new(slice))));
-            kept.records.push(Record::Stopped(Stopped { block, row, ..stopped() }));
+            stored.records.extend(slices.map(|slice| Record::Sample(Box::new(slice))));
+            stored.records.push(Record::Stopped(Stopped { block, row, ..stopped() }));
         }
     }
     let elapsed_ns = blocks as u64 * 2_000_000_000;
-    kept.records.push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns }));
-    kept
+    stored.records.push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns }));
+    stored
 }
 
 fn slice_of(answered: u64, cpu_share: u64) -> Sample {
@@ -160,15 +160,15 @@ fn a_row_without_a_valid_figure_has_a_reason() {
 
 #[test]
 fn a_generator_that_is_the_slower_one_gives_no_throughput() {
-    let mut kept = kept();
-    for record in &mut kept.records {
+    let mut stored = kept();
+    for record in &mut stored.records {
         if let Record::Sample(slice) = record
             && slice.row == HALF
         {
             (slice.host.server_cpu_ns, slice.host.generator_cpu_ns) = (50_000_000, 99_000_000);
         }
     }
-    let report = compute(&kept);
+    let report = compute(&stored);
     let half = find(&report, "half");
     assert_eq!((half.requests_per_second, half.ratio), (None, None));
     assert_eq!(half.throughput_finding.as_ref().map(Finding::code), Some("generator-bound"));
@@ -177,22 +177,22 @@ fn a_generator_that_is_the_slower_one_gives_no_throughput() {
 
 #[test]
 fn a_block_that_was_cut_off_counts_as_far_as_its_rounds_are_whole() {
-    let mut kept = kept();
-    let last_block = kept.records.iter().rposition(|record| matches!(record, Record::Block(_))).unwrap();
+    let mut stored = kept();
+    let last_block = stored.records.iter().rposition(|record| matches!(record, Record::Block(_))).unwrap();
     let is_late =
         |record: &Record| matches!(record, Record::Sample(slice) if slice.block == 7 && slice.round == 1);
     let one_round =
         |record: &Record| !is_late(record) && !matches!(record, Record::Stopped(Stopped { block: 7, .. }));
-    kept.records.pop();
-    kept.records.retain(one_round);
-    let report = compute(&kept);
+    stored.records.pop();
+    stored.records.retain(one_round);
+    let report = compute(&stored);
     assert_eq!((report.blocks, find(&report, "half").blocks), (8, 8));
     assert_eq!(find(&report, "half").ratio.as_ref().unwrap().n, 8);
     let expected = Finding::of_run(RunIssue::BlocksCut { cut: 1, begun: 8 });
     assert!(report.findings.contains(&expected), "{:?}", report.findings);
 
-    kept.records.truncate(last_block + 3);
-    assert_eq!(compute(&kept).blocks, 7, "no round is whole");
+    stored.records.truncate(last_block + 3);
+    assert_eq!(compute(&stored).blocks, 7, "no round is whole");
 }
 
 /// One line per row, with the figures of a table.
@@ -223,14 +223,14 @@ fn each_row_has_its_figures_or_its_reason() {
 
 #[test]
 fn too_few_blocks_are_said_once() {
-    let mut kept = kept();
-    let second = kept
+    let mut stored = kept();
+    let second = stored
         .records
         .iter()
         .position(|record| matches!(record, Record::Block(Block { block: 1, .. })))
         .unwrap();
-    kept.records.truncate(second);
-    let report = compute(&kept);
+    stored.records.truncate(second);
+    let report = compute(&stored);
     assert_eq!(find(&report, "half").ratio.as_ref().unwrap().low, None);
     let too_few = Finding::of_run(RunIssue::TooFewBlocks { blocks: 1, needed: 2 });
     assert_eq!(report.findings.iter().filter(|found| **found == too_few).count(), 1, "{:?}", report.findings);
@@ -243,19 +243,19 @@ fn too_few_blocks_are_said_once() {
 
 #[test]
 fn others_on_the_machine_are_reported() {
-    let mut kept = kept();
-    for record in &mut kept.records {
+    let mut stored = kept();
+    for record in &mut stored.records {
         if let Record::Sample(slice) = record {
             slice.host.foreign_cpu_ns = Some(20_000_000);
         }
     }
-    let report = compute(&kept);
+    let report = compute(&stored);
     assert_eq!(report.interference_share, Some(0.1));
     assert_eq!(report.findings[0], Finding::of_run(RunIssue::NoisyHost { share: 0.1 }));
 }
 
-pub(super) fn each_slice(kept: &mut StoredRun, change: impl Fn(&mut Sample)) {
-    for record in &mut kept.records {
+pub(super) fn each_slice(stored: &mut StoredRun, change: impl Fn(&mut Sample)) {
+    for record in &mut stored.records {
         if let Record::Sample(slice) = record {
             change(slice);
         }
@@ -264,14 +264,14 @@ pub(super) fn each_slice(kept: &mut StoredRun, change: impl Fn(&mut Sample)) {
 
 #[test]
 fn a_disturbed_slice_takes_its_round_from_all_rows() {
-    let mut kept = kept();
-    let before = compute(&kept);
-    each_slice(&mut kept, |slice| {
+    let mut stored = kept();
+    let before = compute(&stored);
+    each_slice(&mut stored, |slice| {
         if (slice.block, slice.round, slice.row) == (3, 1, HALF) {
             (slice.host.foreign_cpu_ns, slice.load.answered_in_window) = (Some(90_000_000), 17);
         }
     });
-    let report = compute(&kept);
+    let report = compute(&stored);
     let dropped = Dropped { rounds: 1, of_rounds: 16, slices_taken: 1, ..Dropped::default() };
     assert_eq!(report.dropped, dropped);
     for row in ["half", "raw-socket"] {
@@ -286,13 +286,13 @@ fn a_disturbed_slice_takes_its_round_from_all_rows() {
 
 #[test]
 fn a_block_is_never_dropped() {
-    let mut kept = kept();
-    each_slice(&mut kept, |slice| {
+    let mut stored = kept();
+    each_slice(&mut stored, |slice| {
         if slice.block == 3 {
             (slice.host.foreign_cpu_ns, slice.load.answered_in_window) = (Some(90_000_000), 17);
         }
     });
-    let report = compute(&kept);
+    let report = compute(&stored);
     assert_eq!(report.dropped, Dropped { of_rounds: 16, blocks_disturbed: 1, ..Dropped::default() });
     assert_eq!(find(&report, "half").ratio.as_ref().unwrap().n, 8);
 }
@@ -300,15 +300,15 @@ fn a_block_is_never_dropped() {
 /// Another program constantly uses the CPUs: CPU per request stays valid, throughput does not.
 #[test]
 fn a_spinner_takes_throughput_and_leaves_cpu() {
-    let mut kept = kept();
-    each_slice(&mut kept, |slice| {
+    let mut stored = kept();
+    each_slice(&mut stored, |slice| {
         (slice.host.foreign_cpu_ns, slice.host.server_cpu_ns) =
             (Some(50_000_000), slice.host.server_cpu_ns / 2);
         (slice.load.answered, slice.load.answered_in_window) =
             (slice.load.answered / 2, slice.load.answered_in_window / 2);
         slice.load.sent /= 2;
     });
-    let report = compute(&kept);
+    let report = compute(&stored);
     let half = find(&report, "half");
     assert_eq!((half.requests_per_second, half.ratio.is_none()), (None, true));
     let doubt = half.throughput_finding.as_ref().and_then(Finding::row_issue);
@@ -319,13 +319,13 @@ fn a_spinner_takes_throughput_and_leaves_cpu() {
 
 #[test]
 fn counts_that_cannot_be_true_take_the_row() {
-    let mut kept = kept();
-    each_slice(&mut kept, |slice| {
+    let mut stored = kept();
+    each_slice(&mut stored, |slice| {
         let off = if slice.row == HALF { 2 } else { 1 };
         slice.load.service_time_ns_mean = 300_000;
         slice.load.in_flight_ns = slice.load.answered * 300_000 * off;
     });
-    let report = compute(&kept);
+    let report = compute(&stored);
     let state = &find(&report, "half").state;
     assert!(matches!(state, State::Invalid(found) if found.code() == "inconsistent"), "{state:?}");
     assert_eq!(find(&report, "raw-socket").state, State::Measured);
@@ -333,22 +333,22 @@ fn counts_that_cannot_be_true_take_the_row() {
 
 #[test]
 fn latency_that_is_the_generators_own_is_not_shown() {
-    let mut kept = kept();
+    let mut stored = kept();
     let block = 0;
-    kept.header.plan = fixture::with_rates(kept.header.plan, &[Rate::PerSecond(500.0)], 1);
+    stored.header.plan = fixture::with_rates(stored.header.plan, &[Rate::PerSecond(500.0)], 1);
     for (row, lag_ns_p99) in [(0, 80_000), (HALF, 3_000_000)] {
         let mut slice = Sample { block, point: 1, row, ..slice_of(500, 20) };
         let load = &mut slice.load;
         (load.offered_per_second, load.schedule_lag_ns_p99) = (Some(500.0), Some(lag_ns_p99));
-        kept.records.push(Record::Sample(Box::new(slice)));
+        stored.records.push(Record::Sample(Box::new(slice)));
     }
 
-    for record in &mut kept.records {
+    for record in &mut stored.records {
         if let Record::Stopped(stopped) = record {
             stopped.latency.push(Some(Latency { p99_ns: 777_000, ..Latency::default() }));
         }
     }
-    let report = compute(&kept);
+    let report = compute(&stored);
     let latency = |row: &str| find(&report, row).latency_open[0].clone();
     let good = latency("raw-socket");
     let p99_ns = good.p99_ns.unwrap().value;
@@ -360,9 +360,9 @@ fn latency_that_is_the_generators_own_is_not_shown() {
 /// Wake-ups cost both rows 5 µs more per request, a larger share of the cheaper one.
 #[test]
 fn the_cost_at_an_equal_rate_is_related_to_the_references() {
-    let mut kept = kept();
+    let mut stored = kept();
     let rates = [Rate::PerSecond(500.0), Rate::OfCapacity(0.5)];
-    kept.header.plan = fixture::with_rates(kept.header.plan, &rates, 1);
+    stored.header.plan = fixture::with_rates(stored.header.plan, &rates, 1);
     let open = |record: &Record| {
         let Record::Stopped(stopped) = record else { return Vec::new() };
         let costs = [(0, 10_000), (HALF, 15_000)];
@@ -376,9 +376,9 @@ fn the_cost_at_an_equal_rate_is_related_to_the_references() {
         };
         slices.map(record).collect()
     };
-    kept.records =
-        kept.records.iter().flat_map(|record| [open(record), vec![record.clone()]].concat()).collect();
-    let report = compute(&kept);
+    stored.records =
+        stored.records.iter().flat_map(|record| [open(record), vec![record.clone()]].concat()).collect();
+    let report = compute(&stored);
     let [own, half] = ["raw-socket", "half"].map(|row| find(&report, row).cost_at_rates.clone());
     assert_eq!((own.len(), half.len()), (1, 1), "a share of its own capacity is no rate for all: {half:?}");
     assert_eq!((own[0].rate.as_str(), own[0].cpu_ratio), ("500/s", None));
@@ -389,44 +389,44 @@ fn the_cost_at_an_equal_rate_is_related_to_the_references() {
 
 #[test]
 fn a_service_that_was_not_warm_is_named() {
-    let mut kept = kept();
-    let warnings = |kept: &StoredRun| {
-        let all = find(&compute(kept), "half").findings.clone();
+    let mut stored = kept();
+    let warnings = |stored: &StoredRun| {
+        let all = find(&compute(stored), "half").findings.clone();
         all.into_iter().filter(|found| found.code() == "still-warming").collect::<Vec<Finding>>()
     };
-    assert_eq!(warnings(&kept), []);
-    each_slice(&mut kept, |slice| {
+    assert_eq!(warnings(&stored), []);
+    each_slice(&mut stored, |slice| {
         if slice.row == HALF && slice.round == 0 {
             slice.load.answered = slice.load.answered * 8 / 10;
         }
     });
-    let found = warnings(&kept);
+    let found = warnings(&stored);
     let issue = found.first().and_then(Finding::row_issue);
     assert!(
         matches!(issue, Some(RowIssue::StillWarming { more_share }) if (more_share - 0.25).abs() < 1e-3),
         "{found:?}"
     );
     // Only the first block shows the start-up of a process that lasts.
-    for record in &mut kept.records {
+    for record in &mut stored.records {
         if let Record::Started(started) = record
             && started.row == HALF
         {
             started.block = 0;
         }
     }
-    assert_eq!(warnings(&kept), [], "one block is too few");
+    assert_eq!(warnings(&stored), [], "one block is too few");
 }
 
 /// One wrong answer in 165,600, in a slice of a block that was cut off.
 #[test]
 fn a_row_with_one_wrong_answer_has_no_figures() {
-    let mut kept = kept();
+    let mut stored = kept();
     let mut slice = Sample { block: 8, row: HALF, ..slice_of(10_000, 99) };
     slice.load.failed = [(Failure::ClosedMidResponse, 1)].into_iter().collect();
     slice.load.first_failure = Some("closed-mid-response at \"hello\"".to_owned());
-    let last = kept.records.len() - 1;
-    kept.records.insert(last, Record::Sample(Box::new(slice)));
-    let report = compute(&kept);
+    let last = stored.records.len() - 1;
+    stored.records.insert(last, Record::Sample(Box::new(slice)));
+    let report = compute(&stored);
     let half = find(&report, "half");
     assert_eq!(
         (half.verdict(), half.requests_per_second, half.cpu_ns_per_request),
@@ -443,14 +443,14 @@ fn a_row_with_one_wrong_answer_has_no_figures() {
 /// One reset in some ten thousand requests keeps the figures valid, and is reported.
 #[test]
 fn a_reset_that_is_allowed_is_a_finding_with_its_sample() {
-    let mut kept = kept();
-    each_slice(&mut kept, |slice| {
+    let mut stored = kept();
+    each_slice(&mut stored, |slice| {
         if (slice.row, slice.block, slice.round) == (HALF, 3, 1) {
             slice.load.failed = [(Failure::Reset, 1)].into_iter().collect();
             slice.load.first_failure = Some("reset at \"hello\"".to_owned());
         }
     });
-    let report = compute(&kept);
+    let report = compute(&stored);
     let half = find(&report, "half");
     let found = half.findings.iter().find(|found| found.code() == "some-failed").unwrap();
     let expected = format!("1 of {} requests failed; the first: reset at \"hello\"", half.sent);
@@ -461,14 +461,14 @@ fn a_reset_that_is_allowed_is_a_finding_with_its_sample() {
 /// Stored runs contain no verdict: a run is classified by today's thresholds when it is read.
 #[test]
 fn a_changed_threshold_changes_the_verdict_of_a_stored_run() {
-    let mut kept = kept();
-    each_slice(&mut kept, |slice| {
+    let mut stored = kept();
+    each_slice(&mut stored, |slice| {
         slice.host.throttled_ns = Some(500_000);
         slice.load.failed = [(Failure::Reset, slice.load.failed.total())].into_iter().collect();
     });
-    let journal = serde_json::to_string(&kept.records).unwrap();
-    kept.records = serde_json::from_str(&journal).unwrap();
-    let at = |limits: RowLimits| compute::compute_with(&kept, None, &limits);
+    let journal = serde_json::to_string(&stored.records).unwrap();
+    stored.records = serde_json::from_str(&journal).unwrap();
+    let at = |limits: RowLimits| compute::compute_with(&stored, None, &limits);
 
     let today = at(RowLimits::default());
     assert_eq!(
@@ -479,5 +479,5 @@ fn a_changed_threshold_changes_the_verdict_of_a_stored_run() {
     assert_eq!(find(&lax, "wrong").verdict(), Verdict::Pass);
     let strict = at(RowLimits { throttled_share_max: 0.001, ..RowLimits::default() });
     assert_eq!(find(&strict, "half").verdict(), Verdict::Invalid);
-    assert_eq!(serde_json::to_string(&kept.records).unwrap(), journal);
+    assert_eq!(serde_json::to_string(&stored.records).unwrap(), journal);
 }

@@ -27,9 +27,9 @@ pub const TABLE_ROWS_MAX: usize = 300;
 /// The number of rows from which a table is folded at first, even without a chart: it is for reference.
 const FOLDED_ROWS_MIN: usize = 40;
 
-pub(crate) const CHARTS: &str = include_str!("../../dist/charts.js");
-pub(crate) const SCRIPT: &str = include_str!("../../dist/page.js");
-pub(crate) const STYLE: &str = include_str!("../../dist/page.css");
+pub(crate) const CHARTS: &str = include_str!("../../../dist/charts.js");
+pub(crate) const SCRIPT: &str = include_str!("../../../dist/page.js");
+pub(crate) const STYLE: &str = include_str!("../../../dist/page.css");
 
 /// Additions to a page from a server, compared with one from disk. All are paths on the same server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tare_load::{
-    Contradiction, Doubt, DriverChoice, Handshakes, Histogram, Interval, Load, Measures, Process, Quantile,
-    Quota, Sample, Schedule, Settings, Think, Waiting,
+    Contradiction, DriverChoice, EngineFinding, Handshakes, Histogram, Interval, Load, Measures, Process,
+    Quantile, Quota, Sample, Schedule, Settings, Think, Waiting,
 };
 use tare_stats::samples::carry;
 
@@ -110,21 +110,21 @@ fn finding(finding: &LoadFinding) -> Value {
     }
 }
 
-fn doubt(doubt: &Doubt) -> Value {
+fn doubt(doubt: &EngineFinding) -> Value {
     let (name, text) = (doubt.name(), doubt.to_string());
     match *doubt {
-        Doubt::Gone { since_ns } => json!({ "name": name, "since_ns": since_ns, "text": text }),
-        Doubt::GeneratorBound { busy_share } => {
+        EngineFinding::Gone { since_ns } => json!({ "name": name, "since_ns": since_ns, "text": text }),
+        EngineFinding::GeneratorBound { busy_share } => {
             json!({ "name": name, "busy_share": busy_share, "text": text })
         }
-        Doubt::Late { schedule_lag_ns_p99 } => {
+        EngineFinding::Late { schedule_lag_ns_p99 } => {
             json!({ "name": name, "schedule_lag_ns_p99": schedule_lag_ns_p99, "text": text })
         }
-        Doubt::Failing { share } => json!({ "name": name, "share": share, "text": text }),
-        Doubt::Inconsistent(Contradiction::InFlight { in_flight_mean, little }) => {
+        EngineFinding::Failing { share } => json!({ "name": name, "share": share, "text": text }),
+        EngineFinding::Inconsistent(Contradiction::InFlight { in_flight_mean, little }) => {
             json!({ "name": name, "in_flight_mean": in_flight_mean, "little": little, "text": text })
         }
-        Doubt::Inconsistent(Contradiction::Times { .. } | Contradiction::Mean { .. }) => {
+        EngineFinding::Inconsistent(Contradiction::Times { .. } | Contradiction::Mean { .. }) => {
             json!({ "name": name, "text": text })
         }
     }

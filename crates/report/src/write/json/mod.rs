@@ -8,7 +8,7 @@ use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 use crate::Document;
 
 /// The schema of the output of [`json`]: JSON Schema, draft 2020-12.
-pub const SCHEMA: &str = include_str!("../../schema/document.schema.json");
+pub const SCHEMA: &str = include_str!("../../../schema/document.schema.json");
 
 /// Deeper values are on one line: rows, columns and charts.
 const DEPTH_MAX: usize = 5;

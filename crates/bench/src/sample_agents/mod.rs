@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tare_agent::{AgentRow, FleetFinding, FleetReport};
-use tare_load::Doubt;
+use tare_load::EngineFinding;
 
 /// The agents of a slice.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,10 +139,12 @@ fn discards(finding: &FleetFinding) -> bool {
 }
 
 /// Failures of the service are results: failed requests count against its row, as with one generator.
-fn is_of_agent(doubt: &Doubt) -> bool {
+fn is_of_agent(doubt: &EngineFinding) -> bool {
     match doubt {
-        Doubt::GeneratorBound { .. } | Doubt::Late { .. } | Doubt::Inconsistent { .. } => true,
-        Doubt::Gone { .. } | Doubt::Failing { .. } => false,
+        EngineFinding::GeneratorBound { .. }
+        | EngineFinding::Late { .. }
+        | EngineFinding::Inconsistent { .. } => true,
+        EngineFinding::Gone { .. } | EngineFinding::Failing { .. } => false,
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn header(response: &Response, name: &str) -> Option<String> {
 }
 
 /// Whether `response` is right for `answer`, with placeholders filled as in `expected`; else all differences.
-pub(super) fn judge(response: &Response, answer: &Answer, expected: &Expected) -> Result<(), String> {
+pub(super) fn evaluate(response: &Response, answer: &Answer, expected: &Expected) -> Result<(), String> {
     let mut differences = Vec::new();
     if response.status != expected.status {
         differences.push(format!("expected status {}, got {}", expected.status, status_and_body(response)));
@@ -270,7 +270,7 @@ mod tests {
         let bytes = head + body;
         let (response, _) =
             tare_load::http1::parse_response(bytes.as_bytes(), false, false).unwrap().unwrap();
-        judge(&response, &wanted, &expected)
+        evaluate(&response, &wanted, &expected)
     }
 
     #[test]

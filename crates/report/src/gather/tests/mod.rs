@@ -62,9 +62,9 @@ fn outline(document: &Document, rows_max: usize) -> String {
     out
 }
 
-fn folder(kept: &StoredRun) -> tempfile::TempDir {
+fn folder(stored: &StoredRun) -> tempfile::TempDir {
     let run = tempfile::tempdir().unwrap();
-    write(kept, run.path());
+    write(stored, run.path());
     run
 }
 
@@ -153,19 +153,19 @@ fn missing(document: &Document) -> Vec<&'static str> {
 /// and no empty one.
 #[test]
 fn what_a_run_does_not_tell_is_named_in_one_section() {
-    let mut kept = kept(8);
-    kept.header.plan.points.truncate(1);
-    for record in &mut kept.records {
+    let mut stored = kept(8);
+    stored.header.plan.points.truncate(1);
+    for record in &mut stored.records {
         match record {
             Record::Sample(slice) => slice.host.accounting = None,
             Record::Stopped(stopped) => stopped.latency.truncate(1),
             _ => {}
         }
     }
-    kept.records.retain(|record| {
+    stored.records.retain(|record| {
         !matches!(record, Record::Pilot(_)) && !matches!(record, Record::Sample(of) if of.is_open())
     });
-    let document = sound(folder(&kept).path());
+    let document = sound(folder(&stored).path());
     assert!(document.sections.iter().all(|section| section.table.is_some()));
     let absent = document.sections.iter().find(|section| section.id == "missing").unwrap();
     let named: Vec<&str> = absent.table.as_ref().unwrap().values("what").filter_map(Value::text).collect();
@@ -185,32 +185,32 @@ fn what_a_run_does_not_tell_is_named_in_one_section() {
 
 /// The answer for a run with this change.
 fn answer_of(change: impl FnOnce(&mut StoredRun)) -> String {
-    let mut kept = kept(8);
-    change(&mut kept);
-    sound(folder(&kept).path()).answer
+    let mut stored = kept(8);
+    change(&mut stored);
+    sound(folder(&stored).path()).answer
 }
 
-fn slices<'a>(kept: &'a mut StoredRun, label: &str) -> impl Iterator<Item = &'a mut Sample> {
-    let row = kept.header.plan.rows.iter().position(|row| row.label == label).unwrap();
-    kept.records.iter_mut().filter_map(move |record| match record {
+fn slices<'a>(stored: &'a mut StoredRun, label: &str) -> impl Iterator<Item = &'a mut Sample> {
+    let row = stored.header.plan.rows.iter().position(|row| row.label == label).unwrap();
+    stored.records.iter_mut().filter_map(move |record| match record {
         Record::Sample(slice) if slice.row == row => Some(&mut **slice),
         _ => None,
     })
 }
 
 /// Keeps only these rows, as if the others had never been planned.
-fn only(kept: &mut StoredRun, rows: &[&str]) {
-    let old: Vec<String> = kept.header.plan.rows.iter().map(|row| row.label.clone()).collect();
-    kept.header.plan.rows.retain(|row| rows.contains(&row.label.as_str()));
-    let left = kept.header.plan.rows.len();
-    kept.header.plan.points.iter_mut().for_each(|point| point.rows = (0..left).collect());
-    let plan = &kept.header.plan;
+fn only(stored: &mut StoredRun, rows: &[&str]) {
+    let old: Vec<String> = stored.header.plan.rows.iter().map(|row| row.label.clone()).collect();
+    stored.header.plan.rows.retain(|row| rows.contains(&row.label.as_str()));
+    let left = stored.header.plan.rows.len();
+    stored.header.plan.points.iter_mut().for_each(|point| point.rows = (0..left).collect());
+    let plan = &stored.header.plan;
     // The new index of a row.
     let moved = |row: &mut usize| {
         let new = plan.rows.iter().position(|planned| planned.label == old[*row]);
         new.map(|new| *row = new).is_some()
     };
-    kept.records.retain_mut(|record| match record {
+    stored.records.retain_mut(|record| match record {
         Record::Pilot(of) => moved(&mut of.row),
         Record::Started(of) => moved(&mut of.row),
         Record::Sample(of) => moved(&mut of.row),
@@ -226,8 +226,8 @@ fn only(kept: &mut StoredRun, rows: &[&str]) {
 }
 
 /// Multiplies the answers of a row.
-fn scale(kept: &mut StoredRun, row: &str, factor: f64) {
-    for slice in slices(kept, row) {
+fn scale(stored: &mut StoredRun, row: &str, factor: f64) {
+    for slice in slices(stored, row) {
         for count in [&mut slice.load.sent, &mut slice.load.answered, &mut slice.load.answered_in_window] {
             *count = (*count as f64 * factor) as u64;
         }
@@ -235,12 +235,12 @@ fn scale(kept: &mut StoredRun, row: &str, factor: f64) {
     }
 }
 
-fn few_blocks(kept: &mut StoredRun) {
-    kept.records.retain(|record| !matches!(record, Record::Sample(slice) if slice.block > 0));
+fn few_blocks(stored: &mut StoredRun) {
+    stored.records.retain(|record| !matches!(record, Record::Sample(slice) if slice.block > 0));
 }
 
-fn without_end(kept: &mut StoredRun) {
-    kept.records.retain(|record| !matches!(record, Record::Ended(_)));
+fn without_end(stored: &mut StoredRun) {
+    stored.records.retain(|record| !matches!(record, Record::Ended(_)));
 }
 
 #[test]
@@ -248,37 +248,37 @@ fn the_answer_is_a_sentence_that_claims_no_more_than_the_data() {
     type Change = fn(&mut StoredRun);
     let cases: [(&str, Change); 17] = [
         ("a tie with the reference", |_| {}),
-        ("faster than the reference", |kept| scale(kept, "asio", 1.3)),
-        ("two ahead of the reference", |kept| {
-            scale(kept, "asio", 1.3);
-            scale(kept, "axum", 1.3 / 0.7);
+        ("faster than the reference", |stored| scale(stored, "asio", 1.3)),
+        ("two ahead of the reference", |stored| {
+            scale(stored, "asio", 1.3);
+            scale(stored, "axum", 1.3 / 0.7);
         }),
-        ("all behind the reference", |kept| scale(kept, "asio", 0.9)),
-        ("two next to the reference", |kept| {
-            scale(kept, "asio", 0.7);
+        ("all behind the reference", |stored| scale(stored, "asio", 0.9)),
+        ("two next to the reference", |stored| {
+            scale(stored, "asio", 0.7);
         }),
-        ("nothing separable", |kept| only(kept, &["raw-socket", "asio"])),
-        ("the reference alone is first", |kept| {
-            only(kept, &["raw-socket", "axum"]);
+        ("nothing separable", |stored| only(stored, &["raw-socket", "asio"])),
+        ("the reference alone is first", |stored| {
+            only(stored, &["raw-socket", "axum"]);
         }),
         ("few blocks", few_blocks),
-        ("few blocks without a reference", |kept| {
-            few_blocks(kept);
-            kept.header.plan.reference = Some("gone".to_owned());
+        ("few blocks without a reference", |stored| {
+            few_blocks(stored);
+            stored.header.plan.reference = Some("gone".to_owned());
         }),
-        ("one service", |kept| only(kept, &["raw-socket"])),
-        ("one with figures", |kept| only(kept, &["axum", "dying", "absent"])),
-        ("failures only", |kept| only(kept, &["dying", "absent"])),
-        ("no blocks", |kept| {
-            kept.records.retain(|record| matches!(record, Record::Pilot(_)));
-            kept.header.plan.rows.retain(|row| row.excluded.is_none());
-            let left = kept.header.plan.rows.len();
-            kept.header.plan.points.iter_mut().for_each(|point| point.rows = (0..left).collect());
+        ("one service", |stored| only(stored, &["raw-socket"])),
+        ("one with figures", |stored| only(stored, &["axum", "dying", "absent"])),
+        ("failures only", |stored| only(stored, &["dying", "absent"])),
+        ("no blocks", |stored| {
+            stored.records.retain(|record| matches!(record, Record::Pilot(_)));
+            stored.header.plan.rows.retain(|row| row.excluded.is_none());
+            let left = stored.header.plan.rows.len();
+            stored.header.plan.points.iter_mut().for_each(|point| point.rows = (0..left).collect());
         }),
-        ("no services", |kept| only(kept, &[])),
-        ("no reference", |kept| kept.header.plan.reference = Some("gone".to_owned())),
-        ("a doubtful throughput", |kept| {
-            slices(kept, "axum").for_each(|slice| {
+        ("no services", |stored| only(stored, &[])),
+        ("no reference", |stored| stored.header.plan.reference = Some("gone".to_owned())),
+        ("a doubtful throughput", |stored| {
+            slices(stored, "axum").for_each(|slice| {
                 (slice.host.server_cpu_ns, slice.host.generator_cpu_ns) = (50_000_000, 99_000_000)
             });
         }),
@@ -325,9 +325,9 @@ fn references_have_no_rank_and_those_that_are_tied_are_marked() {
 #[test]
 fn a_heading_names_ranks_only_where_they_are_known() {
     let heading = |change: fn(&mut StoredRun)| {
-        let mut kept = kept(8);
-        change(&mut kept);
-        let section = sound(folder(&kept).path()).sections.swap_remove(0);
+        let mut stored = kept(8);
+        change(&mut stored);
+        let section = sound(folder(&stored).path()).sections.swap_remove(0);
         let table = section.table.unwrap();
         let is_shown = |key: &str| table.columns.iter().any(|column| column.key == key && !column.hidden);
         (section.id, section.title, is_shown("ranks"))
@@ -335,15 +335,15 @@ fn a_heading_names_ranks_only_where_they_are_known() {
     let told = |title: &str, ranked| ("ranks".to_owned(), title.to_owned(), ranked);
     assert_eq!(heading(|_| {}), told("Ranks", true));
     assert_eq!(heading(few_blocks), told("Services", false));
-    assert_eq!(heading(|kept| only(kept, &["raw-socket"])), told("Services", false));
-    assert_eq!(heading(|kept| only(kept, &["dying"])), told("Services", false));
+    assert_eq!(heading(|stored| only(stored, &["raw-socket"])), told("Services", false));
+    assert_eq!(heading(|stored| only(stored, &["dying"])), told("Services", false));
 }
 
 #[test]
 fn what_a_user_stopped_says_so() {
-    let answer = answer_of(|kept| {
-        without_end(kept);
-        kept.records.push(Record::Ended(Ended { reason: Ending::Interrupted, elapsed_ns: 1 }));
+    let answer = answer_of(|stored| {
+        without_end(stored);
+        stored.records.push(Record::Ended(Ended { reason: Ending::Interrupted, elapsed_ns: 1 }));
     });
     assert!(
         answer.starts_with(
@@ -473,7 +473,7 @@ fn a_kept_table_that_differs_is_a_note() {
     keep(&report);
     assert_eq!(
         note().unwrap(),
-        "computed from the records; the report that tare 0.1.0 kept has other figures: section \"ranks\": row 1, \"blocks\" \
+        "computed from the records; the report that tare 0.1.0 stored has other figures: section \"ranks\": row 1, \"blocks\" \
          was 7 and is 8"
     );
     let writer = fs::OpenOptions::new().append(true).open(run.path().join("journal.ndjson")).unwrap();
@@ -570,12 +570,12 @@ proptest! {
         counts in proptest::collection::vec((0_u64..3, 0_u64..3, 0_u64..3, any::<bool>()), 8),
         with_reference in any::<bool>(),
     ) {
-        let mut kept = kept(blocks);
+        let mut stored = kept(blocks);
         if !with_reference {
-            kept.header.plan.reference = Some("gone".to_owned());
+            stored.header.plan.reference = Some("gone".to_owned());
         }
         let mut turn = counts.iter().cycle();
-        for record in &mut kept.records {
+        for record in &mut stored.records {
             let Record::Sample(slice) = record else { continue };
             let (answers, cpu, time, has_books) = turn.next().unwrap();
             (slice.load.answered, slice.load.answered_in_window) = (slice.load.answered * answers, slice.load.answered_in_window * answers);
@@ -584,7 +584,7 @@ proptest! {
             slice.host.accounting = slice.host.accounting.filter(|_| *has_books);
         }
         let run = tempfile::tempdir().unwrap();
-        let document = super::document(&kept, run.path());
+        let document = super::document(&stored, run.path());
         prop_assert_eq!(document.check(), Vec::<String>::new());
         prop_assert_eq!(missing(&document), Vec::<&str>::new());
         prop_assert!(document.answer.ends_with('.'));

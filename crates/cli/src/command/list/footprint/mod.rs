@@ -1,4 +1,4 @@
-//! `tare list --aspects`: licences, dependencies, sizes and costs. With `--measure` it starts the service for
+//! `tare list --footprint`: licences, dependencies, sizes and costs. With `--measure` it starts the service for
 //! two more figures.
 
 use std::sync::atomic::{AtomicBool, Ordering};
