@@ -186,8 +186,9 @@ fn compared_with_kept(mut document: Document, kept: &StoredRun, run: &Path) -> D
     // An interrupted run has no such file.
     if let Ok(Some(what)) = kept::difference(run, &document) {
         let tare = &kept.header.tare;
-        let note =
-            format!("computed from the records; the report that tare {tare} kept has other figures: {what}");
+        let note = format!(
+            "computed from the records; the report that tare {tare} stored has other figures: {what}"
+        );
         document.notes.insert(0, note);
     }
     document

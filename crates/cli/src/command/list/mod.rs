@@ -28,7 +28,7 @@ const AT_ONCE: usize = 4;
 #[command(after_help = "\
 Examples:
   tare list                             every service
-  tare list --footprint                   licence, dependencies, lines of code, size, releases
+  tare list --footprint                 licence, dependencies, lines of code, size, releases
 
 Examples in a clone of the repository of Tare:
   tare list group:go --json             all services in Go, with their settings, for a program
