@@ -61,7 +61,7 @@ impl Analysis {
     fn of_loads(run: &StoredRun) -> Analysis {
         let loads = loads::compute(run);
         let status = Status::of(loads[0].report.ending, run.in_progress);
-        match comparison::compute(run) {
+        match comparison::of_table(run, &loads[0].report) {
             Some(found) => {
                 let checks = checks::of_comparison(&found);
                 Analysis::new(status, checks, Answer::Comparison(found, loads))

@@ -21,6 +21,13 @@ pub fn percent(ratio: f64) -> String {
     joined(parts::percent(ratio))
 }
 
+/// A change that its interval leaves possible: `up to 5.0%`. The interval of two blocks may end at a million times, which
+/// excludes nothing.
+pub fn up_to(most: f64) -> String {
+    const USEFUL_MOST: f64 = 10.0;
+    if most > USEFUL_MOST { "any size".to_owned() } else { format!("up to {}", percent(most)) }
+}
+
 /// A ratio as a multiple: `1.24x`.
 pub fn times(ratio: f64) -> String {
     joined(parts::times(ratio))

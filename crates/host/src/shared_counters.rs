@@ -3,13 +3,11 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, Write},
     path::Path,
     ptr::{self, NonNull},
     sync::atomic::{AtomicU64, Ordering},
 };
-
-use rustix::fs::{FallocateFlags, fallocate};
 
 /// Each counter has a cache line of its own, so that threads do not wait for each other.
 const BYTES_EACH: usize = 64;
@@ -33,10 +31,10 @@ impl SharedCounters {
     /// # Errors
     /// The file cannot be made, has no room on its disk, or cannot be mapped.
     pub fn create(path: &Path, count: usize) -> io::Result<SharedCounters> {
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(path)?;
+        let mut file = File::options().read(true).write(true).create(true).truncate(true).open(path)?;
         let bytes = count * BYTES_EACH;
-        // A mapped page without room on its disk would end the process at its first write.
-        fallocate(&file, FallocateFlags::empty(), 0, bytes as u64)?;
+        // Written, since a mapped page without room on its disk would end the process at its first use.
+        file.write_all(&vec![0; bytes])?;
         let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
         let file = std::os::fd::AsRawFd::as_raw_fd(&file);
         // SAFETY: a new mapping of an open file, at an address that the kernel chooses.

@@ -23,27 +23,32 @@ use tare_load::units::several;
 
 /// The comparison of a run. Its first load decides; a wrong answer under any load ends it.
 pub fn compute(whole: &StoredRun) -> Option<Comparison> {
-    let kept = &*whole.at_load(0);
-    let plan = &kept.header.plan;
+    let has_gate = matches!(whole.header.plan.until, Until::Gate(_));
+    has_gate.then(|| of_table(whole, &interleaved::compute(&whole.at_load(0)))).flatten()
+}
+
+/// The same with the table of the first load, where that is known.
+pub fn of_table(whole: &StoredRun, report: &Report) -> Option<Comparison> {
+    let stored = &*whole.at_load(0);
+    let plan = &stored.header.plan;
     let Until::Gate(gate) = &plan.until else { return None };
-    let report = interleaved::compute(kept);
     let row = |label: &str| report.rows.iter().find(|row| row.label == label);
     let (baseline, candidate) = (row(plan.reference())?, row(&gate.candidate)?);
     let pair = [baseline.label.as_str(), candidate.label.as_str()];
-    let of = |metric| both(kept, metric, pair, doubts([baseline, candidate], metric));
+    let of = |metric| both(stored, metric, pair, doubts([baseline, candidate], metric));
     let both: Vec<Both> = Metric::COMPARED.map(of).into();
     let series: Vec<LogRatios> = both.iter().map(|both| series_of(gate, both)).collect();
     let blocks = both.iter().map(|both| both.baseline.len()).max().unwrap_or(0);
     let end = if report.ending == Some(Ending::BudgetSpent) { End::OutOfTime } else { End::AtLooks };
     let decision = decide(gate, blocks, end, &series);
     let look = decision.look;
-    let again = Again::of(kept, gate, end, [blocks, look.unwrap_or(blocks)]);
+    let again = Again::of(stored, gate, end, [blocks, look.unwrap_or(blocks)]);
     let none = || without_a_measurement([baseline, candidate], &series, &both);
     let unreliable = || Some((Verdict::Invalid, again.as_ref()?.unreliable(gate, &series)?));
     let (verdict, reason) =
         match wrong_answers(whole, [baseline, candidate]).or_else(none).or_else(unreliable) {
             Some(found) => found,
-            None => match interleaved::spent::no_block(kept, blocks) {
+            None => match interleaved::spent::no_block(stored, blocks) {
                 Some(found) => (decision.verdict, RunIssue::NoBlock(found).to_string()),
                 None => (decision.verdict, reason(gate, &decision, blocks, &series)),
             },
@@ -64,7 +69,7 @@ pub fn compute(whole: &StoredRun) -> Option<Comparison> {
         ending: report.ending,
         figures: figures.map(|((both, series), gated)| figure(plan, gate, both, &series, gated)).collect(),
         again,
-        findings: findings(&report, [baseline, candidate], blocks, look),
+        findings: findings(report, [baseline, candidate], blocks, look),
     })
 }
 
@@ -140,7 +145,7 @@ fn reason(
             }
             _ => {
                 let most = |name: &str, gated: &Gated| match gated.gate.regression_most {
-                    Some(most) => format!("{name} (up to {} is not excluded)", figures::percent(most)),
+                    Some(most) => format!("{name} ({} is not excluded)", figures::up_to(most)),
                     None => format!("{name} (too few blocks for an interval)"),
                 };
                 let open = with(Verdict::Inconclusive, &most);

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use tare_stats::Warning;
 
 pub use again::Again;
-pub use compute::compute;
+pub use compute::{compute, of_table};
 
 use crate::{estimate::Estimate, findings::Finding, verdict::Verdict};
 use tare_bench::{plan::until::Metric, record::Ending};

@@ -2,7 +2,7 @@
 
 use super::{Comparison, Contender, Figure};
 use crate::{
-    figures::{change, interval, parts, percent},
+    figures::{change, interval, parts, up_to},
     findings::classes,
     verdict::{Question, Verdict},
 };
@@ -25,7 +25,7 @@ impl Contender {
 }
 
 impl Figure {
-    /// `throughput: -1.1% (-5.0 .. +2.2%), bound -3.0%: up to 5.0% worse is not excluded.`
+    /// `throughput: -1.1% (-5.0 .. +2.2%), bound -3.0%: worse by up to 5.0% is not excluded.`
     pub fn text(&self) -> Option<String> {
         let ratio = self.ratio?;
         let ends = ratio.interval().map_or(String::new(), |(low, high)| {
@@ -34,8 +34,7 @@ impl Figure {
         let bound = if self.decides { format!(", bound {}", change(self.bound)) } else { String::new() };
         let undecided = matches!(self.verdict, Some(Verdict::Worse | Verdict::Inconclusive));
         let most = self.regression_most.filter(|_| undecided);
-        let most =
-            most.map_or(String::new(), |most| format!(": up to {} worse is not excluded", percent(most)));
+        let most = most.map_or(String::new(), |most| format!(": worse by {} is not excluded", up_to(most)));
         Some(format!("{}: {}{ends}{bound}{most}.", self.name, change(ratio.value)))
     }
 }

@@ -81,8 +81,12 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// A latency quantile at a point of the plan; absent if it was not stored or has too few requests.
+    /// A latency quantile at a point of the plan; absent if it was not stored or has too few requests. In a closed loop of a
+    /// server with ballast each answer waits for the ballast of those before it, so that is no figure of the server.
     pub(crate) fn latency_ns(&self, point: usize, probability: f64) -> Option<f64> {
+        if self.slices.iter().any(|slice| slice.point == point && slice.host.ballast.is_some()) {
+            return None;
+        }
         Some(self.stopped?.latency_at(point)?.ns_at(probability, self.timed(point))? as f64)
     }
 
@@ -136,4 +140,35 @@ pub(crate) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, row: usize) 
     let is_uncounted = uncounted::why(records, row).is_some();
     blocks.values_mut().for_each(|block| block.is_uncounted = is_uncounted);
     blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{compute, tests::kept_with};
+    use tare_bench::{record::Record, sample::BallastTime};
+
+    /// Half of what the reference spent, and half of its time, is ballast.
+    #[test]
+    fn ballast_is_in_no_figure() {
+        let mut stored = kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 6);
+        let before = compute(&stored);
+        for record in &mut stored.records {
+            let Record::Sample(slice) = record else { continue };
+            if slice.row == 0 {
+                let (cpu_ns, window_ns) = (slice.host.server_cpu_ns / 2, slice.load.window_ns / 2);
+                slice.host.ballast = Some(BallastTime { cpu_ns, window_ns });
+            }
+        }
+        let after = compute(&stored);
+        let ratio = |of: fn(&super::super::RowReport) -> Option<crate::estimate::Estimate>| {
+            of(&after.rows[0]).unwrap().value / of(&before.rows[0]).unwrap().value
+        };
+        assert_eq!(before.rows[0].label, "raw-socket");
+        assert!((ratio(|row| row.cpu_ns_per_request) - 0.5).abs() < 1e-3);
+        assert!((ratio(|row| row.requests_per_second) - 2.0).abs() < 1e-3);
+        let cpu = |report: &super::super::Report| report.rows[1].cpu_ratio.unwrap().value;
+        assert!((cpu(&after) / cpu(&before) - 2.0).abs() < 1e-3);
+        assert!(before.rows[0].latency_ns_p99.is_some() && after.rows[0].latency_ns_p99.is_none());
+        assert!(after.rows[1].latency_ns_p99.is_some());
+    }
 }

@@ -14,7 +14,7 @@ use crate::{
     schedule::InstrumentFailure,
 };
 
-/// Of one process.
+/// The count of one process. The file goes with it.
 #[derive(Debug)]
 pub(super) struct BallastCount {
     file: PathBuf,
@@ -44,10 +44,11 @@ impl BallastCount {
     ) -> Result<BallastTime, InstrumentFailure> {
         Ok(BallastTime::of(self.cpu_ns()?.saturating_sub(before_ns), threads, load))
     }
+}
 
-    /// The process has ended.
-    pub(super) fn forget(&self) {
-        // What is left there disturbs nothing.
+impl Drop for BallastCount {
+    fn drop(&mut self) {
+        // A file that is left there disturbs nothing.
         fs::remove_file(&self.file).ok();
     }
 }

@@ -289,9 +289,6 @@ impl Bench<'_> {
         let ready = running.ready;
         let end = running.network.at_the_service(|| ready.process.stop(GRACE))?;
         self.drop_silent_logs(row, &stem);
-        if let Some(ballast) = &running.ballast {
-            ballast.forget();
-        }
         match end {
             End::ExitedBefore { .. } | End::Unstoppable { .. } => Err(RowFailure(end.to_string()).into()),
             end if end.is_clean() => Ok(facts),

@@ -42,7 +42,7 @@ impl Plan {
                 spread: None,
             }),
             until: Until::Budget,
-            rows: rows.iter().map(PlannedRow::with_ballast).collect(),
+            rows: rows.iter().map(|row| PlannedRow::with_ballast(row, rows.len())).collect(),
             points,
             publication: Publication::default(),
         };

@@ -162,9 +162,9 @@ impl PlannedRow {
         }
     }
 
-    /// The same, with ballast if it is the built-in raw socket.
-    pub(super) fn with_ballast(row: &Row) -> PlannedRow {
-        let ballast_ns = row.service.is_built_in.then_some(BALLAST_NS);
+    /// The same, with ballast if it is the built-in raw socket and others are related to it.
+    pub(super) fn with_ballast(row: &Row, rows: usize) -> PlannedRow {
+        let ballast_ns = (rows > 1 && row.service.is_built_in).then_some(BALLAST_NS);
         PlannedRow { ballast_ns, ..PlannedRow::new(row) }
     }
 

@@ -11,7 +11,7 @@ use tare_analysis::{
     comparison::{self, Comparison},
     interleaved::{self, Report, RowReport},
 };
-use tare_bench::{folder::StoredRun, plan::until::Until};
+use tare_bench::folder::StoredRun;
 use tare_service::{raw_socket::Added, verify::Transcript};
 
 pub(super) use proofs::{cache, honest, slow_close, wrong_length};
@@ -49,13 +49,8 @@ pub(crate) struct Made {
 impl Analysed {
     /// Analyses a run read from its folder.
     pub(crate) fn new(kept: StoredRun, made: Made) -> Analysed {
-        let is_comparison = matches!(kept.header.plan.until, Until::Gate(_));
-        Analysed {
-            report: interleaved::compute(&kept),
-            comparison: is_comparison.then(|| comparison::compute(&kept)).flatten(),
-            kept,
-            made,
-        }
+        let report = interleaved::compute(&kept);
+        Analysed { comparison: comparison::of_table(&kept, &report), report, kept, made }
     }
 
     fn row(&self, name: &str) -> Option<&RowReport> {

@@ -42,26 +42,26 @@ pub struct Ballast {
 
 /// The ballast of all threads.
 #[derive(Debug)]
-pub(super) struct Hold {
+pub(super) struct SharedBallast {
     until: Duration,
     clock_ns: u64,
     counters: Arc<SharedCounters>,
     threads: AtomicUsize,
 }
 
-impl Hold {
-    pub(super) fn new(ballast: &Ballast, threads: usize) -> io::Result<Hold> {
+impl SharedBallast {
+    pub(super) fn new(ballast: &Ballast, threads: usize) -> io::Result<SharedBallast> {
         let clock_ns = clock_ns().round() as u64;
         let until = Duration::from_nanos(ballast.ns.saturating_sub(clock_ns));
         let counters = Arc::new(SharedCounters::create(&ballast.count, threads)?);
-        Ok(Hold { until, clock_ns, counters, threads: AtomicUsize::new(0) })
+        Ok(SharedBallast { until, clock_ns, counters, threads: AtomicUsize::new(0) })
     }
 
     /// The share of one more thread.
-    pub(super) fn load<B>(&self, behaviour: B) -> Loaded<B> {
+    pub(super) fn share<B>(&self, behaviour: B) -> WithBallast<B> {
         let thread = self.threads.fetch_add(1, Ordering::Relaxed);
         let counters = Arc::clone(&self.counters);
-        Loaded {
+        WithBallast {
             until: self.until,
             clock_ns: self.clock_ns,
             counters,
@@ -74,7 +74,7 @@ impl Hold {
 
 /// A thread that carries ballast with each answer.
 #[derive(Debug)]
-pub(super) struct Loaded<B> {
+pub(super) struct WithBallast<B> {
     until: Duration,
     clock_ns: u64,
     counters: Arc<SharedCounters>,
@@ -83,7 +83,7 @@ pub(super) struct Loaded<B> {
     behaviour: B,
 }
 
-impl<B> Loaded<B> {
+impl<B> WithBallast<B> {
     fn spend(&mut self) {
         let began = Instant::now();
         let mut elapsed = Duration::ZERO;
@@ -102,14 +102,14 @@ impl<B> Loaded<B> {
     }
 }
 
-impl<B: http1::Behaviour> http1::Behaviour for Loaded<B> {
+impl<B: http1::Behaviour> http1::Behaviour for WithBallast<B> {
     fn answer<'a>(&'a mut self, request: &[u8], response: &'a [u8]) -> Reply<'a> {
         self.spend();
         self.behaviour.answer(request, response)
     }
 }
 
-impl<B: StreamBehaviour> StreamBehaviour for Loaded<B> {
+impl<B: StreamBehaviour> StreamBehaviour for WithBallast<B> {
     fn turn(&mut self) -> Turn {
         self.spend();
         self.behaviour.turn()
@@ -161,8 +161,8 @@ mod tests {
     fn carried(ns: u64) -> [f64; 2] {
         let folder = tempfile::tempdir().unwrap();
         let count = folder.path().join("ballast");
-        let hold = Hold::new(&Ballast { ns, count: count.clone() }, 1).unwrap();
-        let mut loaded = hold.load(());
+        let shared = SharedBallast::new(&Ballast { ns, count: count.clone() }, 1).unwrap();
+        let mut loaded = shared.share(());
         let began_ns = thread_cpu_ns();
         (0..5_000).for_each(|_| loaded.spend());
         let took_ns = thread_cpu_ns() - began_ns;

@@ -33,7 +33,7 @@ pub use self::{
     tls::{IdentityError, ServerIdentity},
 };
 use self::{
-    ballast::Hold,
+    ballast::SharedBallast,
     faults::{Fault, Faulty},
     http1::Http1,
     http2::{Choice, Http2, Turn},
@@ -113,8 +113,8 @@ impl RawServer<'_> {
         match self.ballast {
             None => self.run_with(behaviour, stop),
             Some(ballast) => {
-                let hold = Hold::new(ballast, self.threads)?;
-                self.run_with(|| hold.load(behaviour()), stop)
+                let shared = SharedBallast::new(ballast, self.threads)?;
+                self.run_with(|| shared.share(behaviour()), stop)
             }
         }
     }

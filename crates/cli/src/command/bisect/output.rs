@@ -5,7 +5,7 @@ use tare_analysis::{
     apart::Position,
     bisection::{Bisection, BisectionAnswer, BisectionSearch, Outcome as Judged},
     estimate::Estimate,
-    figures::{change, interval, parts, percent},
+    figures::{change, interval, parts, up_to},
 };
 use tare_bench::{metric::Metric, plan::until};
 use tare_load::units::several;
@@ -114,11 +114,11 @@ pub(super) struct Bisected<'a> {
 fn alike(blocks: usize, change: Option<Change>, is_interrupted: bool) -> String {
     let after = several(blocks, "block");
     let ends = change.and_then(|change| change.low.zip(change.high));
-    match ends.map(|(low, high)| percent((1.0 - low).max(high - 1.0))) {
+    match ends.map(|(low, high)| up_to((1.0 - low).max(high - 1.0))) {
         _ if is_interrupted => {
             format!("undecided after {after}: it was interrupted before the ends were distinguished")
         }
-        Some(most) => format!("they cannot be distinguished; a change of up to {most} is not excluded"),
+        Some(most) => format!("they cannot be distinguished; a change of {most} is not excluded"),
         None => format!("undecided after {after}: too few for an interval"),
     }
 }
@@ -270,6 +270,9 @@ mod tests {
         let later = text_of(ABOVE, &[(1, failed("1")), (2, ABOVE)], true);
         let expected = "INCONCLUSIVE: undecided, since it was interrupted: the change is in one of 2 commits";
         assert!(later.starts_with(expected), "{later}");
+        let wide = Change { ratio: 1.0, low: Some(1e-9), high: Some(1e9) };
+        let expected = "they cannot be distinguished; a change of any size is not excluded";
+        assert_eq!(alike(2, Some(wide), false), expected);
         assert_eq!(alike(1, None, false), "undecided after 1 block: too few for an interval");
     }
 

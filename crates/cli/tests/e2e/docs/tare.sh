@@ -28,9 +28,12 @@ case "$1" in
             *) exec "$TARE" "$@" ;;
         esac
         ;;
-    submit | status | cancel | collect)
-        # There is no cluster: only the words are read. crates/cli/tests/e2e/cluster has one.
-        exec "$TARE" "$@" --help
+    cluster)
+        case "$2" in
+            plan) exec "$TARE" "$@" ;;
+            # There is no cluster: only the words are read. crates/cli/tests/e2e/cluster has one.
+            *) exec "$TARE" "$@" --help ;;
+        esac
         ;;
     serve)
         shift

@@ -1,7 +1,7 @@
 //! The answer in a sentence, and the notes needed to interpret it.
 
 use tare_analysis::{
-    figures::{self, percent},
+    figures::{self, percent, up_to},
     history::{
         changes::Change,
         comparable::{Difference, Weight},
@@ -76,7 +76,7 @@ fn nothing(compared: &[&Effect]) -> String {
     let most = ends.map(|(low, high)| (1.0 - low).max(high - 1.0)).fold(0.0, f64::max);
     let metrics = metrics.join(" or ");
     match most > 0.0 {
-        true => format!("none is shown to differ in {metrics}; up to {} is not excluded", percent(most)),
+        true => format!("none is shown to differ in {metrics}; {} is not excluded", up_to(most)),
         false => format!("none is shown to differ in {metrics}: too little was measured for intervals"),
     }
 }

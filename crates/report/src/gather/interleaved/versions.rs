@@ -1,7 +1,7 @@
 //! Versions of one service: the cost of each, and where it changed.
 
 use tare_analysis::{
-    figures::percent,
+    figures::up_to,
     versions::{self, Version, Versions},
 };
 use tare_bench::folder::StoredRun;
@@ -76,7 +76,7 @@ pub(super) fn answer(stored: &StoredRun, status: Status) -> Option<String> {
         return Some(format!("{name} changed at {}, of {count} versions.", changes.join("; at ")));
     }
     let most = match found.change_most() {
-        Some(most) => format!("; up to {} is not excluded", percent(most)),
+        Some(most) => format!("; {} is not excluded", up_to(most)),
         None => ": too little was measured for intervals".to_owned(),
     };
     Some(match (status, found.is_too_short()) {
