@@ -106,7 +106,10 @@ impl Browser {
         for log in ["browser", "performance"] {
             wanted.set_logging_prefs(log, LoggingPrefsLogLevel::All).unwrap();
         }
-        let session = runtime.block_on(WebDriver::new(format!("http://127.0.0.1:{}", driver.port), wanted));
+        // By default it gives up before the script may.
+        let session = WebDriver::builder(format!("http://127.0.0.1:{}", driver.port), wanted)
+            .request_timeout(PATIENCE + Duration::from_secs(60));
+        let session = runtime.block_on(async { session.await });
         let session = session.unwrap();
         runtime.block_on(session.set_script_timeout(PATIENCE)).unwrap();
         Browser { session: Some(session), runtime, driver }
