@@ -20,7 +20,7 @@ use thirtyfour::{
 };
 
 /// Far longer than any page takes, even on a busy machine: it only ends a hung test.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// No network access beyond the test's requests, and no sandbox, which does not work for root.
 const FLAGS: [&str; 10] = [
