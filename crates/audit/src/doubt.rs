@@ -12,7 +12,7 @@ pub struct Audit {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     pub about: About,
-    pub doubt: AuditFinding,
+    pub doubt: AuditIssue,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum About {
 
 /// The contradiction, with its figures. Times are in nanoseconds.
 #[derive(Debug, Clone, PartialEq)]
-pub enum AuditFinding {
+pub enum AuditIssue {
     BelowZero {
         what: Statistic,
         ns: f64,
@@ -165,32 +165,32 @@ impl Rule {
     }
 }
 
-impl AuditFinding {
+impl AuditIssue {
     pub fn rule(&self) -> Rule {
         match self {
-            AuditFinding::BelowZero { .. } => Rule::Sign,
-            AuditFinding::OutOfOrder { .. } => Rule::Order,
-            AuditFinding::QuantileIsMean { .. } => Rule::MeanAsQuantile,
-            AuditFinding::QuantileMislabelled { .. } => Rule::Label,
-            AuditFinding::TooManyInFlight { .. } => Rule::LittleAbove,
-            AuditFinding::TooFewInFlight { .. } => Rule::LittleBelow,
-            AuditFinding::MoreCpu { .. } => Rule::CpuTime,
-            AuditFinding::OtherRate { .. } => Rule::Count,
-            AuditFinding::Failed { .. } | AuditFinding::ChecksFailed(_) => Rule::Failures,
-            AuditFinding::IdleAtTheTop { .. } => Rule::IdleServer,
-            AuditFinding::RunsDiffer { .. } => Rule::Repetition,
-            AuditFinding::SharedCeiling { .. } => Rule::Ceiling,
-            AuditFinding::NoSpread { .. } => Rule::Spread,
+            AuditIssue::BelowZero { .. } => Rule::Sign,
+            AuditIssue::OutOfOrder { .. } => Rule::Order,
+            AuditIssue::QuantileIsMean { .. } => Rule::MeanAsQuantile,
+            AuditIssue::QuantileMislabelled { .. } => Rule::Label,
+            AuditIssue::TooManyInFlight { .. } => Rule::LittleAbove,
+            AuditIssue::TooFewInFlight { .. } => Rule::LittleBelow,
+            AuditIssue::MoreCpu { .. } => Rule::CpuTime,
+            AuditIssue::OtherRate { .. } => Rule::Count,
+            AuditIssue::Failed { .. } | AuditIssue::ChecksFailed(_) => Rule::Failures,
+            AuditIssue::IdleAtTheTop { .. } => Rule::IdleServer,
+            AuditIssue::RunsDiffer { .. } => Rule::Repetition,
+            AuditIssue::SharedCeiling { .. } => Rule::Ceiling,
+            AuditIssue::NoSpread { .. } => Rule::Spread,
         }
     }
 }
 
-impl AuditFinding {
+impl AuditIssue {
     /// The severity, which depends on how the figures were made: an identity need not hold for figures of
     /// different requests, and then shows no error.
     pub fn weight(&self) -> Weight {
         match self {
-            AuditFinding::TooManyInFlight { timing, .. } if !timing.is_exact() => Weight::NotShown,
+            AuditIssue::TooManyInFlight { timing, .. } if !timing.is_exact() => Weight::NotShown,
             _ => self.rule().weight(),
         }
     }
@@ -214,7 +214,7 @@ impl Audit {
     }
 
     /// The findings about a row.
-    pub fn of_row(&self, place: usize) -> impl Iterator<Item = &AuditFinding> {
+    pub fn of_row(&self, place: usize) -> impl Iterator<Item = &AuditIssue> {
         let is_about = move |finding: &&Finding| finding.about == About::Row(place);
         self.findings.iter().filter(is_about).map(|finding| &finding.doubt)
     }

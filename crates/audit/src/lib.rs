@@ -12,7 +12,7 @@ mod published;
 mod rules;
 mod source;
 
-pub use doubt::{About, Audit, AuditFinding, Finding, Rule, Weight};
+pub use doubt::{About, Audit, AuditIssue, Finding, Rule, Weight};
 pub use published::{
     Checks, Counted, Counts, Latency, Load, Mislabelled, Published, Row, Source, Statistic, Timing,
 };

@@ -83,7 +83,7 @@ fn each_contradiction_in_a_row_breaks_its_rule_and_no_other() {
 fn a_label_is_doubted_with_the_figure_that_it_is_on() {
     let mut row = Row { mislabelled: Some(CALLED_P999), ..sound() };
     let doubt = audit(&published(vec![row.clone()])).findings.remove(0).doubt;
-    assert_eq!(doubt, AuditFinding::QuantileMislabelled { label: CALLED_P999, ns: 30e6 });
+    assert_eq!(doubt, AuditIssue::QuantileMislabelled { label: CALLED_P999, ns: 30e6 });
     row.latency.quantiles_ns.clear();
     assert_eq!(found(vec![row]), [], "there is nothing to be called so");
 }

@@ -64,8 +64,7 @@ fn all(outcomes: [&str; 4]) -> Vec<(String, String)> {
 fn a_right_service_endures_the_contract_that_asks_the_most() {
     let workspace = Workspace::new(&[("honest", "correct")]);
     // The heap of glibc has more arenas the more threads wait for each other, which is growth on a busy machine.
-    let manifest =
-        manifest("honest", "correct").replace("env           = {", "env = { MALLOC_ARENA_MAX = \"1\",");
+    let manifest = manifest("honest", "correct").replace("FAKE =", "MALLOC_ARENA_MAX = \"1\", FAKE =");
     workspace.service("honest", &manifest);
     let ended = workspace.tare(&["verify", "honest", "--endure", "--json"]).expect(0);
     let verdicts = ended.json();

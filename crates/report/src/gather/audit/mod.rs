@@ -4,7 +4,7 @@ mod kept;
 mod words;
 
 use tare_analysis::{figures::rate, verdict::Tone};
-use tare_audit::{About, Audit, AuditFinding, Published, Row, Rule, Weight};
+use tare_audit::{About, Audit, AuditIssue, Published, Row, Rule, Weight};
 
 pub use kept::of_run;
 
@@ -15,7 +15,7 @@ use crate::document::{Document, FORMAT, Fact, Kind, Section, Status, Value};
 struct Judged<'a> {
     row: &'a Row,
     /// The findings, the most severe first.
-    doubts: Vec<&'a AuditFinding>,
+    doubts: Vec<&'a AuditIssue>,
 }
 
 /// A rule, the number of rows or tests that broke it, and the most severe of these findings.
@@ -56,7 +56,7 @@ pub fn document(published: &Published, audit: &Audit, files: &[String]) -> Docum
 }
 
 fn gravest(audit: &Audit, place: usize) -> Option<Weight> {
-    audit.of_row(place).map(AuditFinding::weight).min()
+    audit.of_row(place).map(AuditIssue::weight).min()
 }
 
 fn unread(count: usize) -> Option<String> {
@@ -138,7 +138,7 @@ fn doubtful_rows(published: &Published, audit: &Audit) -> Option<Section> {
         .enumerate()
         .map(|(place, row)| Judged { row, doubts: audit.of_row(place).collect() });
     let mut doubtful: Vec<Judged> = judged.filter(|judged| !judged.doubts.is_empty()).collect();
-    let gravity = |doubt: &&AuditFinding| (doubt.weight(), doubt.rule());
+    let gravity = |doubt: &&AuditIssue| (doubt.weight(), doubt.rule());
     for judged in &mut doubtful {
         judged.doubts.sort_by_key(gravity);
     }

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use tare_audit::{AuditFinding, Finding, audit, read};
+use tare_audit::{AuditIssue, Finding, audit, read};
 use tare_bench::record::Record;
 
 use super::*;
@@ -69,7 +69,7 @@ fn what_failed_is_said_with_its_kinds_and_whether_the_rate_counts_it() {
 fn a_sentence_has_the_figures_of_its_doubt() {
     let published = excerpt("http-arena/baseline-4096.json");
     let of = |used: f64, cpus: f64| {
-        let finding = Finding { about: About::Row(0), doubt: AuditFinding::MoreCpu { used, cpus } };
+        let finding = Finding { about: About::Row(0), doubt: AuditIssue::MoreCpu { used, cpus } };
         let document = document(&published, &Audit { findings: vec![finding] }, &[]);
         let table = document.sections[0].table.clone().unwrap();
         table.values("findings").next().unwrap().text().unwrap().to_owned()

@@ -2,7 +2,7 @@
 //! most frequent reason.
 
 use tare_analysis::figures::{percent, time};
-use tare_audit::{AuditFinding, Counted, Counts, Mislabelled, Row, Rule, Statistic, Timing};
+use tare_audit::{AuditIssue, Counted, Counts, Mislabelled, Row, Rule, Statistic, Timing};
 
 use super::{per_second, plural};
 
@@ -227,10 +227,10 @@ fn failed(counts: Counts, counted: Counted) -> String {
 }
 
 /// The text of a finding, with its figures.
-pub(super) fn sentence(doubt: &AuditFinding) -> String {
+pub(super) fn sentence(doubt: &AuditIssue) -> String {
     match *doubt {
-        AuditFinding::BelowZero { what, ns: latency } => format!("{} is {}", statistic(what), ns(latency)),
-        AuditFinding::OutOfOrder { less, more } => {
+        AuditIssue::BelowZero { what, ns: latency } => format!("{} is {}", statistic(what), ns(latency)),
+        AuditIssue::OutOfOrder { less, more } => {
             format!(
                 "{} ({}) is greater than {} ({})",
                 statistic(less.0),
@@ -239,56 +239,56 @@ pub(super) fn sentence(doubt: &AuditFinding) -> String {
                 ns(more.1)
             )
         }
-        AuditFinding::QuantileIsMean { probability, ns: latency } => format!(
+        AuditIssue::QuantileIsMean { probability, ns: latency } => format!(
             "{} is the mean, to the last digit ({}), as if its column had been filled from that of the mean",
             quantile(Statistic::Quantile(probability)),
             ns(latency)
         ),
-        AuditFinding::QuantileMislabelled { label, ns: latency } => mislabelled(label, latency),
-        AuditFinding::TooManyInFlight { in_flight, slots, timing } => {
+        AuditIssue::QuantileMislabelled { label, ns: latency } => mislabelled(label, latency),
+        AuditIssue::TooManyInFlight { in_flight, slots, timing } => {
             format!("{}: {}", little(in_flight, slots), reason(timing))
         }
-        AuditFinding::TooFewInFlight { in_flight, slots } => format!(
+        AuditIssue::TooFewInFlight { in_flight, slots } => format!(
             "{}: connections were idle, or the mean leaves out what some requests waited for",
             little(in_flight, slots)
         ),
-        AuditFinding::MoreCpu { used, cpus } => format!(
+        AuditIssue::MoreCpu { used, cpus } => format!(
             "{} CPUs were busy, and the server had {}: CPU time was sampled over another time than the rate",
             beyond(used, cpus),
             one_digit(cpus)
         ),
-        AuditFinding::OtherRate { per_second: stated, counted_per_second } => {
+        AuditIssue::OtherRate { per_second: stated, counted_per_second } => {
             format!(
                 "{} is stated, and the counts give {}",
                 per_second(stated),
                 per_second(counted_per_second)
             )
         }
-        AuditFinding::Failed { counts, counted } => failed(counts, counted),
-        AuditFinding::ChecksFailed(checks) => format!(
+        AuditIssue::Failed { counts, counted } => failed(counts, counted),
+        AuditIssue::ChecksFailed(checks) => format!(
             "{} of the checks of the script failed ({} of {})",
             share(checks.failed, checks.of),
             whole(checks.failed),
             whole(checks.of)
         ),
-        AuditFinding::IdleAtTheTop { used, cpus } => format!(
+        AuditIssue::IdleAtTheTop { used, cpus } => format!(
             "it is among the fastest with {} of its {} CPUs busy ({}): what ended its rate was not the server",
             one_digit(used),
             one_digit(cpus),
             share(used, cpus)
         ),
-        AuditFinding::RunsDiffer { runs, per_second_min, per_second_max } => format!(
+        AuditIssue::RunsDiffer { runs, per_second_min, per_second_max } => format!(
             "its {runs} runs lie between {} and {}, {} apart",
             per_second(per_second_min),
             per_second(per_second_max),
             share(per_second_max - per_second_min, per_second_min)
         ),
-        AuditFinding::SharedCeiling { rows, of, per_second_max } => format!(
+        AuditIssue::SharedCeiling { rows, of, per_second_max } => format!(
             "{rows} of {of} rows lie within 10% of {}, and nothing says that these servers were busy: the generator or the \
              network may have ended them",
             per_second(per_second_max)
         ),
-        AuditFinding::NoSpread { rows } => {
+        AuditIssue::NoSpread { rows } => {
             format!(
                 "{rows} rows are ranked by one figure each: which of the differences are chance cannot be seen"
             )

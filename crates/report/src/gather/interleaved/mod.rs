@@ -29,7 +29,7 @@ use tare_analysis::{
 };
 use tare_bench::{
     folder::{StoredRun, about::About},
-    plan::{Plan, until::Until},
+    plan::{Plan, PlannedRow, until::Until},
 };
 
 use super::{
@@ -162,25 +162,23 @@ fn facts(stored: &StoredRun, report: &Report, about: Option<&About>) -> Vec<Fact
     let own = [
         Fact::new("Load", &report.load).brief(),
         Fact::new("Contract", plan.contract()),
-        Fact::new("Reference", reference(plan)),
+        Fact::new("Reference", plan.reference.as_deref().unwrap_or("none")),
         Fact::new("Blocks", report.blocks.to_string()).brief(),
         Fact::new("Took", format!("{took}{ending}")).brief(),
     ];
     own.into_iter()
+        .chain(ballast(plan))
         .chain(agents::fact(stored))
         .chain(environment::facts(stored, about, || words_of(plan)))
         .collect()
 }
 
-fn reference(plan: &Plan) -> String {
-    let label = plan.reference.as_deref().unwrap_or("none");
-    match plan.reference_ballast_ns() {
-        Some(ns) => format!(
-            "{label}, with {} of ballast in each request, which is in no figure",
-            figures::time(ns as f64)
-        ),
-        None => label.to_owned(),
-    }
+/// Every row with ballast, whether or not others are related to it.
+fn ballast(plan: &Plan) -> Option<Fact> {
+    let carried = |row: &PlannedRow| Some(format!("{} {}", row.label, figures::time(row.ballast_ns? as f64)));
+    let rows: Vec<String> = plan.rows.iter().filter_map(carried).collect();
+    let text = format!("{} in each request, which is in no figure", rows.join(", "));
+    (!rows.is_empty()).then(|| Fact::new("Ballast", text))
 }
 
 /// The command as far as the plan determines it, without compared versions and searched services.
