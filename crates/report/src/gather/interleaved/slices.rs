@@ -93,8 +93,9 @@ fn columns<'a>() -> Columns<'a, TimedSlice<'a>> {
         .rate("requests_per_second", "req/s", |entry| entry.classified.requests_per_second().map(six_digits))
         .ns("cpu_ns_per_request", "CPU/request", |entry| entry.classified.cpu_ns_per_request().map(six_digits))
         .ns("latency_ns_p99", "p99", |entry| {
-            let load = &entry.classified.slice.load;
-            load.latency.ns_at(0.99).filter(|_| load.answered > 0)
+            let slice = entry.classified.slice;
+            let is_delayed = slice.host.ballast.is_some() && !slice.is_open();
+            slice.load.latency.ns_at(0.99).filter(|_| slice.load.answered > 0 && !is_delayed)
         })
         .share("interference_share", "others", |entry| {
             entry.interference_share().map(six_digits)
