@@ -26,12 +26,15 @@ pub struct Version {
     pub against_previous: Option<Estimate>,
     /// p-value of the difference to the previous version, adjusted for all versions.
     pub p: Option<f64>,
-    /// Whether the cost changed at this version. One such statement is wrong in at most 5% of runs. A run of fewer than
-    /// [`BLOCKS_FEW`] blocks states no change: two or three blocks agree by chance now and then.
+    /// Whether the cost changed at this version. One such statement is wrong in at most 5% of runs. Two or three blocks
+    /// agree by chance now and then, so a run of fewer than [`BLOCKS_FEW`] blocks states only a [`PLAIN`] change.
     pub is_change: bool,
     /// Why it has no figures.
     pub reason: Option<String>,
 }
+
+/// A change by which a few blocks cannot differ by chance, as a ratio.
+const PLAIN: f64 = 1.25;
 
 /// All versions of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,7 +96,8 @@ pub fn compute(stored: &StoredRun) -> Option<Versions> {
             },
             against_previous: step.as_ref().and_then(estimate),
             p,
-            is_change: report.blocks >= BLOCKS_FEW && p.is_some_and(|p| p <= ALPHA),
+            is_change: p.is_some_and(|p| p <= ALPHA)
+                && (report.blocks >= BLOCKS_FEW || step.as_ref().and_then(estimate).is_some_and(is_plain)),
             reason: reasons[place].clone(),
         }
     });
@@ -102,6 +106,11 @@ pub fn compute(stored: &StoredRun) -> Option<Versions> {
 
 fn estimate(contrast: &Contrast) -> Option<Estimate> {
     contrast.estimate(DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
+}
+
+/// Whether no value of the interval is a smaller change than [`PLAIN`].
+fn is_plain(change: Estimate) -> bool {
+    change.interval().is_some_and(|(low, high)| low >= PLAIN || high <= 1.0 / PLAIN)
 }
 
 /// Why each row has no figures, if so.
@@ -165,6 +174,14 @@ mod tests {
         let versions = compute(&run).unwrap();
         assert!(versions.is_too_short() && versions.all.iter().all(|version| !version.is_change));
         assert!(versions.all[2].p.unwrap() < ALPHA, "{versions:?}");
+    }
+
+    #[test]
+    fn few_blocks_show_a_plain_change() {
+        let mut run = kept(&[1.0, 1.0, 0.5, 1.5]);
+        run.records.retain(|record| !matches!(record, Record::Sample(sample) if sample.block >= 3));
+        assert_eq!(compute(&run).unwrap().blocks, 3);
+        assert_eq!(changes(&run), ["v3", "v4"]);
     }
 
     #[test]

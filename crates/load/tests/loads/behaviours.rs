@@ -133,54 +133,61 @@ fn a_window_of_zero_stops_bodies_and_nothing_else() {
     assert!(is_met(&asked(&NO_WINDOW, 2, 10, is_met)));
 }
 
-/// Runs a short load over HTTP/2, and returns how long it took beyond its window. A busy machine can leave
-/// the peer without CPU for the whole window. If nothing has arrived then, that shows nothing about the
-/// generator, and the window is extended.
-fn loaded(hostile: &Hostile, driver: DriverKind) -> (RunReport, Duration) {
-    let windows = [WINDOW, 5 * WINDOW, 25 * WINDOW];
-    let loads = windows.into_iter().map(|window| loaded_for(hostile, driver, window));
-    let mut heard = loads.skip_while(|(report, _)| report.total.tally.bytes_received == 0);
-    heard.next().unwrap_or_else(|| panic!("{} by {} sent nothing", hostile.name, driver.name()))
+/// What a short load over HTTP/2 found, and how long it took beyond its window.
+struct Loaded {
+    report: RunReport,
+    took: Duration,
 }
 
-fn loaded_for(hostile: &Hostile, driver: DriverKind, window: Duration) -> (RunReport, Duration) {
-    let settings = Settings {
-        protocol: Protocol::H2c,
-        streams: 4,
-        driver: DriverChoice::Only(driver),
-        ..settings(serve(hostile.behave), 2, 1)
-    };
-    let exchange = exchange(ExpectedBody::Exact(BODY.to_vec()));
-    let mut generator = generator_of(settings, exchange);
-    let load = Load::new(Schedule::SATURATE, Stop::after(window, DRAIN), PATIENCE);
-    let began = Instant::now();
-    let report = run_replacing(&mut generator, &load);
-    (report, began.elapsed().saturating_sub(window))
-}
+impl Loaded {
+    fn by(hostile: &Hostile, driver: DriverKind, factor: u32) -> Loaded {
+        let settings = Settings {
+            protocol: Protocol::H2c,
+            streams: 4,
+            driver: DriverChoice::Only(driver),
+            ..settings(serve(hostile.behave), 2, 1)
+        };
+        let exchange = exchange(ExpectedBody::Exact(BODY.to_vec()));
+        let mut generator = generator_of(settings, exchange);
+        let window = factor * WINDOW;
+        let load = Load::new(Schedule::SATURATE, Stop::after(window, factor * DRAIN), factor * PATIENCE);
+        let began = Instant::now();
+        let report = run_replacing(&mut generator, &load);
+        Loaded { report, took: began.elapsed().saturating_sub(window) }
+    }
 
-const WINDOW: Duration = Duration::from_millis(200);
-const DRAIN: Duration = Duration::from_millis(400);
-
-#[test]
-fn the_generator_finds_what_is_meant_and_ends_in_time() {
-    for (hostile, driver) in
-        ALL.iter().flat_map(|hostile| drivers().into_iter().map(move |driver| (hostile, driver)))
-    {
-        let (report, took) = loaded(hostile, driver);
-        let tally = &report.total.tally;
+    fn is_met(&self, hostile: &Hostile, factor: u32) -> bool {
+        let tally = &self.report.total.tally;
         let failures = tally.failed.total() + tally.connection_failed.total() + tally.in_flight;
-        let is_met = match hostile.meant {
+        let is_found = match hostile.meant {
             Meant::Fine => tally.answered > 0 && failures == 0,
             Meant::Some => tally.answered > STREAMS_OF_GOAWAY as u64,
             Meant::Fails => tally.answered == 0 && failures > 0,
             Meant::Ends | Meant::Endless => failures > 0,
         };
-        let (name, driver) = (hostile.name, driver.name());
-        assert!(
-            is_met,
-            "{name} by {driver}: {:?}, and it is {tally:?}: {:?}",
-            hostile.meant, report.first_failure
-        );
-        assert!(took < DRAIN + Duration::from_secs(1), "{name} by {driver}: {took:?}");
+        is_found && self.took < factor * DRAIN + Duration::from_secs(1)
+    }
+}
+
+const WINDOW: Duration = Duration::from_millis(200);
+const DRAIN: Duration = Duration::from_millis(400);
+
+/// A busy machine can leave the peer or the generator without CPU for a whole window, so if the outcome is not
+/// the expected one, all limits are extended, twice.
+#[test]
+fn the_generator_finds_what_is_meant_and_ends_in_time() {
+    for (hostile, driver) in
+        ALL.iter().flat_map(|hostile| drivers().into_iter().map(move |driver| (hostile, driver)))
+    {
+        let is_met = [1, 5, 25].into_iter().any(|factor| {
+            let loaded = Loaded::by(hostile, driver, factor);
+            let is_met = loaded.is_met(hostile, factor);
+            if !is_met {
+                let Loaded { report, took } = loaded;
+                eprintln!("{took:?} beyond the window: {:?}: {:?}", report.total.tally, report.first_failure);
+            }
+            is_met
+        });
+        assert!(is_met, "{} by {}: {:?}", hostile.name, driver.name(), hostile.meant);
     }
 }

@@ -28,6 +28,8 @@ use super::{
 const READINGS: u64 = 100;
 /// The cost of a reading is the median of this number of measurements.
 const SPANS: usize = 9;
+/// The last turn of the loop takes less than this, unless something interrupts it.
+const UNINTERRUPTED: Duration = Duration::from_micros(1);
 /// How long the kernel let this thread wait for a CPU, since its start.
 const WAITED: &str = "/proc/thread-self/schedstat";
 
@@ -92,7 +94,7 @@ impl<B> WithBallast<B> {
         }
         let mut waited_ns = 0;
         // An interrupt is in the CPU time of this thread, and the time of another program is not.
-        if elapsed > self.until * 2 {
+        if elapsed > self.until + UNINTERRUPTED {
             waited_ns = self.waits.since_last_ns();
             elapsed = began.elapsed();
         }
