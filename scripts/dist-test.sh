@@ -112,7 +112,7 @@ a_debian_package_installs_in_an_empty_root() {
 # Each crate as the registry would get it: it builds from its package alone.
 every_crate_is_a_package() {
     local packages
-    mapfile -t packages < <(sed -n 's/^name = "\(tare-.*\)"/--package=\1/p' crates/*/Cargo.toml)
+    mapfile -t packages < <(sed -n 's/^name = "\(tare-.*\)"/--package=\1/p' crates/*/Cargo.toml parts/*/Cargo.toml)
     "${CARGO:-cargo}" package --locked --allow-dirty --quiet "${packages[@]}" >&2 || fail "${FUNCNAME[0]}" 'cargo package'
 }
 

@@ -1,11 +1,14 @@
 //! The command `tare`: measures HTTP frameworks beside a raw socket.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
+// What only a part needs is unused where that part is left out.
+#![cfg_attr(not(feature = "parts"), allow(dead_code, unused_imports))]
 
 mod command;
 mod exit;
 mod groups;
 mod memory;
 mod output;
+mod parts;
 mod progress;
 mod trust;
 mod workspace;
@@ -14,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::{
     CommandFactory, FromArgMatches, Parser, Subcommand,
-    error::{ContextKind, ContextValue},
+    error::{ContextKind, ContextValue, ErrorKind},
 };
 
 /// A benchmark of HTTP frameworks: what does each one cost, compared with a raw socket?
@@ -35,7 +38,7 @@ enum Command {
     Init(command::init::Args),
     Compare(Box<command::compare::Args>),
     Slo(command::slo::Args),
-    Load(Box<command::load::Args>),
+    Load(Box<parts::load::Args>),
     Verify(command::verify::Args),
     Bisect(Box<command::bisect::Args>),
     History(command::history::Args),
@@ -46,15 +49,9 @@ enum Command {
 
     Show(command::show::Args),
     Report(command::report::Args),
-    Site(command::site::Args),
-    Serve(command::serve::Args),
-    Audit(command::audit::Args),
     Merge(command::merge::Args),
-
     Record(command::record::Args),
-    Adopt(command::adopt::Args),
 
-    Cluster(command::cluster::Args),
     Agent(command::agent::Args),
 
     Doctor(command::doctor::Args),
@@ -68,15 +65,13 @@ enum Command {
     RawSocket(command::raw_socket::Args),
     #[command(hide = true)]
     Data(command::data::Args),
+    #[command(flatten)]
+    Part(parts::PartCommand),
     /// The watchdog: it outlives a tare that was killed, and kills what that had started. Started by tare, not by people
     #[command(hide = true)]
     Watchdog,
     #[command(hide = true)]
     Upstream(command::upstream::Args),
-    #[command(hide = true)]
-    Job(command::cluster::job::Args),
-    #[command(hide = true)]
-    JobChild(command::cluster::job::ChildArgs),
     /// The first process of a service's process namespace. Started by tare, not by people
     #[command(hide = true)]
     ServiceInit {
@@ -107,23 +102,17 @@ fn main() -> ExitCode {
         Command::Init(args) => command::init::run(global, &args),
         Command::Run(args) => command::run::run(global, *args),
         Command::Compare(args) => command::compare::run(global, *args),
-        Command::Load(args) => command::load::run(global, *args),
+        Command::Load(args) => parts::load::run(global, *args),
         Command::Agent(args) => command::agent::run(&args),
         Command::History(args) => command::history::run(global, args),
         Command::Bisect(args) => command::bisect::run(global, *args),
         Command::Slo(args) => command::slo::run(global, args),
         Command::Show(args) => command::show::run(global, args),
-        Command::Report(args) => command::report::run(global, &args),
+        Command::Report(args) => command::report::run(global, &args, parts::PARQUET),
         Command::Merge(args) => command::merge::run(&args),
-        Command::Site(args) => command::site::run(global, &args),
-        Command::Serve(args) => command::serve::run(global, &args),
-        Command::Cluster(args) => command::cluster::run(global, &args),
-        Command::Job(args) => command::cluster::job::run(global, &args),
-        Command::JobChild(args) => command::cluster::job::run_child(&args),
+        Command::Part(command) => command.run(global),
         Command::Verify(args) => command::verify::run(global, args),
         Command::Record(args) => command::record::run(&args),
-        Command::Audit(args) => command::audit::run(&args),
-        Command::Adopt(args) => command::adopt::run(&args),
         Command::Data(args) => command::data::run(global, &args),
         Command::Build(args) => command::build::run(global, args),
         Command::List(args) => command::list::run(global, args),
@@ -149,6 +138,10 @@ fn main() -> ExitCode {
 /// similar first.
 fn suggest_nearest(error: &mut clap::Error) {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else { return };
+    if let Some(left_out) = parts::left_out(given) {
+        *error = Cli::command().error(ErrorKind::InvalidSubcommand, left_out);
+        return;
+    }
     let cli = Cli::command();
     let names: Vec<&str> = command::shown(&cli).map(clap::Command::get_name).collect();
     let above = command::shown(&cli).find(|command| command.find_subcommand(given).is_some());

@@ -2,7 +2,6 @@
 //! tested for endurance, and their footprint. It knows nothing of experiments.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
-pub mod adopt;
 pub mod apart;
 pub mod backing;
 pub mod build;

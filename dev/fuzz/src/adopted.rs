@@ -1,6 +1,6 @@
 //! Dockerfiles of foreign entries.
 
-use tare_service::adopt;
+use tare_import::adopt;
 
 /// The shells that run the script of a build step.
 const SHELLS: [&str; 3] = ["sh", "bash", "dash"];

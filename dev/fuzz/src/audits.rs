@@ -1,10 +1,7 @@
 //! Published results of others.
 
-use tare_audit::{audit as audited, read};
-use tare_report::{
-    gather::audit::document,
-    write::{json, text},
-};
+use tare_audit::{audit as audited, document::document, read};
+use tare_report::write::{json, text};
 
 /// Results are parsed or refused, and parsed results give a document in which every figure is finite.
 pub(crate) fn audit(input: &[u8]) {

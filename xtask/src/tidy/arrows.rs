@@ -5,15 +5,16 @@
 
 use super::{File, Finding};
 
-/// The crates, the lowest layer first. Crates of one layer are independent; those in `dev/` are on top.
+/// The crates, the lowest layer first. Crates of one layer are independent; those in `parts/` are below the command, and those in
+/// `dev/` on top.
 const LAYERS: [&[&str]; 10] = [
     &["load", "stats"],
     &["agent", "host"],
     &["service"],
     &["bench"],
-    &["analysis", "audit", "cluster"],
+    &["analysis", "cluster"],
     &["report"],
-    &["selftest"],
+    &["audit", "import", "selftest", "site"],
     &["cli"],
     &["crosscheck", "replay"],
     &["fuzz"],
@@ -39,7 +40,7 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
 
 /// The crate that a file belongs to: the name of its folder.
 fn owner(path: &str) -> Option<&str> {
-    let below = path.strip_prefix("crates/").or_else(|| path.strip_prefix("dev/"))?;
+    let below = ["crates/", "parts/", "dev/"].iter().find_map(|folder| path.strip_prefix(folder))?;
     below.split('/').next()
 }
 

@@ -5,11 +5,12 @@
 use super::{File, Finding};
 
 /// Files that start git, or generate it as a word of a user's Dockerfile.
-const MAY_NAME_IT: [&str; 2] = ["crates/service/src/git/", "crates/service/src/adopt/command.rs"];
+const MAY_NAME_IT: [&str; 2] = ["crates/service/src/git/", "parts/import/src/adopt/command.rs"];
 
 pub(super) fn check(file: &File) -> Vec<Finding> {
+    let is_in = |folder: &str| file.path.starts_with(folder);
     let is_shipped =
-        file.path.starts_with("crates/") && file.path.contains("/src/") && file.extension() == "rs";
+        (is_in("crates/") || is_in("parts/")) && file.path.contains("/src/") && file.extension() == "rs";
     let is_test = file.name().ends_with("tests.rs") || file.path.contains("/tests/");
     if !is_shipped || is_test || MAY_NAME_IT.iter().any(|path| file.path.starts_with(path)) {
         return Vec::new();

@@ -42,7 +42,7 @@ fn owner(path: &str) -> Option<&str> {
     let (folder, inside) = path.split_once("/src/")?;
     let mut parts = inside.strip_suffix(".rs")?.split('/');
     let is_apart = inside.starts_with("bin/") || parts.any(|part| part == "tests" || part == "fixture");
-    let is_crate = folder.starts_with("crates/") || folder.starts_with("dev/");
+    let is_crate = ["crates/", "parts/", "dev/"].iter().any(|above| folder.starts_with(above));
     (is_crate && !is_apart).then_some(folder)
 }
 

@@ -1,12 +1,9 @@
 //! One file per command.
 
-pub(crate) mod adopt;
 pub(crate) mod agent;
-mod asked;
-pub(crate) mod audit;
+pub(crate) mod asked;
 pub(crate) mod bisect;
 pub(crate) mod build;
-pub(crate) mod cluster;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod data;
@@ -19,27 +16,25 @@ pub(crate) mod load;
 mod load_options;
 pub(crate) mod man;
 pub(crate) mod merge;
-mod print;
+pub(crate) mod print;
 pub(crate) mod raw_socket;
 pub(crate) mod record;
 pub(crate) mod report;
-mod revised;
+pub(crate) mod revised;
 pub(crate) mod run;
-mod run_folders;
+pub(crate) mod run_folders;
 mod running;
 pub(crate) mod selftest;
 mod sent;
-pub(crate) mod serve;
 pub(crate) mod show;
-pub(crate) mod site;
 pub(crate) mod slo;
 mod start;
-mod target;
+pub(crate) mod target;
 pub(crate) mod trust;
 pub(crate) mod turn;
 pub(crate) mod upstream;
 pub(crate) mod verify;
-mod words;
+pub(crate) mod words;
 
 /// The visible commands, in the order of the help.
 pub(crate) fn shown(cli: &clap::Command) -> impl Iterator<Item = &clap::Command> {

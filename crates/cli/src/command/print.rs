@@ -16,14 +16,14 @@ use crate::{
 
 /// How much of a document is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(crate) enum Extent {
     /// The answer, the main tables, and what is needed to interpret them.
     Brief,
     Whole,
 }
 
 /// Prints a document to stdout. JSON is always complete.
-pub(super) fn document(document: &Document, format: Format, extent: Extent) -> anyhow::Result<Outcome> {
+pub(crate) fn document(document: &Document, format: Format, extent: Extent) -> anyhow::Result<Outcome> {
     let look = output::look();
     print(&match (format, extent) {
         (Format::Text, Extent::Brief) => text::brief(document, look) + &text::closing(document, look),
@@ -36,7 +36,7 @@ pub(super) fn document(document: &Document, format: Format, extent: Extent) -> a
 }
 
 /// Reports whether the recomputed document has the figures of the one that was stored at the end of the run.
-pub(super) fn compared_with_kept(run: &Path, document: &Document) -> anyhow::Result<Outcome> {
+pub(crate) fn compared_with_kept(run: &Path, document: &Document) -> anyhow::Result<Outcome> {
     let path = run.join(kept::NAME);
     let difference = kept::difference(run, document).with_context(|| run.display().to_string())?;
     let Some(what) = difference else {

@@ -47,7 +47,7 @@ pub(super) fn named<const N: usize>(
 }
 
 /// A service whose revisions are measured.
-pub(super) struct Revised {
+pub(crate) struct Revised {
     /// The service in the work tree.
     pub now: Row,
     build: Option<String>,
@@ -68,7 +68,7 @@ struct Locks {
 impl Revised {
     /// The service that `word` names, built by the command `build` if there is one. A server that is already
     /// running has no other revisions.
-    pub(super) fn of(workspace: &mut Workspace, word: &str, build: Option<&str>) -> anyhow::Result<Revised> {
+    pub(crate) fn of(workspace: &mut Workspace, word: &str, build: Option<&str>) -> anyhow::Result<Revised> {
         let [mut now] = named(workspace, [word], |_| format!("\"{word}\" is not one service"))?;
         ensure!(now.service.running.is_none(), "{word} runs already, and is of one revision only");
         if let Some(build) = build {

@@ -3,7 +3,7 @@
 use std::{io::Read, str::FromStr};
 
 use anyhow::{Context, bail, ensure};
-use axum::http::uri::PathAndQuery;
+use http::uri::PathAndQuery;
 
 /// The advice for braces that are no placeholder.
 pub(crate) const NO_PLACEHOLDERS: &str = "--no-placeholders sends \"{{\" as it is";

@@ -8,7 +8,7 @@ use tare_host::spelling::suggestion;
 use tare_load::units;
 
 /// Parses a duration above zero: `500ms`, `2s`, `1m30s`, `10`.
-pub(super) fn duration(text: &str) -> anyhow::Result<Duration> {
+pub(crate) fn duration(text: &str) -> anyhow::Result<Duration> {
     let duration = units::parse_duration(text)?;
     ensure!(!duration.is_zero(), "a duration of 0 is too short: give more");
     Ok(duration)

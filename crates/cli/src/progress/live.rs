@@ -35,7 +35,7 @@ const SHARE: u32 = 100;
 
 /// A view on the terminal, which exists as long as this value.
 #[derive(Debug)]
-pub(super) struct Stage<'a> {
+pub(crate) struct Stage<'a> {
     progress: &'a Progress,
     began: Instant,
     drawn: Option<Instant>,
@@ -44,7 +44,7 @@ pub(super) struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     /// `None` if there is no terminal.
-    pub(super) fn open(progress: &'a Progress) -> Option<Stage<'a>> {
+    pub(crate) fn open(progress: &'a Progress) -> Option<Stage<'a>> {
         progress.open().then(|| Stage { progress, began: Instant::now(), drawn: None, computed: None })
     }
 
@@ -58,7 +58,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Draws the result of `view` for the time since the start. If `hurried`, draws only at the limited rate.
-    pub(super) fn draw(&mut self, hurried: bool, view: impl FnOnce(Duration) -> View) {
+    pub(crate) fn draw(&mut self, hurried: bool, view: impl FnOnce(Duration) -> View) {
         if hurried && self.drawn.is_some_and(|last| last.elapsed() < DRAWN_EVERY) {
             return;
         }

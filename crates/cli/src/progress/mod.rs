@@ -3,9 +3,8 @@
 //! `model` turns records into a `view`, which is plain data; `view` draws itself into cells; `screen` writes
 //! cells. The first two are pure.
 
-mod batch;
 mod growth;
-mod live;
+pub(crate) mod live;
 pub(crate) mod model;
 mod screen;
 pub(crate) mod view;
@@ -19,7 +18,6 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use tare_host::process::Notices;
 
-pub(crate) use batch::{BatchView, jobs};
 pub(crate) use live::RunProgress;
 use screen::Screen;
 use view::{Size, View};

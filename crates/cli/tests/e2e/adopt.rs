@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::{Workspace, real_root};
 
 fn entry(path: &str) -> String {
-    real_root().join("crates/service/src/adopt/fixtures").join(path).display().to_string()
+    real_root().join("parts/import/src/adopt/fixtures").join(path).display().to_string()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! give the same figures, verdict and exit status.
 
 #[allow(dead_code, unused_imports, reason = "the pages need more of it")]
-#[path = "../../../report/tests/browser/fixtures/mod.rs"]
+#[path = "../../../../parts/site/tests/browser/fixtures/mod.rs"]
 mod fixtures;
 
 use std::{

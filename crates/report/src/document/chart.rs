@@ -67,47 +67,47 @@ pub enum Scale {
 
 impl Chart {
     /// A chart of `y` over `x`, both linear, with all rows in one series.
-    pub(crate) fn new(shape: Shape, x: &str, y: &str, alt: &str) -> Chart {
+    pub fn new(shape: Shape, x: &str, y: &str, alt: &str) -> Chart {
         let y_scale = if shape == Shape::Bars { Scale::Names } else { Scale::Linear };
         let [x, y, alt] = [x, y, alt].map(str::to_owned);
         Chart { shape, x, y, y_scale, alt, ..Chart::default() }
     }
 
-    pub(crate) fn title(self, title: &str) -> Chart {
+    pub fn title(self, title: &str) -> Chart {
         Chart { title: title.to_owned(), ..self }
     }
 
     /// Sets the column whose values form the series.
-    pub(crate) fn series(self, key: &str) -> Chart {
+    pub fn series(self, key: &str) -> Chart {
         Chart { series: Some(key.to_owned()), ..self }
     }
 
-    pub(crate) fn scales(self, x_scale: Scale, y_scale: Scale) -> Chart {
+    pub fn scales(self, x_scale: Scale, y_scale: Scale) -> Chart {
         Chart { x_scale, y_scale, ..self }
     }
 
-    pub(crate) fn n(self, key: &str) -> Chart {
+    pub fn n(self, key: &str) -> Chart {
         Chart { n: Some(key.to_owned()), ..self }
     }
 
-    pub(crate) fn stack(self, keys: &[&str]) -> Chart {
+    pub fn stack(self, keys: &[&str]) -> Chart {
         Chart { stack: Some(keys.iter().map(|key| (*key).to_owned()).collect()), ..self }
     }
 
     /// Adds a band from one column to another.
-    pub(crate) fn band(self, from: &str, to: &str) -> Chart {
+    pub fn band(self, from: &str, to: &str) -> Chart {
         Chart { band: Some([from.to_owned(), to.to_owned()]), ..self }
     }
 
-    pub(crate) fn apart(self, key: &str) -> Chart {
+    pub fn apart(self, key: &str) -> Chart {
         Chart { apart: Some(key.to_owned()), ..self }
     }
 
-    pub(crate) fn only(self, key: &str, text: &str) -> Chart {
+    pub fn only(self, key: &str, text: &str) -> Chart {
         Chart { only: Some([key.to_owned(), text.to_owned()]), ..self }
     }
 
-    pub(crate) fn first(self, series: usize) -> Chart {
+    pub fn first(self, series: usize) -> Chart {
         Chart { first: Some(series), ..self }
     }
 }

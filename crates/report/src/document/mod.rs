@@ -9,7 +9,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 pub use chart::{Chart, Scale, Shape};
-pub(crate) use table::LAST;
+pub use table::LAST;
 pub use table::{ALWAYS, Column, Extra, Rank, Table, Unit, Value};
 pub use tare_analysis::{
     checks::Check,
@@ -115,41 +115,41 @@ pub struct Section {
 }
 
 impl Section {
-    pub(crate) fn new(id: &str, title: &str, lead: &str, table: Table) -> Section {
+    pub fn new(id: &str, title: &str, lead: &str, table: Table) -> Section {
         Section { table: Some(table), ..Section::without(id, title, lead) }
     }
 
     /// A section without a table, whose notes should give the reason.
-    pub(crate) fn without(id: &str, title: &str, lead: &str) -> Section {
+    pub fn without(id: &str, title: &str, lead: &str) -> Section {
         let [id, title, lead] = [id, title, lead].map(str::to_owned);
         Section { id, title, lead, ..Section::default() }
     }
 
-    pub(crate) fn brief(self) -> Section {
+    pub fn brief(self) -> Section {
         Section { brief: true, ..self }
     }
 
-    pub(crate) fn note(mut self, note: impl Into<String>) -> Section {
+    pub fn note(mut self, note: impl Into<String>) -> Section {
         self.notes.push(note.into());
         self
     }
 
-    pub(crate) fn chart(mut self, chart: Chart) -> Section {
+    pub fn chart(mut self, chart: Chart) -> Section {
         self.charts.push(chart);
         self
     }
 }
 
 impl Fact {
-    pub(crate) fn new(label: &str, text: impl Into<String>) -> Fact {
+    pub fn new(label: &str, text: impl Into<String>) -> Fact {
         Fact { label: label.to_owned(), text: text.into(), code: false, brief: false }
     }
 
-    pub(crate) fn code(label: &str, text: impl Into<String>) -> Fact {
+    pub fn code(label: &str, text: impl Into<String>) -> Fact {
         Fact { code: true, ..Fact::new(label, text) }
     }
 
-    pub(crate) fn brief(self) -> Fact {
+    pub fn brief(self) -> Fact {
         Fact { brief: true, ..self }
     }
 }

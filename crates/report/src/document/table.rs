@@ -73,7 +73,7 @@ pub enum Extra {
 /// The priority of a column that is kept as long as possible.
 pub const ALWAYS: u8 = u8::MAX;
 /// The priority of an interval that only a wide terminal shows; a page shows it as a tooltip.
-pub(crate) const LAST: u8 = 2;
+pub const LAST: u8 = 2;
 
 /// The unit of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr)]
@@ -161,7 +161,7 @@ impl Serialize for Value {
 }
 
 impl Table {
-    pub(crate) fn new(caption: &str, columns: Vec<Column>) -> Table {
+    pub fn new(caption: &str, columns: Vec<Column>) -> Table {
         Table { caption: caption.to_owned(), columns, rows: Vec::new() }
     }
 
@@ -188,18 +188,18 @@ impl Table {
     }
 
     /// Whether no row has a value. Such a column would take room from measured ones.
-    pub(crate) fn is_unknown(&self, place: usize) -> bool {
+    pub fn is_unknown(&self, place: usize) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(|row| row.get(place) == Some(&Value::None))
     }
 
     /// Whether all rows have the same value, so that it need be shown only once.
-    pub(crate) fn is_alike(&self, place: usize) -> bool {
+    pub fn is_alike(&self, place: usize) -> bool {
         let first = self.rows.first().and_then(|row| row.get(place));
         self.rows.len() > 1 && self.rows.iter().all(|row| row.get(place) == first)
     }
 
     /// The same for the rows that have a value.
-    pub(crate) fn is_alike_where_known(&self, place: usize) -> bool {
+    pub fn is_alike_where_known(&self, place: usize) -> bool {
         let mut known =
             self.rows.iter().filter_map(|row| row.get(place)).filter(|value| **value != Value::None);
         let first = known.next();
@@ -208,7 +208,7 @@ impl Table {
 }
 
 impl Column {
-    pub(crate) fn new(key: &str, title: &str, unit: Unit) -> Column {
+    pub fn new(key: &str, title: &str, unit: Unit) -> Column {
         Column {
             key: key.to_owned(),
             title: title.to_owned(),
@@ -227,11 +227,11 @@ impl Column {
     }
 
     /// Sets a priority below [`ALWAYS`], also for its interval.
-    pub(crate) fn priority(self, priority: u8) -> Column {
+    pub fn priority(self, priority: u8) -> Column {
         Column { priority, interval_priority: priority, ..self }
     }
 
-    pub(crate) fn interval_priority(self, interval_priority: u8) -> Column {
+    pub fn interval_priority(self, interval_priority: u8) -> Column {
         Column { interval_priority, ..self }
     }
 
@@ -240,48 +240,48 @@ impl Column {
         self.interval.is_some() && self.interval_priority > LAST
     }
 
-    pub(crate) fn help(self, help: &str) -> Column {
+    pub fn help(self, help: &str) -> Column {
         Column { help: help.to_owned(), ..self }
     }
 
     /// Sets the columns `low` and `high` with the bounds of its interval.
-    pub(crate) fn interval(self, low: &str, high: &str) -> Column {
+    pub fn interval(self, low: &str, high: &str) -> Column {
         Column { interval: Some([low.to_owned(), high.to_owned()]), ..self }
     }
 
-    pub(crate) fn bar(self) -> Column {
+    pub fn bar(self) -> Column {
         Column { bar: true, ..self }
     }
 
-    pub(crate) fn track(self) -> Column {
+    pub fn track(self) -> Column {
         Column { track: true, ..self }
     }
 
-    pub(crate) fn extra(self, extra: Extra) -> Column {
+    pub fn extra(self, extra: Extra) -> Column {
         Column { extra, ..self }
     }
 
-    pub(crate) fn digest(self) -> Column {
+    pub fn digest(self) -> Column {
         Column { digest: true, ..self }
     }
 
-    pub(crate) fn facet(self) -> Column {
+    pub fn facet(self) -> Column {
         Column { facet: true, ..self }
     }
 
-    pub(crate) fn hidden(self) -> Column {
+    pub fn hidden(self) -> Column {
         Column { hidden: true, ..self }
     }
 }
 
 impl Unit {
     /// Whether its values are right-aligned numbers.
-    pub(crate) fn is_numeric(self) -> bool {
+    pub fn is_numeric(self) -> bool {
         !matches!(self, Unit::Text | Unit::Flag)
     }
 
     /// The unit's name in JSON and other formats.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         self.into()
     }
 
@@ -290,7 +290,7 @@ impl Unit {
     }
 
     /// Both bounds of an interval; a common unit appears once.
-    pub(crate) fn show_interval(self, low: f64, high: f64) -> String {
+    pub fn show_interval(self, low: f64, high: f64) -> String {
         figures::interval(self.parts(low), self.parts(high))
     }
 
@@ -312,7 +312,7 @@ impl Unit {
 
 impl Value {
     /// A finite number, or an inequality.
-    pub(crate) fn bounded(number: f64, bound: RatioBound) -> Value {
+    pub fn bounded(number: f64, bound: RatioBound) -> Value {
         match bound {
             RatioBound::Exact => Value::Number(number),
             _ => Value::Bounded(number, bound),
@@ -320,12 +320,12 @@ impl Value {
     }
 
     /// A verdict as the answer to a question, with its colour.
-    pub(crate) fn of_verdict(verdict: Verdict, question: Question) -> Value {
+    pub fn of_verdict(verdict: Verdict, question: Question) -> Value {
         Value::Word(verdict.word(question), verdict.tone())
     }
 
     /// The value for programs: all digits, and empty if unknown.
-    pub(crate) fn raw(&self) -> String {
+    pub fn raw(&self) -> String {
         match (self, self.number()) {
             (Value::Flag(flag), _) => flag.to_string(),
             // The shortest digits that parse to the same number, never with an exponent.
@@ -350,7 +350,7 @@ impl Value {
     }
 
     /// The number, if it is whole and a double represents it exactly.
-    pub(crate) fn whole(&self) -> Option<i64> {
+    pub fn whole(&self) -> Option<i64> {
         const LIMIT: f64 = (1_u64 << 53) as f64;
         self.number()
             .filter(|number| number.fract() == 0.0 && number.abs() <= LIMIT)
@@ -372,7 +372,7 @@ impl Value {
         }
     }
 
-    pub(crate) fn tone(&self) -> Tone {
+    pub fn tone(&self) -> Tone {
         match self {
             Value::Word(_, tone) => *tone,
             Value::Ranked(_, Rank::Best) => Tone::Good,

@@ -6,7 +6,7 @@ use super::{Chart, Column, Document, FORMAT, Kind, Scale, Section, Shape, Status
 
 impl Document {
     /// The violations, a sentence each; empty for a valid document.
-    pub(crate) fn check(&self) -> Vec<String> {
+    pub fn check(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut ids = BTreeSet::new();
         for section in &self.sections {

@@ -12,18 +12,20 @@ use crate::document::{Column, Table, Tone, Unit, Value};
 type Field<'a, T> = (Column, Box<dyn Fn(&T) -> Value + 'a>);
 
 /// The columns of a table with a row per `T`. [`Columns::help`] and its like apply to the column before.
-pub(crate) struct Columns<'a, T> {
+#[allow(missing_debug_implementations, reason = "it has closures")]
+pub struct Columns<'a, T> {
     fields: Vec<Field<'a, T>>,
     /// The index of the last declared column; the bounds of its interval may follow it.
     last: usize,
 }
 
 impl<'a, T> Columns<'a, T> {
-    pub(crate) fn new() -> Self {
+    #[allow(clippy::new_without_default, reason = "no columns are no useful value")]
+    pub fn new() -> Self {
         Columns { fields: Vec::new(), last: 0 }
     }
 
-    pub(crate) fn add<V: Into<Value>>(
+    pub fn add<V: Into<Value>>(
         mut self,
         unit: Unit,
         key: &str,
@@ -35,45 +37,45 @@ impl<'a, T> Columns<'a, T> {
         self
     }
 
-    pub(crate) fn text<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+    pub fn text<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
         self.add(Unit::Text, key, title, value)
     }
 
     /// A text column by which rows can be filtered.
-    pub(crate) fn facet<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+    pub fn facet<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
         self.text(key, title, value).with(Column::facet)
     }
 
-    pub(crate) fn flag<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+    pub fn flag<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
         self.add(Unit::Flag, key, title, value)
     }
 
-    pub(crate) fn count<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+    pub fn count<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
         self.add(Unit::Count, key, title, value)
     }
 
-    pub(crate) fn number<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+    pub fn number<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
         self.add(Unit::Number, key, title, value)
     }
 
-    pub(crate) fn rate<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+    pub fn rate<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
         self.add(Unit::PerSecond, key, title, value)
     }
 
-    pub(crate) fn ns<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+    pub fn ns<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
         self.add(Unit::Nanoseconds, key, title, value)
     }
 
-    pub(crate) fn bytes<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+    pub fn bytes<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
         self.add(Unit::Bytes, key, title, value)
     }
 
-    pub(crate) fn share<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
+    pub fn share<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
         self.add(Unit::Share, key, title, value)
     }
 
     /// A figure with both bounds of its interval, which are in the data only.
-    pub(crate) fn estimate(
+    pub fn estimate(
         self,
         unit: Unit,
         key: &str,
@@ -84,7 +86,7 @@ impl<'a, T> Columns<'a, T> {
     }
 
     /// The same for a figure that may be an inequality; the data also contain its kind.
-    pub(crate) fn bounded(
+    pub fn bounded(
         self,
         unit: Unit,
         key: &str,
@@ -129,44 +131,44 @@ impl<'a, T> Columns<'a, T> {
     }
 
     /// Changes the last declared column.
-    pub(crate) fn with(mut self, change: impl FnOnce(Column) -> Column) -> Self {
+    pub fn with(mut self, change: impl FnOnce(Column) -> Column) -> Self {
         if let Some((column, _)) = self.fields.get_mut(self.last) {
             *column = change(column.clone());
         }
         self
     }
 
-    pub(crate) fn with_column(mut self, key: &str, change: impl FnOnce(Column) -> Column) -> Self {
+    pub fn with_column(mut self, key: &str, change: impl FnOnce(Column) -> Column) -> Self {
         if let Some((column, _)) = self.fields.iter_mut().find(|(column, _)| column.key == key) {
             *column = change(column.clone());
         }
         self
     }
 
-    pub(crate) fn help(self, help: &str) -> Self {
+    pub fn help(self, help: &str) -> Self {
         self.with(|column| column.help(help))
     }
 
-    pub(crate) fn priority(self, priority: u8) -> Self {
+    pub fn priority(self, priority: u8) -> Self {
         self.with(|column| column.priority(priority))
     }
 
-    pub(crate) fn hidden(self) -> Self {
+    pub fn hidden(self) -> Self {
         self.with(Column::hidden)
     }
 
     /// Later modifiers apply to the first column.
-    pub(crate) fn of_first(self) -> Self {
+    pub fn of_first(self) -> Self {
         Columns { last: 0, ..self }
     }
 
     /// Hides all columns, so that they are in the data only.
-    pub(crate) fn all_hidden(mut self) -> Self {
+    pub fn all_hidden(mut self) -> Self {
         self.fields.iter_mut().for_each(|(column, _)| column.hidden = true);
         self
     }
 
-    pub(crate) fn and(mut self, more: Self) -> Self {
+    pub fn and(mut self, more: Self) -> Self {
         self.last = self.fields.len() + more.last;
         self.fields.extend(more.fields);
         self
@@ -174,7 +176,7 @@ impl<'a, T> Columns<'a, T> {
 
     /// Makes a row per object. A column without any value is hidden: all tables of a kind have the same
     /// columns, but a reader sees no empty one.
-    pub(crate) fn table(self, caption: &str, things: impl IntoIterator<Item = T>) -> Table {
+    pub fn table(self, caption: &str, things: impl IntoIterator<Item = T>) -> Table {
         let row = |thing: T| self.fields.iter().map(|(_, value)| value(&thing)).collect();
         let rows = things.into_iter().map(row).collect();
         let columns = self.fields.into_iter().map(|(column, _)| column).collect();
@@ -187,7 +189,7 @@ impl<'a, T> Columns<'a, T> {
 }
 
 /// The state of a row. Measured is the normal state, and has no colour.
-pub(crate) fn state(of: Verdict) -> Value {
+pub fn state(of: Verdict) -> Value {
     match of {
         Verdict::Pass => Value::Word(of.word(Question::Row), Tone::Plain),
         _ => Value::of_verdict(of, Question::Row),
@@ -195,12 +197,12 @@ pub(crate) fn state(of: Verdict) -> Value {
 }
 
 /// Rounds to six significant digits: more than a single slice determines, and half as long to write.
-pub(crate) fn six_digits(value: f64) -> f64 {
+pub fn six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
 /// Rounds to four digits: one more than is shown of a ratio.
-pub(crate) fn four_digits(value: f64) -> f64 {
+pub fn four_digits(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 

@@ -18,7 +18,7 @@ use tare_load::latency::Histogram;
 use tare_service::catalogue::Style;
 
 /// Label, language, and throughput as a share of the reference's.
-pub(crate) const ROWS: [(&str, &str, f64); 4] =
+pub const ROWS: [(&str, &str, f64); 4] =
     [("raw-socket", "rust", 1.0), ("asio", "cpp", 1.002), ("axum", "rust", 0.7), ("<flask>", "python", 0.05)];
 
 const MS: u64 = 1_000_000;
@@ -55,7 +55,7 @@ fn plan() -> Plan {
 
 /// A run of this many blocks: a reference, its twin, two other services, one that crashed, one that is
 /// missing; pilots, open loops, and a disturbed round.
-pub(crate) fn kept(blocks: usize) -> StoredRun {
+pub fn kept(blocks: usize) -> StoredRun {
     let environment = Environment {
         kernel: "Linux 6.1".to_owned(),
         cpu: "a <fast> CPU".to_owned(),
@@ -78,7 +78,7 @@ pub(crate) fn kept(blocks: usize) -> StoredRun {
 }
 
 /// The same with services that query a database: 1.5 µs of its time per answer.
-pub(crate) fn kept_with_database(blocks: usize) -> StoredRun {
+pub fn kept_with_database(blocks: usize) -> StoredRun {
     let mut stored = kept(blocks);
     stored.header.plan = fixture::at_points(stored.header.plan, |point| point.contract = "db".to_owned());
     for record in &mut stored.records {
@@ -221,7 +221,7 @@ fn stopped(block: usize, row: usize, share: f64) -> Stopped {
 }
 
 /// Writes a run as a run folder, including its histograms.
-pub(crate) fn write(stored: &StoredRun, run: &Path) {
+pub fn write(stored: &StoredRun, run: &Path) {
     fs::write(run.join("run.json"), serde_json::to_vec_pretty(&stored.header).unwrap()).unwrap();
     let lines: Vec<String> =
         stored.records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();

@@ -1,14 +1,13 @@
 //! Makes documents from run folders: one module per kind of run, and a file per section.
 
-pub mod audit;
 mod capacity;
-pub(crate) mod columns;
+pub mod columns;
 mod comparison;
 mod curves;
 mod damage;
 mod environment;
-#[cfg(test)]
-pub(crate) mod fixture;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 mod footprint;
 pub mod history;
 mod interim;
@@ -16,7 +15,7 @@ mod interleaved;
 pub mod machines;
 mod sequential;
 mod settings;
-pub(crate) mod words;
+pub mod words;
 
 use std::path::{Path, PathBuf};
 

@@ -11,11 +11,11 @@ use crate::document::{
 };
 
 /// Hostile names of services.
-pub(crate) const HOSTILE: [&str; 6] =
+pub const HOSTILE: [&str; 6] =
     ["<script>alert(1)</script>", "=cmd|' /C calc'!A0", "a|b\nc", "עברית", "\u{1b}[31mred\u{0}", "]]>&`*_"];
 
 /// A run of three services, all units, a section without a table and one that is too long for a README.
-pub(crate) fn interleaved() -> Document {
+pub fn interleaved() -> Document {
     Document {
         format: FORMAT,
         kind: Kind::Interleaved,
@@ -129,7 +129,7 @@ fn slices(count: u64) -> Section {
 }
 
 /// The same with a hostile name wherever a user or a service chooses the text.
-pub(crate) fn hostile() -> Document {
+pub fn hostile() -> Document {
     let mut document = interleaved();
     let all = HOSTILE.join(" ");
     document.title.clone_from(&all);
@@ -154,7 +154,7 @@ pub(crate) fn hostile() -> Document {
 }
 
 /// A run with one service, or without figures: the rest of a failed run.
-pub(crate) fn bare(kind: Kind) -> Document {
+pub fn bare(kind: Kind) -> Document {
     let mut document = interleaved();
     (document.kind, document.status) = (kind, Status::Interrupted);
     document.checks.clear();
@@ -164,7 +164,7 @@ pub(crate) fn bare(kind: Kind) -> Document {
 }
 
 /// Any text, often with a character that is special in some format.
-pub(crate) fn text() -> impl Strategy<Value = String> {
+pub fn text() -> impl Strategy<Value = String> {
     let char = prop_oneof![
         any::<char>(),
         prop::sample::select(
@@ -178,7 +178,7 @@ pub(crate) fn text() -> impl Strategy<Value = String> {
 }
 
 /// A table with a column of each unit, with any valid values.
-pub(crate) fn table() -> impl Strategy<Value = Table> {
+pub fn table() -> impl Strategy<Value = Table> {
     let number = || prop_oneof![Just(Value::None), any::<f64>().prop_map(Value::from)];
     let count = prop_oneof![Just(Value::None), (0_u64..1 << 53).prop_map(Value::from)];
     let flag = prop_oneof![Just(Value::None), any::<bool>().prop_map(Value::from)];

@@ -3,15 +3,14 @@
 
 pub mod csv;
 pub mod exports;
-#[cfg(test)]
-pub(crate) mod fixture;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 pub mod hgrm;
 pub mod html;
 pub mod json;
 pub mod junit;
 mod layout;
 pub mod markdown;
-pub mod parquet;
 pub mod text;
 
 /// The most rows of a table for people; formats for programs have longer ones.
@@ -67,7 +66,7 @@ pub fn table<'d>(document: &'d Document, id: &str) -> Result<&'d Table, WriteErr
     section.table.as_ref().ok_or_else(|| WriteError::NoTable { id: id.to_owned(), why: why() })
 }
 
-fn tables(document: &Document) -> impl Iterator<Item = (&Section, &Table)> {
+pub fn tables(document: &Document) -> impl Iterator<Item = (&Section, &Table)> {
     document.sections.iter().filter_map(|section| Some((section, section.table.as_ref()?)))
 }
 

@@ -7,7 +7,6 @@ use tare_load::{DriverChoice, Think, Waiting, units::parse_time};
 
 use super::{
     super::{target::socket::SocketOptions, words::share},
-    group_args::GroupArgs,
     protocol::ProtocolArgs,
     request::{self, Header, Only},
     url::{self, Url},
@@ -18,7 +17,7 @@ use super::{
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = LONG_ABOUT,
-    after_help = "All options and examples: tare load --help",
+    after_help = AFTER_HELP,
     after_long_help = AFTER_LONG_HELP
 )]
 pub(crate) struct Args {
@@ -38,8 +37,6 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub agents: AgentArgs,
     #[command(flatten)]
-    pub group: GroupArgs,
-    #[command(flatten)]
     pub output: OutputArgs,
     /// Measure the limits of the generator on this machine, against the built-in raw-socket server; takes no URL
     #[arg(
@@ -54,6 +51,16 @@ pub(crate) struct Args {
     /// Print the requests, the expected responses and the plan; send nothing
     #[arg(long, help_heading = "Instead of a load", conflicts_with_all = ["calibrate", "json"])]
     pub dry_run: bool,
+    #[arg(skip)]
+    pub group: Group,
+}
+
+/// What another command, whose engine starts the generators, tells this one.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    pub is_given: bool,
+    /// Where the service was found, in place of the host of the URLs.
+    pub service: Option<IpAddr>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -203,7 +210,7 @@ pub(crate) struct TransportArgs {
 
 /// What an agent may do is an option of `tare agent`.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Several generators", group = ArgGroup::new("several").args(["agents", "engine"]))]
+#[command(next_help_heading = "Several generators", group = ArgGroup::new("several").args(["agents"]))]
 pub(crate) struct AgentArgs {
     /// Let these agents (`tare agent`) send the load, each HOST:PORT. Connections and requests are those of all together, threads
     /// those of each
@@ -213,7 +220,7 @@ pub(crate) struct AgentArgs {
         value_delimiter = ',',
         conflicts_with_all = [
             "requests", "requests_each", "connections_total", "unix", "source", "cpus", "max_interference", "calibrate", "dry_run",
-            "engine", "cert"
+            "cert"
         ]
     )]
     pub agents: Vec<String>,
@@ -274,7 +281,7 @@ pub(crate) struct Exports {
     pub series: Option<PathBuf>,
 }
 
-const LONG_ABOUT: &str = "\
+pub(crate) const LONG_ABOUT: &str = "\
 Load any HTTP server on this machine, in a closed or an open loop, and check every response
 
 Without -R the load is a closed loop: each connection, or over HTTP/2 each stream, sends its next request when the last one \
@@ -290,7 +297,9 @@ with errors, or one in which the generator was the bottleneck, ends with exit co
 
 tare loads only this machine: loopback, its own addresses, Unix sockets. Name another host with --i-may-load.";
 
-const AFTER_LONG_HELP: &str = "\
+pub(crate) const AFTER_HELP: &str = "All options and examples: tare load --help";
+
+pub(crate) const AFTER_LONG_HELP: &str = "\
 Examples:
   tare load http://127.0.0.1:8080/                              64 connections for 10 s
   tare load -c 400 -d 30s --cpus 1 --latency URL                like wrk, on a CPU of its own
@@ -310,8 +319,6 @@ Examples:
   tare load -k --requests-per-connection 1 https://localhost:8443/   a handshake for each
   tare load --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --i-may-load 10.0.0.9 http://10.0.0.9/
                                                                 from two machines, each with a `tare agent`
-  tare load --engine kubernetes --on machines.toml --generators x86:2 --token-file token --service raw-socket http://service:8080/
-                                                                from two pods, on a service in a third
   tare load --calibrate                                         the limits of the generator here
 
 Coming from another tool:

@@ -12,8 +12,6 @@ mod dry;
 mod expect;
 mod finding;
 mod foreign;
-mod group;
-mod group_args;
 mod machine;
 mod output;
 mod own_cpus;
@@ -46,9 +44,11 @@ use tare_load::{
 };
 use tare_service::client::{Channel, Trusts};
 
-pub(crate) use agents::{AgentRig, TOKEN_VARIABLE, agent_token, contract_text, text_alone, version};
-pub(crate) use args::Args;
+pub(crate) use agents::{
+    AgentRig, TOKEN_VARIABLE, agent_token, contract_text, execute as execute_by_agents, text_alone, version,
+};
 use args::TransportArgs;
+pub(crate) use args::{AFTER_HELP, AFTER_LONG_HELP, Args, LONG_ABOUT};
 use course::ServerMemory;
 use expect::{Learned, Rules, Server};
 use finding::LoadFinding;
@@ -76,9 +76,6 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     if args.calibrate {
         return calibrate::run(global, args.output.json, args.output.quiet);
     }
-    if args.group.engine.is_some() {
-        return group::execute(global, args);
-    }
     let job = Job::new(global, &args)?;
     if args.dry_run {
         return print(&dry::text(&job)).map(|()| Outcome::Fine);
@@ -93,8 +90,8 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 
 /// Everything that is known before anything is sent.
 #[derive(Debug)]
-struct Job {
-    url: String,
+pub(crate) struct Job {
+    pub url: String,
     /// The URL without its path.
     origin: String,
     method: String,
@@ -103,7 +100,7 @@ struct Job {
     contract: Option<String>,
     rules: Rules,
     spoken: Spoken,
-    plan: Plan,
+    pub plan: Plan,
     seed: u64,
 }
 
@@ -142,10 +139,10 @@ struct LoadResult<'a> {
 }
 
 impl Job {
-    fn new(global: &Global, args: &Args) -> anyhow::Result<Job> {
+    pub(crate) fn new(global: &Global, args: &Args) -> anyhow::Result<Job> {
         let mut urls = args.urls.clone();
         urls.extend(args.request.url_file.as_deref().map(url::read).transpose()?.unwrap_or_default());
-        if let Some(address) = args.group.found {
+        if let Some(address) = args.group.service {
             urls.iter_mut().for_each(|url| url.move_to(address));
         }
         let first = urls.first().context("no URL")?;
@@ -155,7 +152,7 @@ impl Job {
         let spec = spec(args)?;
         let (transport, checking) = (&args.transport, &args.checking);
         // Agents resolve the address of the server themselves.
-        let endpoints = match args.agents.agents.is_empty() && args.group.engine.is_none() {
+        let endpoints = match args.agents.agents.is_empty() && !args.group.is_given {
             true => {
                 let unix = transport.socket.of_one()?;
                 target::endpoints(first, unix, transport.i_may_load.as_deref())?

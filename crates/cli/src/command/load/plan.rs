@@ -32,7 +32,7 @@ pub(super) const SPIN: Duration = Duration::from_micros(60);
 
 /// The command line with all defaults.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     pub connections: Connections,
     pub load: Load,
     /// The load before it, which is not reported.

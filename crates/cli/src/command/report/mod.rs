@@ -10,11 +10,12 @@ use anyhow::{bail, ensure};
 use tare_analysis::checks;
 use tare_report::{
     Document,
+    document::Table,
     gather::{
         gather,
         history::{self, History},
     },
-    write::{self, File, csv, hgrm, html, json, junit, markdown, parquet},
+    write::{self, File, csv, hgrm, html, json, junit, markdown},
 };
 
 use crate::{exit::Outcome, output, workspace::Global};
@@ -99,7 +100,14 @@ impl Form {
     }
 }
 
-pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
+/// The writer of Parquet, which is in a part: of all tables, and of the one with a name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parquet {
+    pub files: fn(&Document) -> anyhow::Result<Vec<File>>,
+    pub table: fn(&Document, &str, &Table) -> anyhow::Result<Vec<u8>>,
+}
+
+pub(crate) fn run(global: &Global, args: &Args, parquet: Parquet) -> anyhow::Result<Outcome> {
     if args.schema {
         return output::print(json::SCHEMA).map(|()| Outcome::Fine);
     }
@@ -112,7 +120,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     if args.format.is_export() {
         return exports::run(args.format, &runs, args.out.as_deref());
     }
-    if let [run] = runs.as_slice() { report(args, run) } else { several(args, &runs) }
+    if let [run] = runs.as_slice() { report(args, run, parquet) } else { several(args, &runs, parquet) }
 }
 
 impl Args {
@@ -129,7 +137,7 @@ impl Args {
     }
 }
 
-fn report(args: &Args, run: &Path) -> anyhow::Result<Outcome> {
+fn report(args: &Args, run: &Path, parquet: Parquet) -> anyhow::Result<Outcome> {
     let to = args.destination(run, [page::NAME, "csv", "parquet"]);
     if args.format == Form::Hgrm {
         let latencies = hgrm::hgrm(run)?;
@@ -139,7 +147,7 @@ fn report(args: &Args, run: &Path) -> anyhow::Result<Outcome> {
     }
     let document = gather(run)?;
     tell_damage(&document.damage);
-    content(&document, args.format, args.section.as_deref())?.deliver(to.as_deref())?;
+    content(&document, args.format, args.section.as_deref(), parquet)?.deliver(to.as_deref())?;
     if args.format == Form::Junit && document.checks.is_empty() {
         tare_host::message!(
             "{}: has nothing to check, so there is no test case and nothing has passed",
@@ -151,7 +159,7 @@ fn report(args: &Args, run: &Path) -> anyhow::Result<Outcome> {
 
 /// Two runs, the second compared with the first, or a history of more. Files go into the folder of the last
 /// compared run, whatever the order of arguments, and never replace its own page.
-fn several(args: &Args, runs: &[PathBuf]) -> anyhow::Result<Outcome> {
+fn several(args: &Args, runs: &[PathBuf], parquet: Parquet) -> anyhow::Result<Outcome> {
     match args.format {
         Form::Hgrm => {
             bail!("--format hgrm: latencies of several runs are several sets of files: name one run")
@@ -164,21 +172,26 @@ fn several(args: &Args, runs: &[PathBuf]) -> anyhow::Result<Outcome> {
     let History { document, last } = history::history(runs)?;
     tell_damage(&document.damage);
     let to = args.destination(&last, ["history.html", "history-csv", "history-parquet"]);
-    content(&document, args.format, args.section.as_deref())?.deliver(to.as_deref())?;
+    content(&document, args.format, args.section.as_deref(), parquet)?.deliver(to.as_deref())?;
     Ok(Outcome::Fine)
 }
 
-fn content(document: &Document, form: Form, section: Option<&str>) -> anyhow::Result<Content> {
+fn content(
+    document: &Document,
+    form: Form,
+    section: Option<&str>,
+    parquet: Parquet,
+) -> anyhow::Result<Content> {
     let file = |bytes: Vec<u8>| Content::File(bytes);
     let text = |text: String| Content::File(text.into_bytes());
     Ok(match (form, section) {
         (Form::Markdown, Some(id)) => text(markdown::section(write::section(document, id)?)),
         (Form::Csv, Some(id)) => file(csv::of_table(write::table(document, id)?)),
-        (Form::Parquet, Some(id)) => file(parquet::of_table(document, id, write::table(document, id)?)?),
+        (Form::Parquet, Some(id)) => file((parquet.table)(document, id, write::table(document, id)?)?),
         (Form::Markdown, None) => text(markdown::markdown(document)),
         (Form::MarkdownBrief, _) => text(markdown::brief(document)),
         (Form::Csv, None) => Content::Files(csv::csv(document)),
-        (Form::Parquet, None) => Content::Files(parquet::parquet(document)?),
+        (Form::Parquet, None) => Content::Files((parquet.files)(document)?),
         (Form::Html, _) => text(html::html(document)?),
         (Form::Json, _) => text(json::json(document)),
         (Form::Junit, _) => text(junit::junit(document)),

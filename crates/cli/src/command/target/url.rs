@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use axum::http::Uri;
+use http::Uri;
 use tare_service::document;
 
 /// The limit exists because each URL is requested twice before the load.

@@ -7,7 +7,7 @@ use crate::support::{Workspace, real_root};
 #[test]
 fn figures_of_others_are_held_to_arithmetic() {
     let workspace = Workspace::new(&[]);
-    let data = real_root().join("crates/audit/data");
+    let data = real_root().join("parts/audit/data");
     let arena = data.join("http-arena").display().to_string();
     let ended = workspace.tare(&["audit", &arena, "--page", "audit.html"]).expect(4);
     assert!(ended.stdout.contains("Audit of HttpArena"), "{ended}");
@@ -31,7 +31,7 @@ fn figures_of_others_are_held_to_arithmetic() {
 #[test]
 fn a_folder_of_outputs_is_audited_file_by_file_and_what_is_none_is_named() {
     let workspace = Workspace::new(&[]);
-    let tools = real_root().join("crates/audit/data/tools");
+    let tools = real_root().join("parts/audit/data/tools");
     let folder = workspace.root().join("outputs");
     fs::create_dir(&folder).unwrap();
     for name in ["ab.txt", "autocannon.txt", "hey.txt", "vegeta.json"] {

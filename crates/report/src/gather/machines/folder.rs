@@ -34,6 +34,6 @@ pub fn mark(folder: &Path, title: &str) -> io::Result<()> {
 }
 
 /// The head of its first run, which all runs share except for machine and seed.
-pub(crate) fn header(folder: &Path) -> Option<Header> {
+pub fn header(folder: &Path) -> Option<Header> {
     runs_in(folder).iter().find_map(|run| read_header(run).ok())
 }

@@ -27,9 +27,9 @@ pub const TABLE_ROWS_MAX: usize = 300;
 /// The number of rows from which a table is folded at first, even without a chart: it is for reference.
 const FOLDED_ROWS_MIN: usize = 40;
 
-pub(crate) const CHARTS: &str = include_str!("../../../dist/charts.js");
-pub(crate) const SCRIPT: &str = include_str!("../../../dist/page.js");
-pub(crate) const STYLE: &str = include_str!("../../../dist/page.css");
+pub const CHARTS: &str = include_str!("../../../dist/charts.js");
+pub const SCRIPT: &str = include_str!("../../../dist/page.js");
+pub const STYLE: &str = include_str!("../../../dist/page.css");
 
 /// Additions to a page from a server, compared with one from disk. All are paths on the same server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,12 +42,12 @@ pub struct Served {
 
 /// The parts of a site's page around its document, as escaped HTML.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Around {
-    pub(crate) head: String,
-    pub(crate) bar: String,
+pub struct Around {
+    pub head: String,
+    pub bar: String,
     /// Links beside the kind of the run.
-    pub(crate) links: String,
-    pub(crate) scripts: String,
+    pub links: String,
+    pub scripts: String,
 }
 
 #[derive(Template)]
@@ -70,11 +70,12 @@ struct Frame<'a> {
 }
 
 /// A section in the template's form.
-pub(crate) struct SectionView<'a> {
-    pub(crate) section: &'a Section,
+#[derive(Debug)]
+pub struct SectionView<'a> {
+    pub section: &'a Section,
     /// Whether it is the first section, with the main table: it is never folded, and precedes the charts.
-    pub(crate) main: bool,
-    pub(crate) table: Option<TableView<'a>>,
+    pub main: bool,
+    pub table: Option<TableView<'a>>,
 }
 
 /// A standalone page that contains everything.
@@ -97,7 +98,7 @@ pub fn served(document: &Document, served: &Served) -> Result<String, askama::Er
 ///
 /// # Errors
 /// As [`html`].
-pub(crate) fn of_site(document: &Document, around: &Around) -> Result<String, askama::Error> {
+pub fn of_site(document: &Document, around: &Around) -> Result<String, askama::Error> {
     page(document, None, Some(around))
 }
 
@@ -125,13 +126,13 @@ fn page(
 }
 
 /// An instant for HTML, to the millisecond. A text that is no time is unchanged.
-pub(crate) fn datetime(instant: &str) -> String {
+pub fn datetime(instant: &str) -> String {
     let parsed = instant.parse::<jiff::Timestamp>();
     parsed.map_or_else(|_| instant.to_owned(), |time| time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
 }
 
 /// JSON that cannot end its surrounding element, whatever the name of a service.
-pub(crate) fn embeddable(value: &impl serde::Serialize) -> String {
+pub fn embeddable(value: &impl serde::Serialize) -> String {
     // It contains only strings and finite numbers, which JSON can represent.
     let json = serde_json::to_string(value).unwrap_or_default();
     let mut safe = String::with_capacity(json.len() + json.len() / 64);
@@ -147,7 +148,7 @@ pub(crate) fn embeddable(value: &impl serde::Serialize) -> String {
 }
 
 impl<'a> SectionView<'a> {
-    pub(crate) fn new(section: &'a Section, main: bool) -> SectionView<'a> {
+    pub fn new(section: &'a Section, main: bool) -> SectionView<'a> {
         let rows = section.table.as_ref().map_or(0, |table| table.rows.len());
         let folded = !main && (!section.charts.is_empty() || rows >= FOLDED_ROWS_MIN);
         SectionView {
@@ -158,13 +159,13 @@ impl<'a> SectionView<'a> {
     }
 
     /// The same with all rows of its table.
-    pub(crate) fn whole(section: &'a Section, main: bool) -> SectionView<'a> {
+    pub fn whole(section: &'a Section, main: bool) -> SectionView<'a> {
         let table = section.table.as_ref().map(|table| TableView::whole(table, main));
         SectionView { section, main, table }
     }
 
     /// Adds links to the cells of its table: `link` returns the target for the text of a column.
-    pub(crate) fn linked(mut self, link: &impl Fn(&str, &str) -> Option<String>) -> SectionView<'a> {
+    pub fn linked(mut self, link: &impl Fn(&str, &str) -> Option<String>) -> SectionView<'a> {
         if let Some(table) = &mut self.table {
             table.link(link);
         }

@@ -10,29 +10,31 @@ use crate::{
 /// line.
 const CROWDED_COLUMNS_MIN: usize = 9;
 
-pub(crate) struct TableView<'a> {
-    pub(crate) table: &'a Table,
-    pub(crate) heads: Vec<Head<'a>>,
+#[derive(Debug)]
+pub struct TableView<'a> {
+    pub table: &'a Table,
+    pub heads: Vec<Head<'a>>,
     /// `None` if the table is so long that the script makes it.
-    pub(crate) rows: Option<Vec<RowView<'a>>>,
+    pub rows: Option<Vec<RowView<'a>>>,
     /// Whether it is so wide that each column must be narrow.
-    pub(crate) crowded: bool,
+    pub crowded: bool,
     /// Whether it is folded at first, because its charts are more useful.
-    pub(crate) folded: bool,
+    pub folded: bool,
     /// Whether it is its own chart: a column of it is drawn.
-    pub(crate) drawn: bool,
+    pub drawn: bool,
     /// Whether each of its rows is a card on a phone.
-    pub(crate) stacks: bool,
+    pub stacks: bool,
     /// The number of columns before the sentences of a row.
-    pub(crate) tall: usize,
+    pub tall: usize,
 }
 
-pub(crate) struct Head<'a> {
-    pub(crate) column: &'a Column,
+#[derive(Debug)]
+pub struct Head<'a> {
+    pub column: &'a Column,
     /// Its index among all columns, including hidden ones.
-    pub(crate) place: usize,
-    pub(crate) numeric: bool,
-    pub(crate) classes: String,
+    pub place: usize,
+    pub numeric: bool,
+    pub classes: String,
 }
 
 impl<'a> Head<'a> {
@@ -43,75 +45,79 @@ impl<'a> Head<'a> {
     }
 
     /// The parts of its title between line-break opportunities: browsers do not break after a slash.
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = &str> {
+    pub fn pieces(&self) -> impl Iterator<Item = &str> {
         self.column.title.split_inclusive('/')
     }
 }
 
-pub(crate) struct RowView<'a> {
+#[derive(Debug)]
+pub struct RowView<'a> {
     /// The index of the row in the table.
-    pub(crate) place: usize,
+    pub place: usize,
     /// Whether it is the reference, which has no rank.
-    pub(crate) reference: bool,
-    pub(crate) cells: Vec<Cell<'a>>,
+    pub reference: bool,
+    pub cells: Vec<Cell<'a>>,
     /// Sentences below it, each with the title of its column.
-    pub(crate) said: Vec<(&'a str, &'a str)>,
+    pub said: Vec<(&'a str, &'a str)>,
 }
 
-pub(crate) struct Cell<'a> {
+#[derive(Debug)]
+pub struct Cell<'a> {
     /// Whether it names its row.
-    pub(crate) names: bool,
-    pub(crate) numeric: bool,
-    pub(crate) classes: String,
+    pub names: bool,
+    pub numeric: bool,
+    pub classes: String,
     /// Whether it also spans the sentences of its row, which are to its right.
-    pub(crate) tall: bool,
+    pub tall: bool,
     /// Whether it contains ranks.
-    pub(crate) chip: bool,
+    pub chip: bool,
     /// Names of neighbours that the data do not separate from it.
-    pub(crate) tied: Vec<&'a str>,
-    pub(crate) text: String,
+    pub tied: Vec<&'a str>,
+    pub text: String,
     /// The target of the text's link.
-    pub(crate) link: Option<String>,
-    pub(crate) value: String,
+    pub link: Option<String>,
+    pub value: String,
     /// The interval, such as `99.2% .. 104.7%`.
-    pub(crate) interval: Option<String>,
+    pub interval: Option<String>,
     /// The interval as a tooltip, if there is no room for it.
-    pub(crate) hint: Option<String>,
+    pub hint: Option<String>,
     /// The properties of its row, below its name: texts and their tones.
-    pub(crate) below: Vec<(&'a str, &'static str)>,
+    pub below: Vec<(&'a str, &'static str)>,
     /// The colour of a verdict; empty for other values.
-    pub(crate) tone: &'static str,
-    pub(crate) bar: Option<Bar>,
-    pub(crate) track: Option<Track>,
+    pub tone: &'static str,
+    pub bar: Option<Bar>,
+    pub track: Option<Track>,
 }
 
 /// A bar, in percent of the width of its cell.
-pub(crate) struct Bar {
-    pub(crate) width: f64,
+#[derive(Debug)]
+pub struct Bar {
+    pub width: f64,
     /// The position of 1.
-    pub(crate) one: f64,
+    pub one: f64,
     /// Start and width of the whisker.
-    pub(crate) whisker: Option<(f64, f64)>,
+    pub whisker: Option<(f64, f64)>,
 }
 
 /// A point on a track, in percent of its width.
-pub(crate) struct Track {
-    pub(crate) at: f64,
+#[derive(Debug)]
+pub struct Track {
+    pub at: f64,
     /// The position of 1.
-    pub(crate) one: f64,
+    pub one: f64,
     /// Start and width of the interval.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub interval: Option<(f64, f64)>,
 }
 
 impl<'a> TableView<'a> {
     /// The main table of a page, and any table with many columns, shows filter values below the name of a
     /// row: columns of words would leave no room for numbers. Sentences are below such a row too.
-    pub(crate) fn new(table: &'a Table, folded: bool, main: bool) -> TableView<'a> {
+    pub fn new(table: &'a Table, folded: bool, main: bool) -> TableView<'a> {
         TableView::within(table, folded, main, TABLE_ROWS_MAX)
     }
 
     /// The same with all of its rows, for a page without a script.
-    pub(crate) fn whole(table: &'a Table, main: bool) -> TableView<'a> {
+    pub fn whole(table: &'a Table, main: bool) -> TableView<'a> {
         TableView::within(table, false, main, usize::MAX)
     }
 
@@ -161,7 +167,7 @@ impl<'a> TableView<'a> {
     }
 
     /// Adds links to texts, if `link` returns a target for a text of a column.
-    pub(crate) fn link(&mut self, link: &impl Fn(&str, &str) -> Option<String>) {
+    pub fn link(&mut self, link: &impl Fn(&str, &str) -> Option<String>) {
         for row in self.rows.iter_mut().flatten() {
             for (cell, head) in row.cells.iter_mut().zip(&self.heads) {
                 cell.link = link(&head.column.key, &cell.text);
@@ -169,21 +175,21 @@ impl<'a> TableView<'a> {
         }
     }
 
-    pub(crate) fn class(&self) -> String {
+    pub fn class(&self) -> String {
         let classes = [("crowded", self.crowded), ("drawn", self.drawn), ("stacks", self.stacks)];
         classes.into_iter().filter(|(_, is_so)| *is_so).map(|(class, _)| class).collect::<Vec<_>>().join(" ")
     }
 
     /// Whether it has further columns to show.
-    pub(crate) fn has_extra(&self) -> bool {
+    pub fn has_extra(&self) -> bool {
         self.drawn && self.heads.iter().any(|head| is_extra(self.table, head))
     }
 
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.table.rows.len()
     }
 
-    pub(crate) fn has_help(&self) -> bool {
+    pub fn has_help(&self) -> bool {
         self.heads.iter().any(|head| !head.column.help.is_empty())
     }
 }
@@ -371,7 +377,7 @@ impl Cell<'_> {
     }
 
     /// `rank 3-4, not separable from hyper`.
-    pub(crate) fn rank(&self) -> String {
+    pub fn rank(&self) -> String {
         match self.tied.as_slice() {
             [] => format!("rank {}", self.text),
             tied => format!("rank {}, not separable from {}", self.text, tied.join(" and ")),
@@ -379,7 +385,7 @@ impl Cell<'_> {
     }
 
     /// Whether it may not fit, so that the full text is a tooltip.
-    pub(crate) fn is_long(&self) -> bool {
+    pub fn is_long(&self) -> bool {
         is_long(&self.text)
     }
 }

@@ -30,7 +30,7 @@ use super::{
 use crate::{exit::Outcome, workspace::Global};
 
 /// The rest of `tare load`, if agents send the load.
-pub(super) fn execute(
+pub(crate) fn execute(
     job: &Job,
     global: &Global,
     args: &Args,

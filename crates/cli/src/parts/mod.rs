@@ -1,0 +1,96 @@
+//! The parts that a build may leave out, each a feature of this crate. No other file asks which are there.
+
+#[cfg(feature = "import")]
+mod adopt;
+#[cfg(feature = "audit")]
+mod audit;
+#[cfg(feature = "cluster")]
+mod cluster;
+#[cfg(feature = "site")]
+mod serve;
+#[cfg(feature = "site")]
+mod site;
+
+use clap::Subcommand;
+
+#[cfg(not(feature = "cluster"))]
+pub(crate) use crate::command::load;
+#[cfg(feature = "cluster")]
+pub(crate) use cluster::load;
+
+use crate::{command::report::Parquet, exit::Outcome, workspace::Global};
+
+/// A feature, whether it is there, and its commands.
+const PARTS: [(&str, bool, &[&str]); 4] = [
+    ("audit", cfg!(feature = "audit"), &["audit"]),
+    ("cluster", cfg!(feature = "cluster"), &["cluster"]),
+    ("import", cfg!(feature = "import"), &["adopt"]),
+    ("site", cfg!(feature = "site"), &["site", "serve"]),
+];
+
+#[cfg(feature = "site")]
+pub(crate) const PARQUET: Parquet = Parquet {
+    files: |document| Ok(tare_site::parquet::parquet(document)?),
+    table: |document, id, table| Ok(tare_site::parquet::of_table(document, id, table)?),
+};
+#[cfg(not(feature = "site"))]
+pub(crate) const PARQUET: Parquet = Parquet {
+    files: |_| anyhow::bail!(absent("tare report --format parquet", "site")),
+    table: |_, _, _| anyhow::bail!(absent("tare report --format parquet", "site")),
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PartCommand {
+    #[cfg(feature = "audit")]
+    Audit(audit::Args),
+    #[cfg(feature = "cluster")]
+    Cluster(cluster::Args),
+    #[cfg(feature = "cluster")]
+    #[command(hide = true)]
+    Job(cluster::job::Args),
+    #[cfg(feature = "cluster")]
+    #[command(hide = true)]
+    JobChild(cluster::job::ChildArgs),
+    #[cfg(feature = "import")]
+    Adopt(adopt::Args),
+    #[cfg(feature = "site")]
+    Site(site::Args),
+    #[cfg(feature = "site")]
+    Serve(serve::Args),
+}
+
+impl PartCommand {
+    #[cfg_attr(not(feature = "parts"), allow(unused_variables))]
+    pub(crate) fn run(self, global: &Global) -> anyhow::Result<Outcome> {
+        match self {
+            #[cfg(feature = "audit")]
+            PartCommand::Audit(args) => audit::run(&args),
+            #[cfg(feature = "cluster")]
+            PartCommand::Cluster(args) => cluster::run(global, &args),
+            #[cfg(feature = "cluster")]
+            PartCommand::Job(args) => cluster::job::run(global, &args),
+            #[cfg(feature = "cluster")]
+            PartCommand::JobChild(args) => cluster::job::run_child(&args),
+            #[cfg(feature = "import")]
+            PartCommand::Adopt(args) => adopt::run(&args),
+            #[cfg(feature = "site")]
+            PartCommand::Site(args) => site::run(global, &args),
+            #[cfg(feature = "site")]
+            PartCommand::Serve(args) => serve::run(global, &args),
+        }
+    }
+}
+
+/// Where a command is to be had that this build leaves out.
+pub(crate) fn left_out(command: &str) -> Option<String> {
+    let (part, ..) = PARTS.iter().find(|(_, is_there, commands)| !is_there && commands.contains(&command))?;
+    Some(absent(&format!("tare {command}"), part))
+}
+
+/// What needs a part that this build leaves out, and where that part is to be had.
+fn absent(what: &str, part: &str) -> String {
+    format!(
+        "`{what}` needs the part \"{part}\", which this build leaves out: install a package of Tare, which has all parts, \
+         or build it with `cargo build --release -p tare-http`"
+    )
+}

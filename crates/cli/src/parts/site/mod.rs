@@ -1,0 +1,212 @@
+//! `tare site`: stored runs as a static site.
+
+mod find;
+mod store;
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use anyhow::{Context, bail, ensure};
+use serde::Serialize;
+use tare_host::signals;
+use tare_site::{self as site, RunEntry, Settings};
+
+use crate::{
+    exit::Outcome,
+    output::{self, print_either},
+    progress::Progress,
+    workspace::Global,
+};
+use find::FoundRun;
+use store::{KnownRun, Store};
+
+/// Write stored runs as a static site
+///
+/// The site has a page for each run, experiment, service and language, the claims of published benchmarks, any two services against
+/// each other, the data, badges and a feed. Any web server can serve it, GitHub Pages too, and it opens from disk. If the folder
+/// has a site already, only what is new is written, and pages of runs that are no longer named are removed. The old site is there
+/// until the new one is whole: it is written beside it, and then takes its place.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  tare site target/site                        the runs in `.tare/runs/` and `record/`
+  tare site target/site results                all run folders in a folder
+  tare site target/site .tare/runs/A .tare/runs/B
+  tare site public --url https://me.github.io/results/ --title 'My results'
+
+Exit codes: 0 the site is written, 1 usage or set-up error.")]
+pub(crate) struct Args {
+    /// The folder of the site: a new one, an empty one, or one that this command wrote
+    #[arg(value_name = "OUT")]
+    out: PathBuf,
+    /// Run folders, and folders of run folders [default: `.tare/runs/` and `record/`]
+    #[arg(value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// Where the site will be found: previews of links need it, and the feed and the site map
+    #[arg(long, value_name = "URL", value_parser = url)]
+    url: Option<String>,
+    /// What the site is called
+    #[arg(long, value_name = "TEXT", default_value = "Tare")]
+    title: String,
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Parses `https://HOST/PATH/`, and adds a missing slash at its end.
+fn url(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    match rest {
+        Some(rest) if !rest.is_empty() && !rest.contains(['?', '#', ' ', '"', '<']) => {
+            Ok(format!("{}/", text.trim_end_matches('/')))
+        }
+        _ => Err("it should be like https://example.org/results/".to_owned()),
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Done {
+    index: PathBuf,
+    runs: usize,
+    runs_read: usize,
+    files: usize,
+    files_written: usize,
+    files_removed: usize,
+}
+
+pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
+    let settings = Settings { title: args.title.clone(), url: args.url.clone() };
+    let folders = if args.runs.is_empty() { global.find()?.run_folders() } else { args.runs.clone() };
+    let found = find::runs(&folders, !args.runs.is_empty())?;
+    ensure!(!found.is_empty(), "there are no runs: `tare run` makes one; or name run folders");
+    let interrupt = signals::listen()?;
+    let store = Store::open(&args.out, &settings)?;
+    let progress = Progress::new(args.json);
+    let read = Reader {
+        found: &found,
+        store: &store,
+        settings: &settings,
+        progress: &progress,
+        interrupt: &interrupt,
+    };
+    let (known, runs_read) = read.all();
+    progress.finish();
+    let known = known?;
+    let entries: Vec<RunEntry> = known.iter().map(|known| known.entry.clone()).collect();
+    let runs = entries.len();
+    if interrupt.load(Ordering::Relaxed) {
+        bail!("interrupted after {runs} of {} runs: {} is as it was", found.len(), args.out.display());
+    }
+    ensure!(runs > 0, "no run could be read");
+    for file in site::of_all(&entries, &settings)? {
+        store.put(&file)?;
+    }
+    let counts = store.close(known)?;
+    let done = Done {
+        index: args.out.join("index.html"),
+        runs,
+        runs_read,
+        files: counts.files,
+        files_written: counts.written,
+        files_removed: counts.removed,
+    };
+    print_either(args.json, &done, || words(&done))?;
+    Ok(Outcome::Fine)
+}
+
+fn words(done: &Done) -> String {
+    let Done { index, runs, runs_read, files, files_written, files_removed } = done;
+    let removed = if *files_removed > 0 { format!(", {files_removed} removed") } else { String::new() };
+    format!(
+        "{runs} runs ({runs_read} read anew), {files} files ({files_written} written{removed})\nopen {}\n",
+        index.display()
+    )
+}
+
+/// Reads runs and writes their own files, on all CPUs.
+struct Reader<'a> {
+    found: &'a [FoundRun],
+    store: &'a Store,
+    settings: &'a Settings,
+    progress: &'a Progress,
+    interrupt: &'a AtomicBool,
+}
+
+impl Reader<'_> {
+    /// All runs in the order in which they were found, and the number that was read anew.
+    fn all(&self) -> (anyhow::Result<Vec<KnownRun>>, usize) {
+        let (next, anew) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let known: Mutex<Vec<(usize, KnownRun)>> = Mutex::default();
+        let failed: Mutex<Option<anyhow::Error>> = Mutex::default();
+        let work = || {
+            while !self.interrupt.load(Ordering::Relaxed) {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(found) = self.found.get(place) else { break };
+                match self.one(found, &anew) {
+                    Ok(Some(one)) => known.lock().expect("no thread panics with the lock").push((place, one)),
+                    Ok(None) => {}
+                    Err(error) => {
+                        // A full disk concerns all runs.
+                        *failed.lock().expect("no thread panics with the lock") = Some(error);
+                        next.store(self.found.len(), Ordering::Relaxed);
+                    }
+                }
+            }
+        };
+        let cpus = thread::available_parallelism().map_or(1, usize::from);
+        thread::scope(|scope| {
+            for _ in 0..cpus {
+                scope.spawn(work);
+            }
+        });
+        let mut known = known.into_inner().expect("no thread panics with the lock");
+        known.sort_by_key(|(place, _)| *place);
+        let known = known.into_iter().map(|(_, one)| one).collect();
+        let failed = failed.into_inner().expect("no thread panics with the lock");
+        (failed.map_or(Ok(known), Err), anew.into_inner())
+    }
+
+    /// Reads a run unless it is unchanged. An unreadable run is left out, with its reason.
+    fn one(&self, found: &FoundRun, anew: &AtomicUsize) -> anyhow::Result<Option<KnownRun>> {
+        let stamp = found.stamp();
+        if let Some(known) = self.store.known(&found.id, &stamp) {
+            return Ok(Some(known));
+        }
+        let at = || found.path.display().to_string();
+        let (entry, document) = match RunEntry::read(&found.path, &found.id) {
+            Ok(read) => read,
+            Err(error) => {
+                self.progress.keep(&format!("{} {}: {error}", output::paint("33", "left out:"), at()));
+                return Ok(None);
+            }
+        };
+        let mut files = Vec::new();
+        for file in site::of_run(&entry, &document, self.settings).with_context(at)? {
+            self.store.put(&file)?;
+            files.push(file.name);
+        }
+        let count = anew.fetch_add(1, Ordering::Relaxed) + 1;
+        self.progress.say(&format!("page {count} of {} runs is written: {}", self.found.len(), found.id));
+        Ok(Some(KnownRun { stamp, files, entry }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_ends_with_a_stroke_and_is_one() {
+        assert_eq!(url("https://a.org/b").as_deref(), Ok("https://a.org/b/"));
+        assert_eq!(url("http://a.org/").as_deref(), Ok("http://a.org/"));
+        for wrong in ["a.org", "https://", "https://a.org/?x", "ftp://a.org/", "https://a.org/\"><b>"] {
+            assert!(url(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Small pictures without a script: points with their intervals on a logarithmic scale.
+
+use std::fmt::Write;
+
+use super::figure::RunFigure;
+use tare_report::document::Unit;
+
+/// The margin of a scale beyond its outermost points, as a share of it.
+const MARGIN: f64 = 0.04;
+/// The smallest span of a scale, in logarithms, so that noise between similar figures does not fill it.
+const SPAN_MIN: f64 = 0.2;
+
+/// Maps numbers above 0 to shares of a width.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LogScale {
+    low: f64,
+    high: f64,
+}
+
+impl LogScale {
+    /// A scale for all figures with their intervals, and for 1.
+    pub(crate) fn of<'a>(figures: impl Iterator<Item = &'a RunFigure>) -> LogScale {
+        let numbers = figures.flat_map(|figure| [Some(figure.value), figure.low, figure.high]).flatten();
+        let logarithms = numbers.filter(|number| *number > 0.0).map(f64::ln);
+        let (low, high) = logarithms.fold((0.0_f64, 0.0_f64), |(low, high), at| (low.min(at), high.max(at)));
+        let margin = (high - low).max(SPAN_MIN) * MARGIN;
+        LogScale { low: low - margin, high: low + (high - low).max(SPAN_MIN) + margin }
+    }
+
+    /// The position from 0 to 1.
+    pub(crate) fn share(self, number: f64) -> f64 {
+        if number <= 0.0 { 0.0 } else { ((number.ln() - self.low) / (self.high - self.low)).clamp(0.0, 1.0) }
+    }
+}
+
+/// The most rows of a small picture of points.
+const POINTS_MAX: usize = 7;
+const ROW: f64 = 18.0;
+/// The end of the names, which is the start of the scale, and the end of the scale.
+const TRACK: (f64, f64) = (110.0, 330.0);
+const LETTERS_MAX: usize = 15;
+
+/// The first rows of a run, each as a point with its interval, and a line at 1.
+pub(crate) fn points<'a>(rows: impl Iterator<Item = (&'a str, RunFigure)>) -> String {
+    let rows: Vec<(&str, RunFigure)> = rows.take(POINTS_MAX).collect();
+    let scale = LogScale::of(rows.iter().map(|(_, figure)| figure));
+    let x = |number: f64| TRACK.0 + (TRACK.1 - TRACK.0) * scale.share(number);
+    let height = ROW * rows.len() as f64;
+    if rows.is_empty() {
+        return String::new();
+    }
+    let (end, one) = (TRACK.1 + 50.0, x(1.0));
+    let mut svg = format!("<svg class=\"points\" viewBox=\"0 0 {end} {height}\" aria-hidden=\"true\">");
+    _ = write!(svg, "<path d=\"M{one:.1} 0V{height}\"/>");
+    for (place, (name, figure)) in rows.iter().enumerate() {
+        let y = ROW * (place as f64 + 0.5);
+        let name: String = name.chars().take(LETTERS_MAX).collect();
+        _ = write!(svg, "<text x=\"0\" y=\"{:.1}\">{}</text>", y + 4.0, escaped(&name));
+        if let Some((low, high)) = figure.ends() {
+            let (from, width) = (x(low), (x(high) - x(low)).max(1.5));
+            _ = write!(svg, "<rect x=\"{from:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"7\"/>", y - 3.5);
+        }
+        _ = write!(svg, "<circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>", x(figure.value));
+        let value = Unit::Times.show(figure.value);
+        _ = write!(svg, "<text x=\"{end}\" y=\"{:.1}\" text-anchor=\"end\">{value}</text>", y + 4.0);
+    }
+    svg + "</svg>"
+}
+
+/// The claimed and the measured range of a ratio.
+pub(crate) struct ClaimStrip<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) found: RunFigure,
+    pub(crate) published: Option<f64>,
+    /// Both bounds of the claim; `None` where it is open.
+    pub(crate) claimed: [Option<f64>; 2],
+    /// Whether the evidence is weak (one round, or a limiting load): it is drawn hollow.
+    pub(crate) is_weak: bool,
+}
+
+const STRIP_WIDTH: f64 = 360.0;
+const STRIP: f64 = 36.0;
+/// The number of letters of a name that fit.
+const STRIP_LETTERS_MAX: usize = 52;
+
+/// A strip per comparison: the claimed range as a band, the published value as a ring, the measured value as
+/// a point with its interval.
+pub(crate) fn strips(strips: &[ClaimStrip<'_>]) -> String {
+    if strips.is_empty() {
+        return String::new();
+    }
+    let figures: Vec<RunFigure> = strips.iter().flat_map(ClaimStrip::figures).collect();
+    let scale = LogScale::of(figures.iter());
+    let x = |number: f64| EDGE + (STRIP_WIDTH - 2.0 * EDGE) * scale.share(number);
+    let (height, one) = (STRIP * strips.len() as f64, x(1.0));
+    let mut svg =
+        format!("<svg class=\"strips\" viewBox=\"0 0 {STRIP_WIDTH} {height}\" aria-hidden=\"true\">");
+    for (place, strip) in strips.iter().enumerate() {
+        let (top, y) = (STRIP * place as f64, STRIP * place as f64 + 25.0);
+        let name: String = strip.name.chars().take(STRIP_LETTERS_MAX).collect();
+        _ = write!(svg, "<text x=\"0\" y=\"{}\">{}</text>", top + 12.0, escaped(&name));
+        let [from, to] = [strip.claimed[0].map_or(0.0, x), strip.claimed[1].map_or(STRIP_WIDTH, x)];
+        if strip.claimed != [None, None] {
+            let width = (to - from).max(2.0);
+            _ = write!(
+                svg,
+                "<rect class=\"band\" x=\"{from:.1}\" y=\"{}\" width=\"{width:.1}\" height=\"16\"/>",
+                y - 8.0
+            );
+        }
+        _ = write!(svg, "<path d=\"M{one:.1} {}V{}\"/>", y - 9.0, y + 9.0);
+        if let Some((low, high)) = strip.found.ends() {
+            _ = write!(svg, "<line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{y}\" y2=\"{y}\"/>", x(low), x(high));
+        }
+        if let Some(published) = strip.published {
+            _ = write!(svg, "<circle class=\"published\" cx=\"{:.1}\" cy=\"{y}\" r=\"5\"/>", x(published));
+        }
+        let weak = if strip.is_weak { " class=\"weak\"" } else { "" };
+        _ = write!(svg, "<circle{weak} cx=\"{:.1}\" cy=\"{y}\" r=\"4\"/>", x(strip.found.value));
+    }
+    svg + "</svg>"
+}
+
+impl ClaimStrip<'_> {
+    fn figures(&self) -> impl Iterator<Item = RunFigure> {
+        let other = [self.published, self.claimed[0], self.claimed[1]].into_iter().flatten();
+        let other = other.map(|value| RunFigure { value, ..RunFigure::default() });
+        std::iter::once(self.found).chain(other)
+    }
+}
+
+pub(crate) struct Step {
+    /// A description for readers who cannot see it, and a tooltip.
+    pub(crate) text: String,
+    pub(crate) figure: Option<RunFigure>,
+}
+
+const WIDTH: f64 = 240.0;
+const HEIGHT: f64 = 56.0;
+const EDGE: f64 = 7.0;
+
+/// A series over time: a point and its interval for each run, joined.
+pub(crate) fn trend(steps: &[Step], scale: LogScale) -> String {
+    let x = |place: usize| EDGE + (WIDTH - 2.0 * EDGE) * place as f64 / (steps.len().max(2) - 1) as f64;
+    let y = |number: f64| HEIGHT - EDGE - (HEIGHT - 2.0 * EDGE) * scale.share(number);
+    let told: Vec<&str> = steps.iter().map(|step| step.text.as_str()).collect();
+    let mut svg = format!(
+        "<svg class=\"trend\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
+        escaped(&told.join("; "))
+    );
+    let known = || steps.iter().enumerate().filter_map(|(place, step)| Some((place, step, step.figure?)));
+    let points: Vec<String> =
+        known().map(|(place, _, figure)| format!("{:.1},{:.1}", x(place), y(figure.value))).collect();
+    _ = write!(svg, "<polyline points=\"{}\"/>", points.join(" "));
+    for (place, step, figure) in known() {
+        let at = x(place);
+        if let Some((low, high)) = figure.ends() {
+            _ = write!(
+                svg,
+                "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/>",
+                y(low),
+                y(high)
+            );
+        }
+        let (cy, title) = (y(figure.value), escaped(&step.text));
+        _ = write!(svg, "<circle cx=\"{at:.1}\" cy=\"{cy:.1}\" r=\"3\"><title>{title}</title></circle>");
+    }
+    svg + "</svg>"
+}
+
+/// Escapes text for HTML, between tags and in attributes.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(value: f64, low: f64, high: f64) -> RunFigure {
+        RunFigure { value, low: Some(low), high: Some(high), ..RunFigure::default() }
+    }
+
+    #[test]
+    fn a_scale_has_room_for_all_and_for_one() {
+        let figures = [figure(2.0, 1.5, 3.0), figure(40.0, 30.0, 50.0)];
+        let scale = LogScale::of(figures.iter());
+        let places = [1.0, 1.5, 2.0, 40.0, 50.0].map(|number| scale.share(number));
+        assert!(places.is_sorted() && places[0] > 0.0 && places[4] < 1.0, "{places:?}");
+        let alike = LogScale::of([figure(1.0, 0.999, 1.001)].iter());
+        assert!(alike.share(1.001) - alike.share(0.999) < 0.02, "noise does not fill a scale");
+    }
+
+    #[test]
+    fn a_strip_has_what_was_claimed_published_and_found() {
+        let strip = |claimed, is_weak| ClaimStrip {
+            name: "a / <b>",
+            found: figure(0.6, 0.5, 0.7),
+            published: Some(0.3),
+            claimed,
+            is_weak,
+        };
+        let drawn = strips(&[strip([None, Some(0.33)], false), strip([None, None], true)]);
+        assert_eq!(drawn.matches("class=\"band\"").count(), 1);
+        assert_eq!(drawn.matches("class=\"published\"").count(), 2);
+        assert_eq!(drawn.matches("class=\"weak\"").count(), 1);
+        assert!(drawn.contains("a / &lt;b&gt;") && strips(&[]).is_empty(), "{drawn}");
+    }
+
+    #[test]
+    fn a_series_has_a_point_for_each_known_figure() {
+        let step = |text: &str, figure| Step { text: text.to_owned(), figure };
+        let steps = [
+            step("1 < 2", Some(figure(2.0, 1.9, 2.1))),
+            step("none", None),
+            step("b", Some(figure(3.0, 2.0, 4.0))),
+        ];
+        let drawn = trend(&steps, LogScale::of(steps.iter().filter_map(|step| step.figure.as_ref())));
+        assert_eq!(drawn.matches("<circle").count(), 2);
+        assert!(drawn.contains("aria-label=\"1 &lt; 2; none; b\""), "{drawn}");
+    }
+}

@@ -1,0 +1,140 @@
+//! The frame of every page of a site: head, links to the other pages, foot.
+
+use askama::Template;
+
+use super::{
+    Settings, SiteError,
+    address::Address,
+    assets::{ASSETS, Assets},
+    words::first_sentence,
+};
+use tare_report::{
+    document::Section,
+    write::{
+        File,
+        html::{Around, SectionView},
+    },
+};
+
+/// The head of a page, and its links to the others.
+pub(crate) struct PageFrame<'a> {
+    pub(crate) root: String,
+    pub(crate) title: String,
+    /// The description in previews of links.
+    pub(crate) description: String,
+    pub(crate) site: &'a str,
+    pub(crate) assets: &'static Assets,
+    address: Address<'a>,
+    /// The address at which it will be published.
+    pub(crate) url: Option<String>,
+    /// The address of its preview picture.
+    pub(crate) image: Option<String>,
+}
+
+/// The pages that every page links to.
+const LINKS: [(Address<'static>, &str); 5] = [
+    (Address::Index, "Results"),
+    (Address::Versus, "X against Y"),
+    (Address::Claims, "Published claims"),
+    (Address::Method, "Method"),
+    (Address::Data, "Data"),
+];
+
+impl<'a> PageFrame<'a> {
+    pub(crate) fn new(
+        address: Address<'a>,
+        title: &str,
+        description: &str,
+        settings: &'a Settings,
+    ) -> PageFrame<'a> {
+        let at = |path: &str| settings.url.as_ref().map(|url| format!("{url}{path}"));
+        PageFrame {
+            root: address.root(),
+            title: title.to_owned(),
+            description: first_sentence(description).to_owned(),
+            site: &settings.title,
+            assets: &ASSETS,
+            address,
+            url: at(&address.path()),
+            image: None,
+        }
+    }
+
+    /// Adds a preview picture in the folder of the page.
+    pub(crate) fn image(self, path: &str, settings: &Settings) -> PageFrame<'a> {
+        PageFrame { image: settings.url.as_ref().map(|url| format!("{url}{path}")), ..self }
+    }
+
+    pub(crate) fn links(&self) -> Vec<(String, &'static str, bool)> {
+        let link = |(address, text): (Address<'static>, &'static str)| {
+            (self.to(address), text, address == self.address)
+        };
+        LINKS.into_iter().map(link).collect()
+    }
+
+    /// The link to another page.
+    pub(crate) fn to(&self, address: Address<'_>) -> String {
+        format!("{}{}", self.root, address.path())
+    }
+}
+
+#[derive(Template)]
+#[template(path = "site/meta.html")]
+struct Meta<'a> {
+    frame: &'a PageFrame<'a>,
+}
+
+#[derive(Template)]
+#[template(path = "site/bar.html")]
+struct LinkBar<'a> {
+    frame: &'a PageFrame<'a>,
+}
+
+#[derive(Template)]
+#[template(path = "site/frame.html")]
+struct Whole<'a> {
+    frame: &'a PageFrame<'a>,
+    main: &'a str,
+}
+
+/// A page of sections, each with a table.
+#[derive(Template)]
+#[template(path = "site/sections.html")]
+pub(crate) struct Sections<'a> {
+    pub(crate) kind: &'a str,
+    pub(crate) title: &'a str,
+    pub(crate) lead: &'a str,
+    /// The large sentence below the title; empty for none.
+    pub(crate) answer: &'a str,
+    /// Reasons to distrust that sentence.
+    pub(crate) cautions: &'a [String],
+    /// Escaped HTML before the sections.
+    pub(crate) before: &'a str,
+    pub(crate) sections: Vec<SectionView<'a>>,
+}
+
+pub(super) fn around(frame: &PageFrame<'_>, links: String) -> Result<Around, SiteError> {
+    let Assets { charts, page, site, .. } = frame.assets;
+    let script = |path: &String| format!("<script src=\"{}{path}\" defer></script>\n", frame.root);
+    Ok(Around {
+        head: Meta { frame }.render()?,
+        bar: LinkBar { frame }.render()?,
+        links,
+        scripts: [charts, page, site].map(script).concat(),
+    })
+}
+
+/// The page of this address around escaped HTML.
+pub(super) fn file(frame: &PageFrame<'_>, main: &str) -> Result<File, SiteError> {
+    let text = Whole { frame, main }.render()?;
+    Ok(File { name: frame.address.path(), bytes: text.into_bytes() })
+}
+
+/// Sections in which names link to their pages, if there are any.
+pub(super) fn linked<'a>(
+    sections: &'a [Section],
+    link: impl Fn(&str, &str) -> Option<String>,
+) -> Vec<SectionView<'a>> {
+    let view = |(place, section)| SectionView::whole(section, place == 0).linked(&link);
+    sections.iter().enumerate().map(view).collect()
+}

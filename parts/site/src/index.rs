@@ -1,0 +1,220 @@
+//! The first page: the answer of the run with the most services, the outcomes of published claims, a card for
+//! each experiment.
+
+use askama::Template;
+use tare_analysis::{estimate::Estimate, interleaved::RatioBound};
+use tare_load::units::several;
+
+use super::{
+    RunEntry, Settings, SiteError,
+    address::Address,
+    catalogue::{Catalogue, ExperimentRuns},
+    chart,
+    claims::{self, Tally, tally},
+    figure::RunFigure,
+    frame::{self, PageFrame},
+    row::Row,
+};
+use tare_report::{
+    document::{Column, LAST, Section, Unit},
+    gather::columns::Columns,
+    write::{File, html::SectionView},
+};
+
+/// The most rows on the first page: the run's page has all of them.
+const ROWS_MAX: usize = 15;
+/// The most runs that are listed on the first page; the pages of experiments have all of them.
+const RUNS_MAX: usize = 20;
+
+#[derive(Template)]
+#[template(path = "site/index.html")]
+struct Index<'a> {
+    title: &'a str,
+    hero: Option<Hero<'a>>,
+    cards: Vec<ExperimentCard<'a>>,
+    languages: Vec<Language<'a>>,
+    tally: Tally,
+    claims: String,
+    runs: Vec<ListedRun<'a>>,
+    count: String,
+}
+
+/// The answer, with its table.
+struct Hero<'a> {
+    run: &'a RunEntry,
+    link: String,
+    view: SectionView<'a>,
+    more: usize,
+}
+
+struct ExperimentCard<'a> {
+    run: &'a RunEntry,
+    link: String,
+    count: String,
+    standing: Standing,
+    /// Its first rows, or the outcomes of its claims; HTML.
+    picture: String,
+}
+
+struct Language<'a> {
+    name: &'a str,
+    link: String,
+    services: Vec<(&'a str, String)>,
+}
+
+struct ListedRun<'a> {
+    run: &'a RunEntry,
+    link: String,
+    standing: Standing,
+}
+
+/// Whether the figures of a run are sound: for the style, and as text.
+pub(super) struct Standing {
+    pub(super) class: &'static str,
+    pub(super) text: &'static str,
+}
+
+impl Standing {
+    pub(super) fn of(run: &RunEntry) -> Standing {
+        let (class, text) = match run {
+            _ if run.is_damaged => ("broken", "damaged"),
+            _ if run.is_sound() => ("complete", "complete"),
+            _ if !run.cautions.is_empty() => ("doubtful", "doubtful"),
+            _ => (run.status.name(), run.status.text()),
+        };
+        Standing { class, text }
+    }
+}
+
+pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
+    let featured = site.featured();
+    let description = featured.map_or("Measurements of HTTP frameworks.", |run| run.answer.as_str());
+    let frame = PageFrame::new(Address::Index, &settings.title, description, settings);
+    let frame = match featured {
+        Some(run) => frame.image(&format!("run/{}/preview.png", super::address::slug(&run.id)), settings),
+        None => frame,
+    };
+    let section = featured.map(table);
+    let hero = featured.zip(section.as_ref()).map(|(run, section)| Hero {
+        run,
+        link: frame.to(Address::Run(&run.id)),
+        view: SectionView::whole(section, true)
+            .linked(&|key, name| (key == "label").then(|| frame.to(Address::Service(name)))),
+        more: run.rows.iter().filter(|row| row.is_measured()).count().saturating_sub(ROWS_MAX),
+    });
+    let index = Index {
+        title: &settings.title,
+        hero,
+        cards: experiments(site).into_iter().map(|experiment| card(experiment, &frame)).collect(),
+        languages: languages(site, &frame),
+        tally: tally(site),
+        claims: frame.to(Address::Claims),
+        runs: site.runs.iter().take(RUNS_MAX).map(|run| listed(run, &frame)).collect(),
+        count: match site.runs.len() {
+            1 => "There is 1 run".to_owned(),
+            count => format!("There are {count} runs"),
+        },
+    };
+    frame::file(&frame, &index.render()?)
+}
+
+/// The experiments that rank services first, then the published ones.
+fn experiments<'a, 'b>(site: &'b Catalogue<'a>) -> Vec<&'b ExperimentRuns<'a>> {
+    let mut experiments: Vec<&ExperimentRuns<'_>> = site.experiments.values().collect();
+    experiments.sort_by_key(|experiment| (!experiment.speaker().claims.is_empty(), experiment.name));
+    experiments
+}
+
+fn card<'a>(experiment: &ExperimentRuns<'a>, frame: &PageFrame<'_>) -> ExperimentCard<'a> {
+    let run = experiment.speaker();
+    ExperimentCard {
+        run,
+        link: frame.to(Address::Experiment(experiment.name)),
+        count: several(experiment.runs.len(), "run"),
+        standing: Standing::of(run),
+        picture: picture(run),
+    }
+}
+
+/// The outcomes of its claims, or its first rows.
+fn picture(run: &RunEntry) -> String {
+    match run.claims.as_slice() {
+        [] => chart::points(
+            run.rows
+                .iter()
+                .filter(|row| !row.is_reference)
+                .filter_map(|row| Some((row.service.as_str(), row.cpu_ratio?))),
+        ),
+        claims => claims::bar(claims),
+    }
+}
+
+fn listed<'a>(run: &'a RunEntry, frame: &PageFrame<'_>) -> ListedRun<'a> {
+    ListedRun { run, link: frame.to(Address::Run(&run.id)), standing: Standing::of(run) }
+}
+
+fn languages<'a>(site: &Catalogue<'a>, frame: &PageFrame<'_>) -> Vec<Language<'a>> {
+    let of = |(name, services): (&'a str, Vec<&super::catalogue::Service<'a>>)| Language {
+        name,
+        link: frame.to(Address::Language(name)),
+        services: services
+            .iter()
+            .map(|service| (service.name, frame.to(Address::Service(service.name))))
+            .collect(),
+    };
+    site.languages().into_iter().map(of).collect()
+}
+
+/// The first rows of a run, in its order.
+fn table(run: &RunEntry) -> Section {
+    let rows = run.rows.iter().filter(|row| row.is_measured()).take(ROWS_MAX);
+    let table = columns().table("Services, best first", rows);
+    Section::new("services", "What each service costs", "", table)
+}
+
+/// The identifying columns of a row, and the most requested figures.
+pub(super) fn columns<'a>() -> Columns<'a, &'a Row> {
+    Columns::new()
+        .text("label", "service", |row: &&Row| row.service.clone())
+        .text("ranks", "rank", |row| row.ranks.map(ranks))
+        .text("language", "language", |row| row.language.clone())
+        .with(Column::facet)
+        .flag("is_reference", "is a reference", |row| row.is_reference)
+        .hidden()
+        .flag("is_tied_to_next", "is tied to the next", |row| row.is_tied_to_next)
+        .hidden()
+        .and(figures(|row: &&'a Row| *row))
+}
+
+pub(super) fn ranks([best, worst]: [u32; 2]) -> String {
+    if best == worst { best.to_string() } else { format!("{best}-{worst}") }
+}
+
+pub(super) fn figures<'a, T>(row: impl Fn(&T) -> &'a Row + Copy + 'a) -> Columns<'a, T> {
+    let of =
+        move |figure: fn(&Row) -> Option<RunFigure>| move |thing: &T| figure(row(thing)).map(Estimate::from);
+    Columns::new()
+        .estimate(Unit::Times, "cpu_ratio", "CPU of reference", of(|row| row.cpu_ratio))
+        .with(Column::track)
+        .estimate(Unit::Nanoseconds, "cpu_ns_per_request", "CPU/request", of(|row| row.cpu_ns_per_request))
+        .with(hinted)
+        .bounded(
+            Unit::Share,
+            "throughput_ratio",
+            "throughput",
+            of(|row| row.throughput_ratio),
+            move |thing| row(thing).throughput_ratio.map_or_else(RatioBound::default, |figure| figure.bound),
+        )
+        .with(hinted)
+        .estimate(Unit::PerSecond, "requests_per_second", "req/s", of(|row| row.requests_per_second))
+        .with(hinted)
+        .estimate(Unit::Nanoseconds, "latency_ns_p99", "p99", of(|row| row.latency_ns_p99))
+        .with(hinted)
+        .estimate(Unit::Bytes, "rss_bytes_peak", "RSS", of(|row| row.rss_bytes_peak))
+        .with(hinted)
+}
+
+/// Shows the interval as a tooltip.
+fn hinted(column: Column) -> Column {
+    column.interval_priority(LAST)
+}

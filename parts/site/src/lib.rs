@@ -1,0 +1,112 @@
+//! A static site of many runs: any web server can serve it, and it opens from disk. This crate makes its
+//! pages in memory; the caller writes them to a folder, and knows which of them are new.
+//!
+//! A site is made in two steps. Each run gives its own files and a [`RunEntry`], which contains all that the
+//! other pages need. So the cost of a new run is its own files and the shared pages.
+
+#![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
+
+mod address;
+mod assets;
+mod badge;
+mod catalogue;
+mod chart;
+mod claim;
+mod claims;
+mod data;
+mod entry;
+mod experiment;
+mod feed;
+mod figure;
+mod frame;
+mod index;
+mod language;
+mod method;
+mod pair;
+pub mod parquet;
+mod preview;
+mod row;
+mod run;
+mod search;
+mod service;
+mod versus;
+mod words;
+
+pub use claim::{Claim, ClaimCheck, Held};
+pub use entry::RunEntry;
+pub use figure::{RunFigure, Word};
+pub use pair::Pair;
+pub use row::Row;
+
+use catalogue::Catalogue;
+use tare_report::{
+    Document,
+    document::Table,
+    write::{File, WriteError},
+};
+
+/// The version of `data/site.json`: `major.minor`. Its schema is in `schema/site.schema.json`.
+pub const FORMAT: &str = "1.0";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    pub title: String,
+    /// The address of the site, with a slash at its end: previews, the feed and the site map need it.
+    pub url: Option<String>,
+}
+
+/// Why a page cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SiteError {
+    #[error("cannot write a page: {0}")]
+    Page(#[from] askama::Error),
+    #[error(transparent)]
+    Table(#[from] WriteError),
+    #[error("cannot draw the preview of {page}: {reason}")]
+    Preview { page: String, reason: String },
+}
+
+/// The files of one run: its page, its data, its preview picture.
+///
+/// # Errors
+/// If a page cannot be made.
+pub fn of_run(entry: &RunEntry, document: &Document, settings: &Settings) -> Result<Vec<File>, SiteError> {
+    run::files(entry, document, settings)
+}
+
+/// The files that all runs share.
+///
+/// # Errors
+/// If a page cannot be made.
+pub fn of_all(entries: &[RunEntry], settings: &Settings) -> Result<Vec<File>, SiteError> {
+    let site = Catalogue::of(entries);
+    let mut files = vec![
+        index::page(&site, settings)?,
+        claims::page(&site, settings)?,
+        versus::page(&site, settings)?,
+        method::page(settings)?,
+        data::page(&site, settings)?,
+        data::site(entries),
+        feed::feed(&site, settings)?,
+        search::index(&site),
+    ];
+    for experiment in site.experiments.values() {
+        files.push(experiment::page(experiment, settings)?);
+        files.extend(badge::of_experiment(experiment)?);
+    }
+    for service in site.services.values() {
+        files.push(service::page(service, &site, settings)?);
+    }
+    for (language, services) in site.languages() {
+        files.push(language::page(language, &services, settings)?);
+    }
+    files.extend(data::schemas());
+    files.extend(assets::files());
+    files.extend(feed::map(&site, settings));
+    Ok(files)
+}
+
+/// The main table of a document, for readers who want only figures.
+fn main_table(document: &Document) -> Option<&Table> {
+    document.sections.first()?.table.as_ref()
+}

@@ -1,0 +1,95 @@
+//! A service with its figures, from the main table of a run.
+
+use serde::{Deserialize, Serialize};
+
+use super::figure::{Reader, RunFigure, table};
+use tare_report::document::{Document, Section};
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    pub service: String,
+    pub language: String,
+    pub framework: String,
+    pub version: String,
+    /// Whether it is a reference, which has no rank.
+    pub is_reference: bool,
+    /// Whether the data do not separate it from the next row.
+    #[serde(default)]
+    pub is_tied_to_next: bool,
+    /// The best and the worst possible rank.
+    pub ranks: Option<[u32; 2]>,
+    /// The ratio of CPU time per request to the reference.
+    pub cpu_ratio: Option<RunFigure>,
+    pub cpu_ns_per_request: Option<RunFigure>,
+    pub throughput_ratio: Option<RunFigure>,
+    pub requests_per_second: Option<RunFigure>,
+    pub requests_per_second_published: Option<f64>,
+    pub latency_ns_p99: Option<RunFigure>,
+    pub rss_bytes_peak: Option<RunFigure>,
+}
+
+impl Row {
+    /// The services of the main table, or of the published table. If a table has several rows per service,
+    /// only the names are used, without figures.
+    pub(crate) fn all(document: &Document) -> Vec<Row> {
+        let has_services =
+            |section: &&Section| section.table.as_ref().is_some_and(|table| table.place("label").is_some());
+        let Some(section) = document.sections.iter().find(has_services) else { return Vec::new() };
+        let Some(table) = &section.table else { return Vec::new() };
+        let mut rows: Vec<Row> = Vec::new();
+        let mut is_single = true;
+        for reader in Reader::all(table) {
+            let row = Row::of(&reader, document);
+            match rows.iter().any(|known| known.service == row.service) {
+                true => is_single = false,
+                false => rows.push(row),
+            }
+        }
+        if !is_single {
+            rows.iter_mut().for_each(Row::forget_figures);
+        }
+        rows
+    }
+
+    fn of(reader: &Reader<'_>, document: &Document) -> Row {
+        let service = reader.text("label");
+        let known = |key: &str| {
+            let own = reader.text(key);
+            if own.is_empty() { footprint(document, &service, key) } else { own }
+        };
+        let rank = |key: &str| reader.number(key).map(|rank| rank as u32);
+        Row {
+            language: known("language"),
+            framework: known("framework"),
+            version: known("version"),
+            is_reference: reader.flag("is_reference"),
+            is_tied_to_next: reader.flag("is_tied_to_next"),
+            ranks: rank("rank_best").zip(rank("rank_worst")).map(|(best, worst)| [best, worst]),
+            cpu_ratio: reader.figure("cpu_ratio"),
+            cpu_ns_per_request: reader.figure("cpu_ns_per_request"),
+            throughput_ratio: reader.figure("throughput_ratio"),
+            requests_per_second: reader.figure("requests_per_second"),
+            requests_per_second_published: reader.number("requests_per_second_published"),
+            latency_ns_p99: reader.figure("latency_ns_p99"),
+            rss_bytes_peak: reader.figure("rss_bytes_peak"),
+            service,
+        }
+    }
+
+    fn forget_figures(&mut self) {
+        let Row { service, language, framework, version, .. } = std::mem::take(self);
+        *self = Row { service, language, framework, version, ..Row::default() };
+    }
+
+    /// Whether it has any figure.
+    pub fn is_measured(&self) -> bool {
+        self.cpu_ns_per_request.is_some() || self.requests_per_second.is_some()
+    }
+}
+
+/// A property of a service besides its figures.
+fn footprint(document: &Document, service: &str, key: &str) -> String {
+    let rows = table(document, "footprint").into_iter().flat_map(Reader::all);
+    let row = rows.into_iter().find(|row| row.text("label") == service);
+    row.map(|row| row.text(key)).unwrap_or_default()
+}

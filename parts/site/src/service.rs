@@ -1,0 +1,140 @@
+//! A service over all experiments, and its badge for a README.
+
+use askama::Template;
+
+use super::{
+    RunEntry, Settings, SiteError,
+    address::{Address, pair},
+    badge,
+    catalogue::{Catalogue, Service},
+    chart::escaped,
+    frame::{self, PageFrame, Sections},
+    index::{figures, ranks},
+    row::Row,
+    words::shown,
+};
+use tare_report::{
+    document::{Column, Section, Unit},
+    gather::columns::Columns,
+    write::File,
+};
+
+type Place<'a> = (&'a RunEntry, &'a Row);
+
+/// The most neighbours that a page links to.
+const NEIGHBOURS_MAX: usize = 6;
+
+pub(super) fn page(
+    service: &Service<'_>,
+    site: &Catalogue<'_>,
+    settings: &Settings,
+) -> Result<File, SiteError> {
+    let answer = answer(service);
+    let frame = PageFrame::new(Address::Service(service.name), service.name, &answer, settings);
+    let sections = [places(service)];
+    let experiment =
+        |id: &str| site.experiments.get(id).map(|found| frame.to(Address::Experiment(found.name)));
+    let link = |key: &str, text: &str| if key == "experiment" { experiment(text) } else { None };
+    let page = Sections {
+        kind: "service",
+        title: service.name,
+        lead: &lead(service),
+        answer: &answer,
+        cautions: &[],
+        before: &(links(service, site, &frame) + &badge(service, &frame, settings)),
+        sections: frame::linked(&sections, link),
+    };
+    frame::file(&frame, &page.render()?)
+}
+
+/// `axum 0.8.9, Rust`.
+fn lead(service: &Service<'_>) -> String {
+    let framework = if service.framework == service.name { "" } else { service.framework };
+    let parts = [framework, service.version, service.language];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// Its cost and rank in the experiment with the most services.
+fn answer(service: &Service<'_>) -> String {
+    let ranked = service.places.iter().filter(|(_, row)| row.ranks.is_some() && row.cpu_ratio.is_some());
+    let Some((run, row)) = ranked.max_by_key(|(run, _)| run.rows.len()) else { return String::new() };
+    let (Some(cost), Some(place)) = (row.cpu_ratio, row.ranks) else { return String::new() };
+    let of = run.rows.iter().filter(|row| row.ranks.is_some()).count();
+    format!(
+        "{} needs {} of {}'s CPU time per request: rank {} of {of}.",
+        service.name,
+        shown(cost, Unit::Times),
+        run.reference,
+        ranks(place)
+    )
+}
+
+fn places(service: &Service<'_>) -> Section {
+    let columns = Columns::new()
+        .text("experiment", "experiment", |place: &&Place<'_>| place.0.experiment.clone())
+        .text("ranks", "rank", |place| place.1.ranks.map(ranks))
+        .text("day", "measured", |place| place.0.day())
+        .and(figures(|place: &&Place<'_>| place.1))
+        .rate("requests_per_second_published", "req/s, published", |place| {
+            place.1.requests_per_second_published
+        })
+        .text("machine", "machine", |place| place.0.machine.clone())
+        .with(Column::facet);
+    let lead = "The newest run of each experiment that has it. Absolute figures of two machines are not comparable; ratios to the \
+                reference of the same run are, with care.";
+    Section::new(
+        "experiments",
+        "In each experiment",
+        lead,
+        columns.table("Experiments", service.places.iter()),
+    )
+}
+
+/// Links to its language, and to comparisons with it.
+fn links(service: &Service<'_>, site: &Catalogue<'_>, frame: &PageFrame<'_>) -> String {
+    let mut links: Vec<String> = Vec::new();
+    if site.languages().contains_key(service.language) {
+        let link = frame.to(Address::Language(service.language));
+        links.push(format!("<a href=\"{link}\">all of {}</a>", escaped(service.language)));
+    }
+    let versus = frame.to(Address::Versus);
+    for other in neighbours(service) {
+        let id = pair(service.name, other);
+        links.push(format!("<a href=\"{versus}#{id}\">against {}</a>", escaped(other)));
+    }
+    if links.is_empty() { String::new() } else { format!("<p class=\"go\">{}</p>", links.join(" ")) }
+}
+
+/// The neighbouring services in the order of the run with the most pairs.
+fn neighbours<'a>(service: &Service<'a>) -> Vec<&'a str> {
+    let Some((run, _)) = service.places.iter().max_by_key(|(run, _)| run.pairs.len()) else {
+        return Vec::new();
+    };
+    let is_own = |one: &str, other: &str| one == service.name || other == service.name;
+    let others = run.pairs.iter().filter(|pair| is_own(&pair.first, &pair.second));
+    let mut others: Vec<(f64, &str)> = others
+        .filter_map(|pair| {
+            let other = if pair.first == service.name { &pair.second } else { &pair.first };
+            Some((pair.cpu_ratio?.value.ln().abs(), other.as_str()))
+        })
+        .collect();
+    others.sort_by(|one, other| one.0.total_cmp(&other.0));
+    others.into_iter().take(NEIGHBOURS_MAX).map(|(_, name)| name).collect()
+}
+
+/// The badge, and the line that embeds it elsewhere.
+fn badge(service: &Service<'_>, frame: &PageFrame<'_>, settings: &Settings) -> String {
+    let with_badge = service.places.iter().filter(|(_, row)| badge::message(row).is_some());
+    let Some((run, row)) = with_badge.max_by_key(|(run, _)| run.rows.len()) else { return String::new() };
+    let path = badge::path(&run.experiment, service.name, "svg");
+    let alt = badge::message(row).unwrap_or_default();
+    let url = settings.url.as_deref().unwrap_or("https://YOUR.SITE/");
+    let page = Address::Service(service.name).path();
+    let markdown = format!("[![{alt}]({url}{path})]({url}{page})");
+    format!(
+        "<section class=\"about badge\" aria-label=\"Badge\"><img src=\"{}{path}\" alt=\"{}\"> <code>{}</code></section>",
+        frame.root,
+        escaped(&alt),
+        escaped(&markdown)
+    )
+}

@@ -1,0 +1,115 @@
+//! Words and sentences of a site's pages.
+
+use super::{figure::RunFigure, pair::Pair, row::Row};
+use tare_report::{document::Unit, gather::words::with_interval};
+
+/// The text up to the first full stop that is no decimal point.
+pub(crate) fn first_sentence(text: &str) -> &str {
+    text.find(". ").map_or(text, |end| &text[..=end])
+}
+
+pub(crate) fn shown(figure: RunFigure, unit: Unit) -> String {
+    with_interval(&figure.into(), unit)
+}
+
+/// The comparison of two services: the same sentence that `web/src/pair.js` makes from this row.
+pub(super) fn sentence(pair: &Pair, first: Option<&Row>, second: Option<&Row>) -> Option<String> {
+    let Pair { first: one, second: other, .. } = pair;
+    let [cpu, throughput] = [pair.cpu_ratio, pair.throughput_ratio].map(|ratio| ratio.map(ratio_in_words));
+    let figures = match (cpu, throughput) {
+        (Some(cpu), Some(throughput)) => {
+            format!("{one} needs {cpu} of {other}'s CPU per request, at {throughput} of its throughput")
+        }
+        (Some(cpu), None) => format!("{one} needs {cpu} of {other}'s CPU per request"),
+        (None, Some(throughput)) => format!("{one} has {throughput} of {other}'s throughput"),
+        (None, None) => return None,
+    };
+    let beside = [
+        against("p99", Unit::Nanoseconds, first, second, |row| row.latency_ns_p99),
+        against("peak memory", Unit::Bytes, first, second, |row| row.rss_bytes_peak),
+    ];
+    let beside: String = beside.into_iter().flatten().map(|part| format!("; {part}")).collect();
+    let [before, after] = match (pair.separated, pair.differ_most) {
+        (Some(true), _) => [String::new(), String::new()],
+        (None, _) => ["There are too few blocks to say whether they differ. ".to_owned(), String::new()],
+        (Some(false), most) => [
+            format!("The data do not separate {one} and {other}. "),
+            most.map(|most| format!(" A difference of more than {} is excluded.", Unit::Share.show(most)))
+                .unwrap_or_default(),
+        ],
+    };
+    Some(format!("{before}{figures}{beside}.{after}"))
+}
+
+fn ratio_in_words(figure: RunFigure) -> String {
+    format!("{}{}", figure.bound.words(), shown(figure, Unit::Times))
+}
+
+/// `p99 827 µs against 940 µs`; `None` if one of them lacks the figure.
+fn against(
+    what: &str,
+    unit: Unit,
+    first: Option<&Row>,
+    second: Option<&Row>,
+    figure: impl Fn(&Row) -> Option<RunFigure>,
+) -> Option<String> {
+    let [one, other] = [figure(first?)?, figure(second?)?].map(|figure| unit.show(figure.value));
+    Some(format!("{what} {one} against {other}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(separated: Option<bool>) -> Pair {
+        let figure = |value, low, high| {
+            Some(RunFigure { value, low: Some(low), high: Some(high), ..RunFigure::default() })
+        };
+        Pair {
+            first: "hyper".to_owned(),
+            second: "axum".to_owned(),
+            cpu_ratio: figure(0.9, 0.88, 0.92),
+            throughput_ratio: figure(1.12, 1.10, 1.15),
+            separated,
+            differ_most: separated.filter(|separated| !separated).map(|_| 0.137),
+        }
+    }
+
+    fn row(p99: f64) -> Row {
+        Row { latency_ns_p99: Some(RunFigure { value: p99, ..RunFigure::default() }), ..Row::default() }
+    }
+
+    #[test]
+    fn a_sentence_follows_its_figures() {
+        let told = |pair: &Pair, p99| sentence(pair, Some(&row(p99)), Some(&row(940e3))).unwrap();
+        let one = pair(Some(true));
+        assert_eq!(
+            told(&one, 827e3),
+            "hyper needs 0.90x (0.88 .. 0.92x) of axum's CPU per request, at 1.12x (1.10 .. 1.15x) of its throughput; p99 827 µs \
+             against 940 µs."
+        );
+        assert!(told(&one, 800e3).ends_with("p99 800 µs against 940 µs."));
+        let back = sentence(&one.inverse(), None, None).unwrap();
+        assert_eq!(
+            back,
+            "axum needs 1.11x (1.09 .. 1.14x) of hyper's CPU per request, at 0.89x (0.87 .. 0.91x) of its throughput."
+        );
+    }
+
+    #[test]
+    fn what_is_not_separated_says_so_first_and_what_is_excluded_last() {
+        let told = sentence(&pair(Some(false)), None, None).unwrap();
+        assert!(told.starts_with("The data do not separate hyper and axum. hyper needs 0.90x"), "{told}");
+        assert!(told.ends_with(" A difference of more than 13.7% is excluded."), "{told}");
+        let unknown = sentence(&pair(None), None, None).unwrap();
+        assert!(unknown.starts_with("There are too few blocks to say whether they differ. "), "{unknown}");
+        let nothing = Pair { cpu_ratio: None, throughput_ratio: None, ..pair(None) };
+        assert_eq!(sentence(&nothing, None, None), None);
+    }
+
+    #[test]
+    fn a_decimal_point_ends_no_sentence() {
+        assert_eq!(first_sentence("It has 1.5 of it. And more."), "It has 1.5 of it.");
+        assert_eq!(first_sentence("All of it"), "All of it");
+    }
+}

@@ -1,0 +1,167 @@
+//! The site of the stored runs, opened from disk: it logs no errors, has no accessibility violations, needs
+//! no sideways scrolling, and finds pairs of services and names.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use tare_site::{self as site, RunEntry, Settings};
+
+use crate::{
+    axe,
+    browser::{Browser, Size},
+    fixtures::own_folder,
+    geometry, pages,
+};
+
+const PAGES: [&str; 9] = [
+    "index.html",
+    "run/quick/index.html",
+    "experiment/quick/index.html",
+    "service/hyper/index.html",
+    "language/rust/index.html",
+    "claims/index.html",
+    "vs/index.html",
+    "method/index.html",
+    "data/index.html",
+];
+
+const SIZES: [Size; 4] = [(1920, 1000), (1400, 900), (768, 1000), (360, 780)];
+
+/// A site in `target/tmp/site`, made once: a series of three runs of `quick`, and a published one.
+fn root() -> &'static Path {
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| {
+        let root = own_folder(Path::new(env!("CARGO_TARGET_TMPDIR")), "site");
+        let record = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../record");
+        let settings = Settings { title: "Tare".to_owned(), url: None };
+        let mut entries = Vec::new();
+        for (run, id, day) in [
+            ("quick", "quick", 24),
+            ("quick", "second", 25),
+            ("quick", "third", 26),
+            ("restinio-2017", "published", 22),
+        ] {
+            let (entry, document) = RunEntry::read(&record.join(run), id).unwrap();
+            let entry = RunEntry { began: format!("2026-11-{day}T08:00:00Z"), ..entry };
+            site::of_run(&entry, &document, &settings).unwrap().iter().for_each(|file| write(&root, file));
+            entries.push(entry);
+        }
+        site::of_all(&entries, &settings).unwrap().iter().for_each(|file| write(&root, file));
+        root
+    })
+}
+
+fn write(root: &Path, file: &tare_report::write::File) {
+    let path = root.join(&file.name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, &file.bytes).unwrap();
+}
+
+#[test]
+fn a_site_opens_from_a_disk_without_a_complaint_and_asks_for_its_own_files_only() {
+    let Some(browser) = Browser::open() else { return };
+    for page in PAGES {
+        browser.visit(&root().join(page));
+        let none: [String; 0] = [];
+        assert_eq!(browser.complaints(), none, "{page}");
+        let own = format!("file://{}", root().display());
+        let foreign: Vec<String> = browser
+            .requests()
+            .into_iter()
+            .filter(|url| !url.starts_with(&own) && !url.starts_with("data:"))
+            .collect();
+        assert_eq!(foreign, none, "{page}");
+    }
+}
+
+#[test]
+fn a_site_keeps_no_reader_out_in_light_or_dark() {
+    let Some(axe) = axe::axe() else { return };
+    let Some(browser) = Browser::open() else { return };
+    let mut wrong = Vec::new();
+    for page in PAGES {
+        let found = axe::violations_in_both_schemes(&browser, &axe, &root().join(page));
+        wrong.extend(found.into_iter().map(|violation| format!("{page}, {violation}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The outermost elements that extend beyond the window and do not scroll by themselves.
+const OUTSIDE: &str = "
+    const scrolls = one => one.closest('.scroll, .contents ol, details:not([open])');
+    return [...document.querySelectorAll('body *')]
+        .filter(one => one.getBoundingClientRect().right > innerWidth + 1 && !scrolls(one))
+        .slice(0, 3).map(one => one.outerHTML.slice(0, 120))";
+
+#[test]
+fn no_page_of_a_site_is_wider_than_its_window() {
+    let Some(browser) = Browser::open() else { return };
+    let mut wide = Vec::new();
+    for page in PAGES {
+        browser.visit(&root().join(page));
+        for size in SIZES {
+            browser.resize(size);
+            let width = browser.run("return document.documentElement.scrollWidth", &[]).as_u64().unwrap();
+            if width > u64::from(size.0) {
+                let outside = browser.run(OUTSIDE, &[]);
+                wide.push(format!("{page} is {width} wide at {}: {outside}", size.0));
+            }
+            if geometry::wants_pictures() {
+                let name = format!("{}-{}.png", page.replace('/', "-"), size.0);
+                browser.picture(&pages::folder().join("site").join(name));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "{}", wide.join("\n"));
+}
+
+/// The visible sentences about pairs.
+const SHOWN: &str =
+    "return [...document.querySelectorAll('.pair')].filter(one => one.checkVisibility()).map(one => one.id)";
+
+#[test]
+fn two_services_are_asked_for_by_an_address_in_either_order_or_by_choice() {
+    let Some(browser) = Browser::open() else { return };
+    let page = root().join("vs/index.html");
+    for asked in ["axum,hyper", "hyper,axum"] {
+        browser.visit(Path::new(&format!("{}#{asked}", page.display())));
+        assert_eq!(browser.until(SHOWN, &[]), serde_json::json!(["axum,hyper"]), "{asked}");
+    }
+    let choose = "const [first] = document.querySelectorAll('#ask select');
+                  first.value = 'flask';
+                  first.dispatchEvent(new Event('change'));
+                  return location.hash";
+    assert_eq!(browser.run(choose, &[]), "#flask,axum");
+    assert_eq!(browser.run(SHOWN, &[]), serde_json::json!(["axum,flask"]));
+    let text = browser.run("return document.getElementById('axum,flask').textContent", &[]);
+    assert!(text.as_str().unwrap().contains("axum needs 0.03x"), "{text}");
+}
+
+#[test]
+fn a_name_is_found_from_any_page() {
+    let Some(browser) = Browser::open() else { return };
+    browser.visit(&root().join("service/hyper/index.html"));
+    browser.click("document.querySelector('.search input')");
+    browser.press("gorilla");
+    let found = "return [...document.querySelectorAll('.found a')].map(one => one.textContent)";
+    assert_eq!(
+        browser.until(&format!("const all = (() => {{ {found} }})(); return all.length > 0"), &[]),
+        true
+    );
+    assert_eq!(browser.run(found, &[]), serde_json::json!(["gorilla-mux service"]));
+    browser.press(thirtyfour::Key::Enter);
+    let there = "return location.pathname.endsWith('/service/gorilla-mux/index.html')";
+    assert_eq!(browser.until(there, &[]), true);
+}
+
+#[test]
+fn the_panel_of_a_service_leads_to_its_page() {
+    let Some(browser) = Browser::open() else { return };
+    browser
+        .visit(Path::new(&format!("{}#ranks?service=hyper", root().join("run/quick/index.html").display())));
+    let link = "return document.querySelector('dialog[open] a.button')?.getAttribute('href')";
+    assert_eq!(browser.until(link, &[]), "../../service/hyper/index.html");
+}
