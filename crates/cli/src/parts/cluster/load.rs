@@ -45,6 +45,7 @@ const NAME_BYTES: usize = 4;
     after_help = load::AFTER_HELP,
     after_long_help = load::AFTER_LONG_HELP
 )]
+#[group(skip)]
 pub(crate) struct Args {
     #[command(flatten)]
     load: load::Args,
