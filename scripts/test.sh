@@ -20,4 +20,8 @@ else
     echo 'test: SKIPPED cargo fmt: it is not here (with rustup: rustup component add rustfmt)' >&2
 fi
 cargo xtask tidy
+# The core alone, as `make bench` builds it.
+if [[ " $* " == *' --all '* ]]; then
+    cargo check -p tare-http --no-default-features --locked
+fi
 cargo xtask test "$@"

@@ -21,7 +21,9 @@ pub(crate) use cluster::load;
 use crate::{command::report::Parquet, exit::Outcome, workspace::Global};
 
 /// A feature, whether it is there, and its commands.
-const PARTS: [(&str, bool, &[&str]); 4] = [
+type Part = (&'static str, bool, &'static [&'static str]);
+
+const PARTS: [Part; 4] = [
     ("audit", cfg!(feature = "audit"), &["audit"]),
     ("cluster", cfg!(feature = "cluster"), &["cluster"]),
     ("import", cfg!(feature = "import"), &["adopt"]),
@@ -83,7 +85,11 @@ impl PartCommand {
 
 /// Where a command is to be had that this build leaves out.
 pub(crate) fn left_out(command: &str) -> Option<String> {
-    let (part, ..) = PARTS.iter().find(|(_, is_there, commands)| !is_there && commands.contains(&command))?;
+    left_out_of(&PARTS, command)
+}
+
+fn left_out_of(parts: &[Part], command: &str) -> Option<String> {
+    let (part, ..) = parts.iter().find(|(_, is_there, commands)| !is_there && commands.contains(&command))?;
     Some(absent(&format!("tare {command}"), part))
 }
 
@@ -93,4 +99,31 @@ fn absent(what: &str, part: &str) -> String {
         "`{what}` needs the part \"{part}\", which this build leaves out: install a package of Tare, which has all parts, \
          or build it with `cargo build --release -p tare-http`"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::Cli;
+
+    #[test]
+    fn each_command_of_a_part_is_one_of_the_command() {
+        let cli = Cli::command();
+        for name in PARTS.iter().flat_map(|(_, _, commands)| *commands) {
+            assert_eq!(cli.find_subcommand(name).is_some(), left_out(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_was_left_out_says_where_it_is_to_be_had() {
+        let without = PARTS.map(|(name, _, commands)| (name, false, commands));
+        let said = left_out_of(&without, "serve").unwrap();
+        assert!(
+            said.starts_with("`tare serve` needs the part \"site\", which this build leaves out: "),
+            "{said}"
+        );
+        assert_eq!(left_out_of(&without, "compare"), None);
+    }
 }
