@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::{
     CommandFactory, FromArgMatches, Parser, Subcommand,
-    error::{ContextKind, ContextValue, ErrorKind},
+    error::{ContextKind, ContextValue},
 };
 
 /// A benchmark of HTTP frameworks: what does each one cost, compared with a raw socket?
@@ -93,7 +93,10 @@ fn main() -> ExitCode {
                 if std::env::args().nth(1).is_some_and(|command| command == "load") {
                     command::load::advise(&mut error);
                 }
-                suggest_nearest(&mut error);
+                match left_out(&error) {
+                    Some(left_out) => error = Cli::command().error(error.kind(), left_out),
+                    None => suggest_nearest(&mut error),
+                }
                 return exit::of_usage(&error);
             }
         };
@@ -134,14 +137,21 @@ fn main() -> ExitCode {
     })
 }
 
+/// Where the command or the option is to be had that is unknown because this build leaves its part out.
+fn left_out(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let of_command = || Some(format!("{} {}", std::env::args().nth(1)?, text(ContextKind::InvalidArg)?));
+    let asked = text(ContextKind::InvalidSubcommand).map(str::to_owned).or_else(of_command)?;
+    parts::left_out(&asked)
+}
+
 /// Suggests the one command nearest to an unknown word. clap lists all that are somewhat similar, the least
 /// similar first.
 fn suggest_nearest(error: &mut clap::Error) {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else { return };
-    if let Some(left_out) = parts::left_out(given) {
-        *error = Cli::command().error(ErrorKind::InvalidSubcommand, left_out);
-        return;
-    }
     let cli = Cli::command();
     let names: Vec<&str> = command::shown(&cli).map(clap::Command::get_name).collect();
     let above = command::shown(&cli).find(|command| command.find_subcommand(given).is_some());

@@ -20,12 +20,12 @@ pub(crate) use cluster::load;
 
 use crate::{command::report::Parquet, exit::Outcome, workspace::Global};
 
-/// A feature, whether it is there, and its commands.
+/// A feature, whether it is there, and its commands and options.
 type Part = (&'static str, bool, &'static [&'static str]);
 
 const PARTS: [Part; 4] = [
     ("audit", cfg!(feature = "audit"), &["audit"]),
-    ("cluster", cfg!(feature = "cluster"), &["cluster"]),
+    ("cluster", cfg!(feature = "cluster"), &["cluster", "load --engine"]),
     ("import", cfg!(feature = "import"), &["adopt"]),
     ("site", cfg!(feature = "site"), &["site", "serve"]),
 ];
@@ -83,14 +83,14 @@ impl PartCommand {
     }
 }
 
-/// Where a command is to be had that this build leaves out.
-pub(crate) fn left_out(command: &str) -> Option<String> {
-    left_out_of(&PARTS, command)
+/// Where a command, or an option such as `load --engine`, is to be had that this build leaves out.
+pub(crate) fn left_out(asked: &str) -> Option<String> {
+    left_out_of(&PARTS, asked)
 }
 
-fn left_out_of(parts: &[Part], command: &str) -> Option<String> {
-    let (part, ..) = parts.iter().find(|(_, is_there, commands)| !is_there && commands.contains(&command))?;
-    Some(absent(&format!("tare {command}"), part))
+fn left_out_of(parts: &[Part], asked: &str) -> Option<String> {
+    let (part, ..) = parts.iter().find(|(_, is_there, asks)| !is_there && asks.contains(&asked))?;
+    Some(absent(&format!("tare {asked}"), part))
 }
 
 /// What needs a part that this build leaves out, and where that part is to be had.
@@ -109,10 +109,17 @@ mod tests {
     use crate::Cli;
 
     #[test]
-    fn each_command_of_a_part_is_one_of_the_command() {
+    fn what_a_part_has_is_known_where_the_part_is_there() {
         let cli = Cli::command();
-        for name in PARTS.iter().flat_map(|(_, _, commands)| *commands) {
-            assert_eq!(cli.find_subcommand(name).is_some(), left_out(name).is_none(), "{name}");
+        for asked in PARTS.iter().flat_map(|(_, _, asks)| *asks) {
+            let (name, option) =
+                asked.split_once(" --").map_or((*asked, None), |(name, option)| (name, Some(option)));
+            let command = cli.find_subcommand(name);
+            let is_known = match option {
+                Some(option) => command.unwrap().get_arguments().any(|one| one.get_long() == Some(option)),
+                None => command.is_some(),
+            };
+            assert_eq!(is_known, left_out(asked).is_none(), "{asked}");
         }
     }
 

@@ -13,8 +13,8 @@ use super::fences::Fence;
 use crate::support::{USUAL, free_port, git, manifest, real_root, within};
 
 /// Parts of this repository that commands use.
-const PARTS: [&str; 8] =
-    ["services", "contracts", "experiments", "figures", "scripts", "docs", "Cargo.toml", "crates"];
+const PARTS: [&str; 9] =
+    ["services", "contracts", "experiments", "figures", "scripts", "docs", "Cargo.toml", "crates", "parts"];
 /// Stored runs, by their names in documents.
 const RUNS: [&str; 10] = [
     "RUN",
