@@ -33,9 +33,6 @@ pub struct Version {
     pub reason: Option<String>,
 }
 
-/// A change by which a few blocks cannot differ by chance, as a ratio.
-const PLAIN: f64 = 1.25;
-
 /// All versions of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Versions {
@@ -57,6 +54,9 @@ impl Versions {
         ends.map(|(low, high)| (1.0 - low).max(high - 1.0)).reduce(f64::max)
     }
 }
+
+/// A change that a few blocks do not show by chance, as a ratio.
+const PLAIN: f64 = 1.25;
 
 /// The versions of a run. By CPU time per request, or by throughput if that is unknown.
 pub fn compute(stored: &StoredRun) -> Option<Versions> {
@@ -84,6 +84,7 @@ pub fn compute(stored: &StoredRun) -> Option<Versions> {
         holm::adjust(&steps.iter().flatten().map(Contrast::p_value).collect::<Vec<_>>()).into_iter();
     let all = plan.rows.iter().zip(steps).enumerate().map(|(place, (row, step))| {
         let p = step.and_then(|_| adjusted.next());
+        let against_previous = step.as_ref().and_then(estimate);
         Version {
             label: row.label.clone(),
             title: row.title.clone(),
@@ -94,10 +95,10 @@ pub fn compute(stored: &StoredRun) -> Option<Versions> {
                 }
                 _ => None,
             },
-            against_previous: step.as_ref().and_then(estimate),
+            against_previous,
             p,
             is_change: p.is_some_and(|p| p <= ALPHA)
-                && (report.blocks >= BLOCKS_FEW || step.as_ref().and_then(estimate).is_some_and(is_plain)),
+                && (report.blocks >= BLOCKS_FEW || against_previous.is_some_and(is_plain)),
             reason: reasons[place].clone(),
         }
     });

@@ -1,4 +1,5 @@
-//! The parts that a build may leave out, each a feature of this crate. No other file asks which are there.
+//! The parts that a build may leave out, each a feature of this crate. No other file asks which are there, but for one attribute in
+//! `main.rs`. What a part brings to a command of the core is a value or a command here: the core names no part.
 
 #[cfg(feature = "import")]
 mod adopt;
