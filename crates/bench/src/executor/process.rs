@@ -128,6 +128,12 @@ impl Running {
         Ok(self.cpu_time()?.and_then(|now| now.since(before)))
     }
 
+    /// The end of a message about missing answers, if a process of the service is stopped.
+    pub(super) fn stands_still(&self) -> String {
+        let stopped = self.ready.process.stopped();
+        stopped.map(|process| format!("; {process} stands still, as after SIGSTOP")).unwrap_or_default()
+    }
+
     /// Records each finished load. Returns whether the previous load left work.
     pub(super) fn asked(&mut self, contract: &Contract, report: &RunReport) -> bool {
         let others = without_right_answer(report);
@@ -313,7 +319,10 @@ impl Bench<'_> {
         match transcript.reason() {
             _ if self.interrupted() => Ok(()),
             None => Ok(()),
-            Some(reason) => Err(RowFailure(format!("wrong after the load: {reason}")).into()),
+            Some(reason) => {
+                let stands_still = running.stands_still();
+                Err(RowFailure(format!("wrong after the load: {reason}{stands_still}")).into())
+            }
         }
     }
 

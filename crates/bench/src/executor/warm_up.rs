@@ -73,10 +73,8 @@ impl Bench<'_> {
         self.alive(running, "while it was warmed up")?;
         match report.total.tally.answered {
             0 if !self.interrupted() => {
-                let stopped = running.ready.process.stopped();
-                let stopped = stopped.map(|process| format!("; {process} stands still, as after SIGSTOP"));
                 let reason = drive::no_right_answer(&report);
-                Err(RowFailure(reason + &stopped.unwrap_or_default()).into())
+                Err(RowFailure(reason + &running.stands_still()).into())
             }
             _ => Ok(()),
         }

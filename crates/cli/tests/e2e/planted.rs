@@ -187,16 +187,19 @@ fn endurance_warns_of_memory_that_only_grows() {
     assert!(ended.stdout.contains("\n    warn crowd: its memory only grew: "), "{ended}");
 }
 
-/// The service stops in its pilot, or in the warm-up of its first process. Not even a request with the full
-/// timeout is answered.
+/// The service stops in the warm-up of its first process, where not even a request with the full timeout is
+/// answered. On a busy machine it is slower, and stops in a slice.
 #[test]
-fn a_comparison_names_a_service_that_stops_in_its_warm_up() {
+fn a_comparison_names_a_service_that_stops_under_load() {
     let workspace = Workspace::new(&[("honest", "correct"), ("stops", "stops-under-load")]);
     let text = experiment(&[], 3).replace("connections = 1", &format!("connections = {CONNECTIONS}"));
     workspace.write("experiments/tiny.toml", &text.replace("30ms", "300ms"));
     let words = "compare honest stops --contract hello --experiment experiments/tiny.toml";
     let ended = workspace.tare(&words.split(' ').collect::<Vec<_>>());
-    assert!(ended.stdout.contains("stops: block 1: no right answer while it was warmed up: "), "{ended}");
+    let is_named = ["no right answer while it was warmed up: ", "wrong after the load: hello: "]
+        .iter()
+        .any(|reason| ended.stdout.contains(&format!("stops: block 1: {reason}")));
+    assert!(is_named, "{ended}");
     assert!(ended.stdout.contains(" stands still, as after SIGSTOP"), "{ended}");
     assert_eq!(ended.code(), Some(2), "{ended}");
 }
