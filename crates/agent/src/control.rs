@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tare_load::{Clock, Interval, Limits, Measures, Monotonic, RunReport};
+use tare_base::{Clock, Monotonic};
+use tare_load::{Interval, Limits, Measures, RunReport};
 
 use crate::align::AgentClock;
 pub use crate::control_error::ControlError;

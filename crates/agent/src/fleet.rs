@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustls::ClientConfig;
-use tare_load::{Clock, Monotonic};
+use tare_base::{Clock, Monotonic};
 
 use crate::align::{AgentClock, RoundTrip};
 use crate::control_error::ControlError;

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use tare_load::{EngineFinding, Histogram, Limits, Measures, RunReport, Sample, evaluate};
+use tare_base::Histogram;
+use tare_load::{EngineFinding, Limits, Measures, RunReport, Sample, evaluate};
 
 use crate::align::AgentClock;
 use crate::message::CpuReading;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
+use tare_base::Histogram;
 use tare_load::{
-    AlignedRun, ChosenDriver, DriverChoice, Failure, Failures, Handshakes, Histogram, Interval, Measures,
-    Negotiated, RunReport, Sample, Tally,
+    AlignedRun, ChosenDriver, DriverChoice, Failure, Failures, Handshakes, Interval, Measures, Negotiated,
+    RunReport, Sample, Tally,
 };
 
 /// The final report of an agent.

@@ -6,7 +6,8 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tare_load::{Clock, Generator, Interval, Load, Monotonic, Quota, Schedule, Stop, Waiting};
+use tare_base::{Clock, Monotonic};
+use tare_load::{Generator, Interval, Load, Quota, Schedule, Stop, Waiting};
 
 use crate::job::Job;
 use crate::link::{Receiver, Sender};

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tare_load::{Clock, Monotonic};
+use tare_base::{Clock, Monotonic};
 
 use crate::message::CpuReading;
 use crate::rig::CpuMeter;

@@ -2,7 +2,7 @@
 //! them.
 
 use serde::Serialize;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use crate::{
     capacity::{SloReport, SloRow},

@@ -19,11 +19,12 @@ use crate::{
     plan::{Counted, Excluded, Exclusion, Plan, PlannedRow},
     schedule::{CutOff, InstrumentFailure},
 };
-use tare_host::{process::Supervisor, secrets, threads, whole};
+use tare_base::whole;
+use tare_contract::Contract;
+use tare_host::{process::Supervisor, secrets, threads};
 use tare_service::{
     build::{self, BuildError, Builder, Many, Site},
     catalogue::{Row, Service},
-    contract::Contract,
     footprint::{Footprint, Kept, Releases},
     settings::ServiceSettings,
 };

@@ -5,12 +5,13 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use tare_base::Histogram;
 use tare_host::{
     cpus::CpuAccounting,
     process::{CpuUnknown, Priority, Process, ThreadGroup},
 };
 pub use tare_load::{Failure, Failures};
-use tare_load::{Histogram, Measures, RunReport};
+use tare_load::{Measures, RunReport};
 use tare_service::{backing::BackingCounts, drive::describe};
 use tare_stats::samples::carry;
 

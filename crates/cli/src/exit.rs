@@ -7,7 +7,7 @@ use tare_analysis::verdict::Verdict;
 use tare_bench::schedule::CutOff;
 
 use tare_host::signals;
-use tare_service::raw_socket::variables::BadVariable;
+use tare_reference::variables::BadVariable;
 
 /// The list at the end of `tare --help`.
 pub(crate) const HELP: &str = "\

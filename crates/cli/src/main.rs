@@ -156,7 +156,7 @@ fn suggest_nearest(error: &mut clap::Error) {
     let names: Vec<&str> = command::shown(&cli).map(clap::Command::get_name).collect();
     let above = command::shown(&cli).find(|command| command.find_subcommand(given).is_some());
     let nested = above.map(|command| format!("{} {given}", command.get_name()));
-    let nearest = || tare_host::spelling::nearest(given, names).map(str::to_owned);
+    let nearest = || tare_base::spelling::nearest(given, names).map(str::to_owned);
     if let Some(name) = nested.or_else(nearest) {
         let tip = ContextValue::Strings(vec![name]);
         error.insert(ContextKind::SuggestedSubcommand, tip);

@@ -8,7 +8,8 @@ use std::{
 };
 
 use anyhow::Context;
-use tare_host::{foreign, secrets, whole};
+use tare_base::whole;
+use tare_host::{foreign, secrets};
 use tare_report::{
     document::{Table, Unit, Value},
     write::text::{self, Look},

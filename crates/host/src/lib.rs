@@ -18,7 +18,5 @@ pub mod secrets;
 pub mod seed;
 pub mod shared_counters;
 pub mod signals;
-pub mod spelling;
 pub mod stderr;
 pub mod threads;
-pub mod whole;

@@ -10,9 +10,10 @@ use std::{
     sync::{PoisonError, RwLock},
 };
 
-use tare_load::percent;
+use tare_base::percent;
 
-use crate::{seal, whole};
+use crate::seal;
+use tare_base::whole;
 
 /// Shorter values are too likely to occur by chance, and are hardly secrets.
 const LENGTH_MIN: usize = 4;

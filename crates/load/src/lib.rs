@@ -13,18 +13,14 @@
 #![deny(unsafe_code)]
 
 mod client;
-mod clock;
 mod driver;
-mod endpoint;
 pub mod exchange;
 pub mod generator;
 pub mod http1;
 pub mod http2;
 mod judgement;
-pub mod latency;
 mod negotiated;
 pub mod pattern;
-pub mod percent;
 mod protocol;
 mod request_buffer;
 mod same_json;
@@ -37,11 +33,8 @@ pub mod tally;
 pub mod text_pattern;
 mod tls;
 mod tls_error;
-pub mod units;
 
-pub use clock::{Clock, Monotonic};
 pub use driver::{ChosenDriver, DriverChoice, DriverKind};
-pub use endpoint::{Endpoint, Route};
 pub use exchange::{
     BodyJudge, BodyShape, Exchange, ExchangePool, Expected, ExpectedBody, Flight, Judged, SequenceStep,
     StepRule,
@@ -50,7 +43,6 @@ pub use generator::{
     Aligned, AlignedRun, Connections, Contradiction, EngineFinding, Generator, GeneratorError, Interval,
     Limits, Load, LoadError, Measures, OpenError, Quantile, RunReport, Settings, Waiting, evaluate,
 };
-pub use latency::Histogram;
 pub use negotiated::{Handshakes, Negotiated};
 pub use protocol::Protocol;
 pub use same_json::KnownJson;

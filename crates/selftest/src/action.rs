@@ -2,12 +2,12 @@
 
 use std::{path::Path, time::Duration};
 
+use tare_base::document::DocumentError;
 use tare_bench::{
     experiment::Experiment,
     plan::until::{ALPHA, Gate, Metric, Until, looks},
 };
 use tare_load::Protocol;
-use tare_service::document::DocumentError;
 
 /// Label of the reference.
 pub(crate) const RAW_SOCKET: &str = "raw-socket";
@@ -171,8 +171,7 @@ mod tests {
 
     #[test]
     fn every_fault_is_one_that_the_raw_socket_has() {
-        let is_fault =
-            |text: &str| text.is_empty() || text.parse::<tare_service::raw_socket::faults::Fault>().is_ok();
+        let is_fault = |text: &str| text.is_empty() || text.parse::<tare_reference::faults::Fault>().is_ok();
         for trial in [trials(true), trials(false)].concat() {
             match trial.action {
                 Action::Proofs { faults, .. } => {

@@ -19,22 +19,22 @@ use super::{
     trial::Trial,
 };
 use tare_analysis::stop::PlannedRule;
+use tare_base::document::DocumentError;
+use tare_base::{Clock, Monotonic};
 use tare_bench::{
     executor,
     folder::{self, FolderError, Header, RunFolder},
     plan::Plan,
     schedule::{self, Parts, Watch},
 };
+use tare_contract::{Contract, ContractError};
 use tare_host::{cpus::Pinning, environment::Environment, process::Supervisor};
-use tare_load::{Clock, Monotonic};
+use tare_reference::{Added, faults::Fault};
 use tare_service::{
     catalogue::{self, Row, Run, Service, Style},
     certificate::{CertificateError, Certificates},
-    contract::{Contract, ContractError},
-    document::DocumentError,
     launch::LaunchError,
     prove::Proof,
-    raw_socket::{Added, faults::Fault},
     settings::ServiceSettings,
 };
 

@@ -15,7 +15,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use super::action::Disturbance;
 use tare_bench::{record::Record, schedule::Watch};
 use tare_host::process::Quota;
-use tare_service::raw_socket::faults::{PERIOD_US, QUOTA_US};
+use tare_reference::faults::{PERIOD_US, QUOTA_US};
 
 /// Half a CPU for the subject, by the kernel's quota or else by sleeping.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl<W: Watch> Watch for Meanwhile<'_, W> {
 mod tests {
     use super::*;
 
-    use tare_service::raw_socket::faults::Fault;
+    use tare_reference::faults::Fault;
 
     #[test]
     fn half_a_cpu_is_a_fault_that_the_raw_socket_has() {

@@ -15,15 +15,15 @@ use rustix::{
     net::sockopt,
     thread::{CpuSet, sched_setaffinity},
 };
+use tare_base::{Histogram, Route};
 use tare_host::{
     cpus::{Pinning, available},
     link::{Choice, Link, SERVER, rights},
 };
 use tare_load::{
-    Connections, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Histogram, Load, Quota, Route,
-    Schedule, Settings, Stop,
+    Connections, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Load, Quota, Schedule, Settings,
+    Stop,
 };
-use tare_service::raw_socket;
 
 const SEED: u64 = 7;
 const PORT: u16 = 10_000;
@@ -206,7 +206,7 @@ fn new_connections(spec: &str, pinning: &Pinning) {
     let target = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
     std::thread::scope(|scope| {
         let response = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK";
-        scope.spawn(|| serve(&link, pinning, || raw_socket::serve(PORT, 1, response, &stop)).unwrap());
+        scope.spawn(|| serve(&link, pinning, || tare_reference::serve(PORT, 1, response, &stop)).unwrap());
         let open = || TcpStream::connect_timeout(&target, TIMEOUT).is_err();
         while ask(&link, pinning, open) {}
         for each in [20, 40, 80] {

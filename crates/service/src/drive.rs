@@ -3,13 +3,13 @@
 
 use std::{sync::Arc, time::Duration};
 
+use tare_base::Route;
 use tare_load::{
-    Connections, ExchangePool, Failures, Generator, GeneratorError, Route, RunReport, Sample, Settings,
-    TlsError,
+    Connections, ExchangePool, Failures, Generator, GeneratorError, RunReport, Sample, Settings, TlsError,
 };
 
 use crate::client::Channel;
-use crate::contract::Contract;
+use tare_contract::Contract;
 use tare_host::process;
 
 pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -18,14 +18,14 @@ use crate::{
     backing::{Backing, BackingError, BackingGround},
     catalogue::{self, Style},
     client::{AskError, Trusts},
-    contract::{BackingNeeds, Contract, Request, Table},
-    protocol,
     settings::ServiceSettings,
 };
+use tare_base::Endpoint;
+use tare_contract::{BackingNeeds, Contract, Request, Table, protocol};
 use tare_host::process::{
     self, FreezeError, Launch, Probed, Sandbox, StartError, StartFailure, Supervisor, Unready,
 };
-use tare_load::{Endpoint, Protocol};
+use tare_load::Protocol;
 
 /// Time limit of a readiness probe with its whole answer, in addition to `DELAY_MS`.
 const PATIENCE: Duration = Duration::from_secs(2);

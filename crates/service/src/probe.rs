@@ -2,9 +2,9 @@
 
 use std::{io, time::Duration};
 
+use tare_base::Endpoint;
 use tare_host::process::Probed;
 use tare_load::{
-    Endpoint,
     exchange::{Exchange, Expected},
     http1::Response,
 };

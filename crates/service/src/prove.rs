@@ -2,18 +2,18 @@
 
 use std::{net::Ipv4Addr, path::Path, time::Duration};
 
+use tare_base::Endpoint;
 use tare_host::process::{Sandbox, Stopped, Supervisor};
-use tare_load::Endpoint;
 
 use crate::{
     backing::Backing,
     catalogue::{self, Service},
-    contract::{CheckId, Contract},
     launch::{self, LaunchError, Settings},
     probe::Readiness,
     settings::ServiceSettings,
     verify::{self, CheckResult, Farewell, Sent, Transcript},
 };
+use tare_contract::{CheckId, Contract};
 
 /// Time limit for a service to stop.
 pub const GRACE: Duration = Duration::from_secs(3);

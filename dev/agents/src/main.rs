@@ -27,8 +27,8 @@ use anyhow::ensure;
 use clap::Parser;
 use compare::{Arms, LEVEL, Run};
 use runs::{Arm, Ground};
+use tare_base::units::parse_duration;
 use tare_load::schedule::SplitMix64;
-use tare_load::units::parse_duration;
 
 /// Compare the latencies of several agents with those of one, over pairs of runs
 #[derive(Debug, Parser)]

@@ -1,6 +1,6 @@
 //! Chooses a request of a contract that all tools can send: a GET without placeholders, headers or a body.
 
-use tare_service::contract::{Contract, Request};
+use tare_contract::{Contract, Request};
 
 /// Why no request can be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +28,7 @@ pub fn fixed_get<'c>(contract: &'c Contract, name: Option<&str>) -> Result<&'c R
     let found = match name {
         Some(name) => contract.requests.iter().find(|request| request.name == name).ok_or_else(|| {
             let names = contract.requests.iter().map(|request| request.name.as_str());
-            let nearest = tare_host::spelling::suggestion(name, names);
+            let nearest = tare_base::spelling::suggestion(name, names);
             AskError::Unknown { contract: own(), name: name.to_owned(), nearest }
         })?,
         None => {

@@ -14,6 +14,8 @@ use std::{
 
 use anyhow::{Context, anyhow, bail, ensure};
 use clap::Parser;
+use tare_base::units::parse_duration;
+use tare_contract::{self, Contract, Request};
 use tare_crosscheck::{
     self, Found, Pace, Plan, Report, Session, Shape, Tool,
     finding::Verdict,
@@ -25,14 +27,13 @@ use tare_host::{
     process::{Isolation, Supervisor, sweep, watchdog},
     signals,
 };
-use tare_load::{Protocol, units::parse_duration};
+use tare_load::Protocol;
+use tare_reference::{RawServer, variables};
 use tare_service::{
     build::Site,
     catalogue::{self, RAW_SOCKET, Row, Service},
     certificate::Certificates,
-    contract::{self, Contract, Request},
     prove::{self, Proof},
-    raw_socket::{RawServer, variables},
     settings::ServiceSettings,
     workspace::{self, Root, Workspace},
 };
@@ -161,7 +162,7 @@ fn parts() -> Option<anyhow::Result<()>> {
 
 fn serve(server: &RawSocket) -> anyhow::Result<()> {
     let workspace = open(None)?;
-    let response = contract::fixed_response(workspace.contract(&server.contract)?);
+    let response = tare_contract::fixed_response(workspace.contract(&server.contract)?);
     let response = response.context("this contract has no single fixed response")?;
     let (version, identity) =
         variables::read(&server.protocol, server.tls_cert.as_deref(), server.tls_key.as_deref())?;
@@ -230,7 +231,7 @@ fn run(args: &Args) -> anyhow::Result<u8> {
 /// The named tools; the default is all.
 fn tools(names: &[String]) -> anyhow::Result<Vec<Tool>> {
     let tool = |name: &String| {
-        let nearest = || tare_host::spelling::suggestion(name, Tool::ALL.iter().map(|tool| tool.name()));
+        let nearest = || tare_base::spelling::suggestion(name, Tool::ALL.iter().map(|tool| tool.name()));
         Tool::named(name).ok_or_else(|| anyhow!("--tools: unknown tool \"{name}\"{}", nearest()))
     };
     let named = names.iter().map(tool).collect::<Result<Vec<_>, _>>()?;

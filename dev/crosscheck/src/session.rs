@@ -15,9 +15,10 @@ use std::{
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use tare_base::{Clock, Endpoint, Monotonic, Route};
 use tare_load::{
-    Clock, Endpoint, ExchangePool, Generator, Load, Monotonic, Protocol, Route, RunReport, Schedule,
-    Settings as Driven, Stop, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust,
+    ExchangePool, Generator, Load, Protocol, RunReport, Schedule, Settings as Driven, Stop, TlsClient,
+    TlsOffer, TlsOptions, TlsVersion, Trust,
 };
 
 use super::{
@@ -27,13 +28,13 @@ use super::{
     rounds,
     rounds::{Bench, Sample, Series, Side},
 };
+use tare_contract::{Contract, Request};
 use tare_host::{
     cpus::{Pinning, Reading as CpuReading},
     process::{self, Ended, Launch, Limits, Sandbox, Supervisor},
 };
 use tare_service::{
     catalogue::Service,
-    contract::{Contract, Request},
     drive::{self, RESPONSE_TIMEOUT},
     launch::{self, LaunchError, Ready, Settings},
     probe::Readiness,

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use tare_base::document::decoded;
 use tare_bench::{experiment::ExperimentFile, figures::Figures};
+use tare_contract::{self, Contract};
 use tare_service::{
     catalogue::{Catalogue, RawSocket},
-    contract::{self, Contract},
-    document::decoded,
     workspace::Root,
 };
 
@@ -21,7 +21,7 @@ pub(crate) fn contract(input: &[u8]) {
         Ok(contract) => contract,
         Err(error) => return assert!(error.to_string().contains("fuzzed"), "{error}"),
     };
-    let _ = contract::fixed_response(&contract);
+    let _ = tare_contract::fixed_response(&contract);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     for request in contract.loaded() {
         let exchange = contract.exchange(request, "127.0.0.1", &mut rng);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tare_load::latency::Histogram;
+use tare_base::latency::Histogram;
 use tare_report::{
     Document,
     exports::Exported,

@@ -1,12 +1,10 @@
 //! Command-line arguments and values in files.
 
+use tare_base::units::{parse_count, parse_duration_with_unit, parse_rate, parse_size};
 use tare_bench::slo::Slo;
+use tare_contract::Varied;
 use tare_host::link::LinkSpec;
-use tare_load::{
-    schedule::Profile,
-    units::{parse_count, parse_duration_with_unit, parse_rate, parse_size},
-};
-use tare_service::contract::Varied;
+use tare_load::schedule::Profile;
 
 use crate::text_parts;
 

@@ -13,6 +13,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, ensure};
+use tare_contract::Contract;
 use tare_host::{
     cpus::Pinning,
     process::{Sandbox, Service as Process, Supervisor},
@@ -20,7 +21,6 @@ use tare_host::{
 use tare_load::{Connections, Generator, Load, Schedule, Stop, Waiting};
 use tare_service::{
     catalogue::Service,
-    contract::Contract,
     drive::{self, RESPONSE_TIMEOUT},
     launch::{self, Settings},
     probe::Readiness,

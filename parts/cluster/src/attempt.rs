@@ -7,7 +7,8 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use tare_host::{foreign, whole};
+use tare_base::whole;
+use tare_host::foreign;
 
 /// The size limit of a record.
 const FILE_BYTES_MAX: u64 = 1 << 20;

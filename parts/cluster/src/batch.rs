@@ -24,8 +24,9 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use tare_agent::{Token, TokenError};
-use tare_host::{foreign, whole};
-use tare_service::document::DocumentError;
+use tare_base::document::DocumentError;
+use tare_base::whole;
+use tare_host::foreign;
 
 use crate::{attempt::Attempts, engine_name::EngineName, job::PlannedJob, job_list::JobList};
 

@@ -7,7 +7,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tare_host::{environment::Environment, foreign, whole};
+use tare_base::whole;
+use tare_host::{environment::Environment, foreign};
 
 use crate::{batch::Batch, job::short_hash};
 

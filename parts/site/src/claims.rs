@@ -1,7 +1,7 @@
 //! The claims of published benchmarks, and their outcomes here.
 
 use askama::Template;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use super::{
     RunEntry, Settings, SiteError,

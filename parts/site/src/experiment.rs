@@ -1,7 +1,7 @@
 //! An experiment over time: its runs, and the cost of each service from run to run on one machine.
 
 use std::fmt::Write;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use super::{
     RunEntry, Settings, SiteError,

@@ -3,7 +3,7 @@
 
 use askama::Template;
 use tare_analysis::{estimate::Estimate, interleaved::RatioBound};
-use tare_load::units::several;
+use tare_base::units::several;
 
 use super::{
     RunEntry, Settings, SiteError,

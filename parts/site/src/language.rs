@@ -1,7 +1,7 @@
 //! All services of a language.
 
 use askama::Template;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use super::{
     Settings, SiteError,

@@ -7,9 +7,10 @@ use super::{File, Finding};
 
 /// The crates, the lowest layer first. Crates of one layer are independent; those in `parts/` are below the command, and those in
 /// `dev/` on top.
-const LAYERS: [&[&str]; 10] = [
-    &["load", "stats"],
-    &["agent", "host"],
+const LAYERS: [&[&str]; 11] = [
+    &["base", "stats"],
+    &["host", "load"],
+    &["agent", "contract", "reference"],
     &["service"],
     &["bench"],
     &["analysis", "cluster"],

@@ -3,7 +3,7 @@
 mod interval;
 
 use std::collections::BTreeMap;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use tare_stats::summary;
 

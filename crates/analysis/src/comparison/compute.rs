@@ -11,6 +11,7 @@ use crate::{
     interleaved::{self, Report, RowReport, State},
     verdict::Verdict,
 };
+use tare_base::units::several;
 use tare_bench::{
     folder::StoredRun,
     plan::{
@@ -19,7 +20,6 @@ use tare_bench::{
     },
     record::Ending,
 };
-use tare_load::units::several;
 
 /// The comparison of a run. Its first load decides; a wrong answer under any load ends it.
 pub fn compute(whole: &StoredRun) -> Option<Comparison> {

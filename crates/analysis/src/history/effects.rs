@@ -1,8 +1,8 @@
 //! The change of each row: two runs are compared by their blocks, more runs by runs. Values are first divided
 //! by the reference of the same block, because machines vary over time.
 
+use tare_base::units::several;
 use tare_bench::metric::Metric;
-use tare_load::units::several;
 use tare_stats::{DEFAULT_CONFIDENCE, Estimate, EstimateError, holm, two_sample};
 
 use super::{

@@ -162,7 +162,7 @@ mod tests {
     fn found(rows: &[(&str, f64)], blocks: usize) -> Vec<AddedCost> {
         let mut stored = kept_with(rows, blocks);
         for row in &mut stored.header.plan.rows {
-            let (service, protocol) = tare_service::protocol::split(&row.label);
+            let (service, protocol) = tare_contract::protocol::split(&row.label);
             (row.service, row.protocol) = (service.to_owned(), protocol.unwrap_or_default());
         }
         let report = compute(&stored);

@@ -4,7 +4,7 @@ use std::{
     cmp::Ordering,
     collections::{BTreeMap, BTreeSet},
 };
-use tare_load::units::several;
+use tare_base::units::several;
 
 use tare_stats::{Looks, summary};
 

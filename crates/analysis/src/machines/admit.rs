@@ -1,7 +1,7 @@
 //! Which runs and machines count. Those that contradict themselves are left out, with a reason as data.
 
 use std::fmt;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use tare_bench::metric::Metric;
 

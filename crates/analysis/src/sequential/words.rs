@@ -1,7 +1,7 @@
 //! The wording of a claim's comparison.
 
 use std::fmt;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use tare_bench::metric::{Metric, Unit};
 

@@ -6,10 +6,8 @@
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
-use tare_service::{
-    backing::BackingCounts,
-    contract::{Contract, Request},
-};
+use tare_contract::{Contract, Request};
+use tare_service::backing::BackingCounts;
 
 /// Answers by request name.
 type Answered = BTreeMap<String, u64>;

@@ -6,7 +6,8 @@
 
 use std::time::Duration;
 
-use tare_load::{Clock, Failure, Load, Monotonic, Quota, RunReport, Schedule, Stop};
+use tare_base::{Clock, Monotonic};
+use tare_load::{Failure, Load, Quota, RunReport, Schedule, Stop};
 use tare_service::drive::RESPONSE_TIMEOUT;
 
 use super::{Bench, process::Running};

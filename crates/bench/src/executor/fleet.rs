@@ -11,7 +11,8 @@ use tare_agent::{
     control::{RunPlan, Times},
     window::marks,
 };
-use tare_load::{Clock, Limits, Monotonic, RunReport};
+use tare_base::{Clock, Monotonic};
+use tare_load::{Limits, RunReport};
 
 use super::{
     Bench,

@@ -8,7 +8,8 @@ use tare_agent::{
     job::{AnswerRules, ContractPart, Draws, LoadSpec, Requests, ServerName, TlsSpec, TrustSpec},
     window::marks,
 };
-use tare_load::{Connections, Endpoint, Load, Split};
+use tare_base::Endpoint;
+use tare_load::{Connections, Load, Split};
 use tare_service::drive::{EXCHANGES, EXCHANGES_OF_ROWS};
 
 use super::{Bench, loaded::Due, process::Running};

@@ -5,12 +5,13 @@ use std::{
     time::Duration,
 };
 
+use tare_base::{Clock, Monotonic};
 use tare_host::{
     cpus,
     link::{Link, LinkError, WayCounters},
     process::{Modes, Service},
 };
-use tare_load::{Clock, Failure, Load, Monotonic, RunReport, Tally, Waiting};
+use tare_load::{Failure, Load, RunReport, Tally, Waiting};
 
 use super::{
     Bench,

@@ -29,9 +29,10 @@ use std::{
     time::Duration,
 };
 
+use tare_base::{Clock, Monotonic};
+use tare_contract::Contract;
 use tare_host::process::{Sandbox, Supervisor};
-use tare_load::{Clock, Monotonic};
-use tare_service::{catalogue, contract::Contract};
+use tare_service::catalogue;
 
 use crate::{
     plan::Plan,

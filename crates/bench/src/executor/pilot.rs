@@ -4,7 +4,7 @@
 //! took the CPUs is discarded, and the pilot lasts longer. And the reference is loaded in turns with the
 //! service: an influence on both, such as a neighbour on the same core, cancels in the ratio of their costs.
 
-use tare_load::{Clock, Monotonic};
+use tare_base::{Clock, Monotonic};
 use tare_service::prove::GRACE;
 
 use super::{

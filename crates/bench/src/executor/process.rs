@@ -2,13 +2,15 @@
 
 use std::{fs, net::Ipv4Addr, time::Duration};
 
+use tare_base::whole;
+use tare_base::{Clock, Monotonic, Route};
+use tare_contract::{CheckId, Contract};
 use tare_host::{
     process::{CpuTime, CpuUnknown, Priority, Stopped as End, Throttle},
-    seal, whole,
+    seal,
 };
-use tare_load::{Clock, Connections, Failures, Generator, Measures, Monotonic, Route, RunReport};
+use tare_load::{Connections, Failures, Generator, Measures, RunReport};
 use tare_service::{
-    contract::{CheckId, Contract},
     drive::{self, Way},
     launch::{self, Ready, Settings},
     probe::Readiness,

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use tare_load::{Clock, Load, Monotonic, Quota, RunReport, Schedule, Stop, Waiting};
+use tare_base::{Clock, Monotonic};
+use tare_load::{Load, Quota, RunReport, Schedule, Stop, Waiting};
 use tare_service::drive::{self, RESPONSE_TIMEOUT};
 
 use super::{Bench, load::has_descriptors, process::Running};

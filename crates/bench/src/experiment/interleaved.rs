@@ -7,12 +7,10 @@ use std::{
 use tare_service::settings::{DATABASE_CONNECTIONS, ServiceSettings};
 
 use serde::Deserialize;
+use tare_base::document::{self, DocumentError};
+use tare_base::units::{deserialize_duration, deserialize_some_duration};
+use tare_contract::protocol::{self, as_word};
 use tare_load::Protocol;
-use tare_load::units::{deserialize_duration, deserialize_some_duration};
-use tare_service::{
-    document::{self, DocumentError},
-    protocol::{self, as_word},
-};
 
 use super::{
     FORMAT,

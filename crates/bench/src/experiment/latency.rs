@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use tare_load::units::{deserialize_duration, parse_rate};
+use tare_base::units::{deserialize_duration, parse_rate};
 
 use super::{Rate, load::is_within};
 

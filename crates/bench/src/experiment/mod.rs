@@ -12,7 +12,7 @@ mod threads;
 
 use std::path::Path;
 
-use tare_service::document::{self, DocumentError};
+use tare_base::document::{self, DocumentError};
 
 pub use connection_use::ConnectionUse;
 pub use cores::{Cores, GeneratorThreads};

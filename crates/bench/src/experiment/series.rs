@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use tare_service::document::{self, DocumentError};
+use tare_base::document::{self, DocumentError};
 
 use super::FORMAT;
 

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use tare_service::document::{self, DocumentError};
+use tare_base::document::{self, DocumentError};
 
 pub use check::{Check, Quantifier, Where};
 

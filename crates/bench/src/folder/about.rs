@@ -9,16 +9,13 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tare_host::{foreign, seal, whole};
+use tare_base::whole;
+use tare_host::{foreign, seal};
 
 use super::{self as folder, FILE_BYTES_MAX, FORMAT, document, other_format, service_folder};
+use tare_contract::protocol::{self, as_word};
 use tare_load::Protocol;
-use tare_service::{
-    catalogue::Setting,
-    footprint::Footprint,
-    protocol::{self, as_word},
-    verify::Sent,
-};
+use tare_service::{catalogue::Setting, footprint::Footprint, verify::Sent};
 
 /// `about.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -29,11 +29,12 @@ use crate::{
     plan::Plan,
     record::{Journal, Record},
 };
+use tare_base::whole;
 use tare_host::{
     environment::Environment,
     foreign,
     seal::{self, Broken},
-    secrets, whole,
+    secrets,
 };
 
 /// The version of the run folder's format: `major.minor`.

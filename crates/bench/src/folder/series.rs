@@ -8,10 +8,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use serde_json::Value;
+use tare_base::whole;
 use tare_host::{
     foreign,
     seal::{self, Broken},
-    whole,
 };
 
 use super::{

@@ -1,7 +1,7 @@
 //! How requests arrive at a point, and what ends the load.
 
 use std::time::Duration;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use serde::{Deserialize, Serialize};
 use tare_load::{Arrivals, Connections, Load, Process, Profile, Quota, Schedule, Stop, Think};

@@ -1,9 +1,10 @@
 //! One load, with the service settings and the link that apply to it.
 
 use serde::{Deserialize, Serialize};
+use tare_contract::Contract;
 use tare_host::link::LinkSpec;
 use tare_load::Load;
-use tare_service::{contract::Contract, settings::ServiceSettings};
+use tare_service::settings::ServiceSettings;
 
 use super::{Deadlines, LoadSpec};
 use crate::experiment::ConnectionUse;

@@ -6,15 +6,13 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use tare_contract::protocol::{self, as_word};
 use tare_host::{
     cpus::Pinning,
     process::{Process, Unseen},
 };
 use tare_load::Protocol;
-use tare_service::{
-    catalogue::{RevisionOf, Row, Running, Setting, Style},
-    protocol::{self, as_word},
-};
+use tare_service::catalogue::{RevisionOf, Row, Running, Setting, Style};
 
 /// Ballast of the reference: about what it costs itself, so that the generator has time to spare beside it as it has beside any
 /// service.

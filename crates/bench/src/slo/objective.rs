@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
-use tare_load::units::{UnitError, parse_duration_with_unit};
+use tare_base::units::{UnitError, parse_duration_with_unit};
 
 use crate::sample::{AskedOfLoad, LoadResult};
 

@@ -7,13 +7,14 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, ensure};
+use tare_base::whole;
 use tare_bench::folder::FILE_BYTES_MAX;
-use tare_host::{seal, signals, whole};
+use tare_contract::{Contract, NotFixed, fixed_response};
+use tare_host::{seal, signals};
 use tare_load::Protocol;
 use tare_service::{
     build::Site,
     catalogue::{Row, Service, Style, file_name},
-    contract::{Contract, NotFixed, fixed_response},
     learn::{self, Ground, LearnError, Learned, Question, Redirect},
     record,
     settings::ServiceSettings,

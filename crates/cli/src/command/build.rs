@@ -12,7 +12,7 @@ use std::{
 use anyhow::Context;
 use indicatif::DecimalBytes;
 use serde::Serialize;
-use tare_load::units::{parse_time, spell_duration};
+use tare_base::units::{parse_time, spell_duration};
 use tare_service::{
     build::{self, BuildError, Built, Cost, Laid, Many, Site, Store},
     catalogue::Service,

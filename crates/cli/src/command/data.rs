@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use anyhow::{Context, bail};
-use tare_host::spelling::suggestion;
-use tare_service::contract::{Contract, Table};
+use tare_base::spelling::suggestion;
+use tare_contract::{Contract, Table};
 
 use crate::{exit::Outcome, workspace::Global};
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
+use tare_base::units::parse_time;
 use tare_bench::{experiment::Experiment, metric::Metric, plan::Plan};
-use tare_load::units::parse_time;
 use tare_service::{
     catalogue::Row,
     release::{self, PinnedRelease},

@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use anyhow::{Context, bail};
 use clap_mangen::Man;
-use tare_host::spelling::suggestion;
+use tare_base::spelling::suggestion;
 
 use super::shown;
 use crate::{exit::Outcome, output};

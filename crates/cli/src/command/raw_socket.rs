@@ -6,10 +6,8 @@ use std::{
 };
 
 use anyhow::Context;
-use tare_service::{
-    contract::{self, Contract},
-    raw_socket::{Ballast, RawServer, faults::Fault, variables},
-};
+use tare_contract::{self, Contract};
+use tare_reference::{Ballast, RawServer, faults::Fault, variables};
 
 use crate::{exit::Outcome, output::print, workspace::Global};
 use tare_host::signals;
@@ -73,7 +71,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let (version, identity) =
         variables::read(&args.protocol, args.tls_cert.as_deref(), args.tls_key.as_deref())?;
     let contract = contract(global, &args.contract)?;
-    let response = contract::fixed_response(&contract)
+    let response = tare_contract::fixed_response(&contract)
         .with_context(|| format!("the raw socket cannot serve contract \"{}\"", contract.name))?;
     let port = args.port.context("no port")?;
     let stop = signals::listen()?;

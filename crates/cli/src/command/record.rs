@@ -6,10 +6,10 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use tare_load::Endpoint;
+use tare_base::Endpoint;
+use tare_base::document::decoded;
 use tare_service::{
     client::Channel,
-    document::decoded,
     learn::Server,
     record::{self, Material, Recorded, Wish},
 };

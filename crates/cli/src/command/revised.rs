@@ -9,11 +9,11 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, ensure};
+use tare_contract::protocol;
 use tare_service::{
     apart::Apart,
     catalogue::{RevisionOf, Row, Service, Step, Style},
     install::{self, Install},
-    protocol,
     revisions::{self, Revision},
     workspace::Workspace,
 };

@@ -6,12 +6,12 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use tare_base::{Endpoint, units::several};
 use tare_bench::plan::until::Metric;
 use tare_host::{
     cpus::{self, Pinning},
     process::{Server, Unseen, Whose, main_process},
 };
-use tare_load::{Endpoint, units::several};
 use tare_service::{
     catalogue::{Row, Running, is_url},
     workspace::{Workspace, split},

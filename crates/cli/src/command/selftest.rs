@@ -86,7 +86,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
 fn chosen(args: &Args) -> anyhow::Result<Vec<Trial>> {
     let all = tare_selftest::trials(args.quick);
     for name in &args.only {
-        let nearest = || tare_host::spelling::suggestion(name, all.iter().map(|trial| trial.name));
+        let nearest = || tare_base::spelling::suggestion(name, all.iter().map(|trial| trial.name));
         ensure!(all.iter().any(|trial| trial.name == name), "unknown trial \"{name}\"{}", nearest());
     }
     let is_chosen = |trial: &Trial| args.only.is_empty() || args.only.iter().any(|name| name == trial.name);

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
+use tare_base::spelling::suggestion;
+use tare_base::units;
 use tare_bench::plan::until::Metric;
-use tare_host::spelling::suggestion;
-use tare_load::units;
 
 /// Parses a duration above zero: `500ms`, `2s`, `1m30s`, `10`.
 pub(crate) fn duration(text: &str) -> anyhow::Result<Duration> {

@@ -7,13 +7,13 @@ use std::{
 
 use anyhow::{Context, ensure};
 use tare_audit::{Audit, Published, Source, Weight, audit, document, read};
+use tare_base::document::{DecodeError, decoded};
 use tare_bench::folder;
 use tare_host::foreign;
 use tare_report::{
     Document,
     write::{html, json},
 };
-use tare_service::document::{DecodeError, decoded};
 
 use crate::{
     command::print::{self, Extent},

@@ -1,7 +1,7 @@
 //! Explains why a run takes longer than estimated: users distrust an estimate that grows without a reason.
 
 use std::{collections::BTreeMap, time::Duration};
-use tare_load::units::several;
+use tare_base::units::several;
 
 use tare_bench::{
     plan::{Plan, Until},

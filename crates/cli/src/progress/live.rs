@@ -5,7 +5,7 @@
 //! while services are stopped.
 
 use std::time::{Duration, Instant};
-use tare_load::units::several;
+use tare_base::units::several;
 
 use tare_analysis::{
     expected::{BLOCKS_ENOUGH, BLOCKS_FEW},

@@ -61,7 +61,7 @@ impl Namespace {
         .map_err(LinkError::Thread)?
     }
 
-    /// The descriptor for `tare_load::Route`, whose threads enter the namespace.
+    /// The descriptor for `tare_base::Route`, whose threads enter the namespace.
     #[must_use]
     pub fn fd(&self) -> Arc<OwnedFd> {
         Arc::clone(&self.descriptor)

@@ -20,7 +20,7 @@ use rustix::{
     thread::{CpuSet, gettid, sched_setaffinity, set_current_timer_slack},
     time::Timespec,
 };
-use tare_load::{Clock, Histogram, Monotonic};
+use tare_base::{Clock, Histogram, Monotonic};
 
 use super::{
     error::LinkError,

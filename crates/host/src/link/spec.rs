@@ -3,9 +3,9 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
-use tare_load::units::{SIZE_UNITS, parse_duration_with_unit, parse_size};
+use tare_base::units::{SIZE_UNITS, parse_duration_with_unit, parse_size};
 
-use crate::spelling::suggestion;
+use tare_base::spelling::suggestion;
 
 /// The largest IP packet on the link.
 pub(crate) const MTU: usize = 1500;

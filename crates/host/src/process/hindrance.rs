@@ -10,7 +10,7 @@ use super::{
     sockets::{self, Listening, Place},
     unix,
 };
-use tare_load::Endpoint;
+use tare_base::Endpoint;
 
 /// The result of one readiness probe.
 #[derive(Debug, Clone, PartialEq, Eq)]

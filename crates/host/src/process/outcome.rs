@@ -295,7 +295,7 @@ mod tests {
             let stderr_tail = String::new();
             Unready::NotReady { after: Duration::from_secs(2), hindrance, stderr_tail }.to_string()
         };
-        let asked = tare_load::Endpoint::from(std::net::SocketAddr::from(([127, 0, 0, 1], 81)));
+        let asked = tare_base::Endpoint::from(std::net::SocketAddr::from(([127, 0, 0, 1], 81)));
         let expected = "gave no correct answer within 2s of its start: check that it listens on 127.0.0.1:$PORT, or raise \
             `ready-timeout`; its stderr is empty";
         assert_eq!(late(None), expected);

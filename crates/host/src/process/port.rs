@@ -13,7 +13,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Mutex, PoisonError};
-use tare_load::Endpoint;
+use tare_base::Endpoint;
 
 /// The process that listens on a port.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -166,7 +166,7 @@ mod tests {
             let said = Arc::clone(&said);
             move |line| said.lock().unwrap().push(line.to_owned())
         });
-        let asked = tare_load::Endpoint::from(std::net::SocketAddr::from(([127, 0, 0, 1], 81)));
+        let asked = tare_base::Endpoint::from(std::net::SocketAddr::from(([127, 0, 0, 1], 81)));
         let silent =
             |seconds| NotReadyReason::Silent { asked: asked.clone(), lasts: Duration::from_secs(seconds) };
         let timeout = Duration::from_secs(60);

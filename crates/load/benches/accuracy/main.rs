@@ -15,8 +15,9 @@ use kit::load::{drivers, excuse, load, run};
 use kit::process::{Server, cpus, descriptors, pin, serve_in_process};
 use kit::scenarios::*;
 use kit::stations::Stations;
-use tare_load::units::parse_duration;
-use tare_load::{DriverChoice, DriverKind, Histogram, Protocol};
+use tare_base::Histogram;
+use tare_base::units::parse_duration;
+use tare_load::{DriverChoice, DriverKind, Protocol};
 
 /// The settings of this benchmark, and the outcome so far.
 struct Bench {

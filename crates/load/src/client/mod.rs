@@ -12,7 +12,6 @@ pub(crate) use http2::Http2;
 
 use std::sync::Arc;
 
-use crate::endpoint::Route;
 use crate::exchange::{Exchange, ExchangePool};
 use crate::http1::Response;
 use crate::http2::RequestList;
@@ -20,6 +19,7 @@ use crate::judgement::{Expectation, Outcome};
 use crate::negotiated::Handshakes;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
+use tare_base::Route;
 
 /// An event of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,10 +17,10 @@ use rustix::net::{RecvFlags, SendFlags, SocketFlags, sockopt};
 use super::outgoing::Outgoing;
 use super::socket::{self, broken_failure, connect_failure};
 use super::{Driver, Event, GATHER_NS, Kernel};
-use crate::clock::{Clock, Monotonic};
-use crate::endpoint::Route;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
+use tare_base::Route;
+use tare_base::{Clock, Monotonic};
 
 /// The most events of one wait.
 const EVENTS_MAX: usize = 512;

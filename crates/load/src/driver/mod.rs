@@ -19,10 +19,10 @@ pub(crate) use uring::Uring;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::endpoint::Route;
 use crate::negotiated::Handshakes;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
+use tare_base::Route;
 
 /// The longest time for which events are gathered.
 pub(crate) const GATHER_NS: u64 = 20_000;

@@ -6,8 +6,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{SocketAddrAny, SocketFlags, SocketType, bind, socket_with, sockopt};
 
-use crate::endpoint::{Endpoint, Route};
 use crate::tally::Failure;
+use tare_base::{Endpoint, Route};
 
 /// A socket for the connection in a slot, with the address to connect it to.
 pub(super) fn open(

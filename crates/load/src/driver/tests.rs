@@ -366,7 +366,7 @@ fn a_unix_socket<D: Kernel>() {
             while stream.read_exact(&mut request).is_ok() && stream.write_all(&request).is_ok() {}
         }
     });
-    let route = Route { target: crate::endpoint::Endpoint::Unix(path), sources: vec![], namespace: None };
+    let route = Route { target: tare_base::Endpoint::Unix(path), sources: vec![], namespace: None };
     let mut client = Client::<D>::new(1, &[b"get"]);
     client.connect(0, &route);
     for round in 1..=3 {

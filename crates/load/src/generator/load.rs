@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::driver::DriverChoice;
-use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
 use crate::http2::RequestError;
 use crate::protocol::Protocol;
@@ -12,6 +11,7 @@ use crate::schedule::Schedule;
 use crate::split::Split;
 use crate::stop::{Quota, Stop};
 use crate::tls::TlsClient;
+use tare_base::Route;
 
 /// The default. It is long enough for a dropped SYN to be sent again.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -98,7 +98,7 @@ pub struct Load {
 /// A start that several generators have in common, and the instants at which answers are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Aligned {
-    /// The instant of the start, by [`Monotonic`](crate::Monotonic) of this machine. Arrivals are counted
+    /// The instant of the start, by [`Monotonic`](tare_base::Monotonic) of this machine. Arrivals are counted
     /// from it, even if the generator is ready later.
     pub start_ns: u64,
     /// Times after the start at which the number of answers is noted.

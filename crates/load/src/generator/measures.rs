@@ -2,9 +2,9 @@
 
 use std::ops::AddAssign;
 
-use crate::latency::{CEILING_NS, Histogram};
 use crate::statuses::Statuses;
 use crate::tally::Tally;
+use tare_base::latency::{CEILING_NS, Histogram};
 
 /// Counts and times of a run or of a part of it.
 #[derive(Debug, Clone, Default, PartialEq)]

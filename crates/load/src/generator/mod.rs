@@ -21,9 +21,7 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use crate::client::Prepared;
-use crate::clock::{Clock, Monotonic};
 use crate::driver::{ChosenDriver, DriverChoice, DriverKind};
-use crate::endpoint::Endpoint;
 use crate::exchange::ExchangePool;
 use crate::http2::RequestList;
 use crate::protocol::Protocol;
@@ -35,6 +33,8 @@ pub use load::{Aligned, Connections, Load, LoadError, Settings, Waiting};
 pub use measures::{Measures, Quantile};
 use part::{Shared, gather};
 pub use report::{AlignedRun, Interval, RunReport};
+use tare_base::Endpoint;
+use tare_base::{Clock, Monotonic};
 use thread::{Command, Contract, Thread, enter, pin};
 pub use verdict::{Contradiction, EngineFinding, Limits, evaluate};
 use worker::Share;

@@ -16,12 +16,12 @@ use super::part::{Part, Shared};
 use super::worker::{Share, Worker};
 use crate::client::{Client, Http1, Http2, Prepared};
 use crate::driver::{Driver, DriverKind, Epoll, Kernel, Uring};
-use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
 use crate::protocol::Protocol;
 use crate::tally::Failure;
 use crate::tls::{Secured, TlsClient};
 use crate::tls_error::TlsError;
+use tare_base::Route;
 
 pub(super) enum Command {
     /// Sends these requests from now on.

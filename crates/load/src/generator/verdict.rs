@@ -5,10 +5,10 @@ use std::fmt;
 use super::load::Load;
 use super::measures::Measures;
 use super::report::RunReport;
-use crate::latency::CEILING_NS;
 use crate::schedule::Schedule;
 use crate::stop::After;
 use crate::tally::Failure;
+use tare_base::latency::CEILING_NS;
 
 /// Limits within which a run counts as a measurement of the server.
 #[derive(Debug, Clone, Copy, PartialEq)]

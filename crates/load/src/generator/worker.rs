@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::connection::{Connection, Phase, Stamps};
 use super::session::Session;
 use crate::client::{Client, Prepared, SlotEvent, ToSend};
-use crate::clock::{Clock, Monotonic};
-use crate::endpoint::Route;
 use crate::exchange::{ExchangePool, Flight};
 use crate::judgement::{Expectation, Memo, Outcome};
 use crate::schedule::SplitMix64;
 use crate::split::Split;
 use crate::tally::Failure;
+use tare_base::Route;
+use tare_base::{Clock, Monotonic};
 
 /// The most connections that are opened at a time. More could overflow the usual backlog of 128, and a
 /// dropped SYN is sent again only after a second.

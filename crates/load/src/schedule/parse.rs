@@ -8,7 +8,7 @@ use std::{fmt, str::FromStr, time::Duration};
 use thiserror::Error;
 
 use super::profile::{Profile, ProfileError, Segment};
-use crate::units::{DURATION_UNITS, UnitError, parse_duration, parse_rate};
+use tare_base::units::{DURATION_UNITS, UnitError, parse_duration, parse_rate};
 
 /// Why a text is not a rate over time.
 #[derive(Debug, Clone, PartialEq, Error)]

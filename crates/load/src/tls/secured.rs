@@ -7,11 +7,11 @@ use super::client::TlsClient;
 use super::handshake::Handshake;
 use super::session::{Read, Text, TlsSession};
 use crate::driver::{Driver, Event, Outgoing, own_range};
-use crate::endpoint::Route;
 use crate::negotiated::Handshakes;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
 use crate::tls_error::TlsError;
+use tare_base::Route;
 
 /// The amount of plain text that is sealed at a time, so that a long upload is not in memory twice.
 const TEXT_BYTES_MAX: usize = 256 * 1024;

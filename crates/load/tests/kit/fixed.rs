@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
-use tare_load::{Clock, Monotonic};
+use tare_base::{Clock, Monotonic};
 
 /// The response of the server, and its pauses.
 #[derive(Debug, Clone)]

@@ -6,10 +6,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use tare_base::{Histogram, Route};
 use tare_load::{
     After, Arrivals, Connections, DriverChoice, DriverKind, EngineFinding, Exchange, ExchangePool, Expected,
-    ExpectedBody, Failure, Generator, GeneratorError, Histogram, Limits, Load, Process, Profile, Quota,
-    Route, RunReport, Schedule, Settings, Stop, evaluate,
+    ExpectedBody, Failure, Generator, GeneratorError, Limits, Load, Process, Profile, Quota, RunReport,
+    Schedule, Settings, Stop, evaluate,
 };
 
 use super::peer::{Peer, serve};

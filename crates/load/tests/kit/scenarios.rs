@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use tare_base::{Histogram, Route};
 use tare_load::{
-    DriverChoice, DriverKind, Generator, Histogram, Load, Process, Quota, Route, RunReport, Schedule,
-    Settings, Stop, Waiting,
+    DriverChoice, DriverKind, Generator, Load, Process, Quota, RunReport, Schedule, Settings, Stop, Waiting,
 };
 
 use super::fixed::{Fixed, Stall};

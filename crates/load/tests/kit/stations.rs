@@ -18,8 +18,8 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::thread::set_current_timer_slack;
 use rustix::time::Timespec;
+use tare_base::{Clock, Histogram, Monotonic};
 use tare_load::schedule::SplitMix64;
-use tare_load::{Clock, Histogram, Monotonic};
 
 use super::fixed::Heads;
 use super::load::HELLO;

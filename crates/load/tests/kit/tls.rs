@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
-use tare_load::{Protocol, Route, Settings, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust};
+use tare_base::Route;
+use tare_load::{Protocol, Settings, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust};
 
 use super::load::settings;
 use super::peer::{Peer, accept_all};

@@ -11,7 +11,8 @@ use crate::kit::fixed::Fixed;
 use crate::kit::load::*;
 use crate::kit::peer::{Requests, serve, serve_unix};
 use crate::kit::scenarios::{Client, sessions};
-use tare_load::{DriverChoice, Endpoint, Generator, GeneratorError, Load, Quota, Route, Settings};
+use tare_base::{Endpoint, Route};
+use tare_load::{DriverChoice, Generator, GeneratorError, Load, Quota, Settings};
 
 #[test]
 fn connections_that_do_not_divide_by_threads_are_all_used() {

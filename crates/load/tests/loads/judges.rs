@@ -11,9 +11,10 @@ use crate::kit::load::*;
 use crate::kit::peer::serve;
 use crate::kit::tls::speaking;
 use crate::kit::wire::answer_with;
+use tare_base::{Clock, Monotonic};
 use tare_load::{
-    BodyJudge, Clock, DriverChoice, DriverKind, ExchangePool, ExpectedBody, Failure, Flight, Generator,
-    Judged, Monotonic, Protocol, Quota, Settings,
+    BodyJudge, DriverChoice, DriverKind, ExchangePool, ExpectedBody, Failure, Flight, Generator, Judged,
+    Protocol, Quota, Settings,
 };
 
 const CONNECTIONS: usize = 6;

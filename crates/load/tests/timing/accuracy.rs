@@ -7,7 +7,8 @@ use crate::kit::peer::serve;
 use crate::kit::process::Server;
 use crate::kit::scenarios::*;
 use crate::kit::stations::Stations;
-use tare_load::{DriverChoice, Histogram, Process, Quota, Settings, Stop};
+use tare_base::Histogram;
+use tare_load::{DriverChoice, Process, Quota, Settings, Stop};
 
 fn shown(histogram: &Histogram) -> String {
     let us = |q: f64| histogram.quantile_ns(q) as f64 / 1e3;

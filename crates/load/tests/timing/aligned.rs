@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::kit::load::{HELLO, SLACK, drivers, generator_of, hello, load, ms, open, run, settings};
 use crate::kit::peer::serve;
-use tare_load::{Aligned, Clock, DriverChoice, Load, Monotonic, Process, RunReport, Settings, Split};
+use tare_base::{Clock, Monotonic};
+use tare_load::{Aligned, DriverChoice, Load, Process, RunReport, Settings, Split};
 
 const MS: u64 = 1_000_000;
 

@@ -1,7 +1,7 @@
 //! A against B within one run: the verdict, its basis, and then the report of the run.
 
 use std::path::Path;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use tare_analysis::{
     comparison::{Again, Comparison, Contender, Figure},

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
+use tare_base::latency::Histogram;
 use tare_bench::{
     experiment::Rate,
     fixture::{self, database::Database},
@@ -14,7 +15,6 @@ use tare_host::{
     cpus::{CpuAccounting, Times},
     environment::Environment,
 };
-use tare_load::latency::Histogram;
 use tare_service::catalogue::Style;
 
 /// Label, language, and throughput as a share of the reference's.

@@ -26,11 +26,11 @@ use tare_analysis::{
     loads,
     machines::MergeError,
 };
+use tare_base::spelling::suggestion;
 use tare_bench::{
     folder::{self, FolderError, Head, Header, StoredRun, series},
     plan::Until,
 };
-use tare_host::spelling::suggestion;
 
 pub use interim::{Interim, interim};
 

@@ -8,9 +8,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tare_base::latency::Histogram;
 use tare_bench::folder::FILE_BYTES_MAX;
 use tare_host::seal;
-use tare_load::latency::Histogram;
 
 use super::File;
 

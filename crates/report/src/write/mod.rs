@@ -17,7 +17,7 @@ pub mod text;
 const ROWS_MAX: usize = 50;
 
 use tare_analysis::verdict::Question;
-use tare_host::spelling::suggestion;
+use tare_base::spelling::suggestion;
 
 use crate::document::{Document, Fact, Kind, Section, Status, Table, Verdict};
 

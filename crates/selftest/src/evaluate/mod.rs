@@ -12,7 +12,8 @@ use tare_analysis::{
     interleaved::{self, Report, RowReport},
 };
 use tare_bench::folder::StoredRun;
-use tare_service::{raw_socket::Added, verify::Transcript};
+use tare_reference::Added;
+use tare_service::verify::Transcript;
 
 pub(super) use proofs::{cache, honest, slow_close, wrong_length};
 pub(super) use runs::{

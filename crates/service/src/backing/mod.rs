@@ -14,7 +14,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tare_host::process::{self, FreezeError, ScratchError, StartError, Supervisor, Unready};
 
-use crate::contract::Contract;
+use tare_contract::Contract;
 
 pub use postgres::{Postgres, READY_WITHIN};
 pub use programs::{PostgresPrograms, ProgramsError};

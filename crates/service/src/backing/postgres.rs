@@ -18,7 +18,7 @@ use tare_host::process::{self, Ended, Exit, Launch, Limits, Probed, Scratch};
 
 use super::programs::{self, PostgresPrograms};
 use super::{BackingCounts, BackingError, BackingGround};
-use crate::contract::{Contract, PostgresTables};
+use tare_contract::{Contract, PostgresTables};
 
 /// Time limit from creation to seeded.
 pub const READY_WITHIN: Duration = Duration::from_secs(60);

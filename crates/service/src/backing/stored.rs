@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Backing, BackingError};
-use crate::contract::{Changed, Contract, Request};
+use tare_contract::{Changed, Contract, Request};
 
 /// Most rows that a message names.
 const NAMED_MAX: usize = 3;

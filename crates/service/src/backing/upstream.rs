@@ -9,7 +9,7 @@ use tare_host::process::{self, Launch};
 
 use super::upstream_server::{COUNT_PATH, UpstreamRows};
 use super::{BackingError, BackingGround};
-use crate::contract::UpstreamTable;
+use tare_contract::UpstreamTable;
 
 /// The hidden command that runs the server.
 const SUBCOMMAND: &str = "upstream";

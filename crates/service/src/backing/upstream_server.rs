@@ -18,7 +18,7 @@ use hyper_util::rt::TokioIo;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 
-use crate::contract::UpstreamTable;
+use tare_contract::UpstreamTable;
 
 /// The path that returns the number of requested rows.
 pub(super) const COUNT_PATH: &str = "/-/count";

@@ -7,7 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use tare_host::whole;
+use tare_base::whole;
 
 use super::{Built, Cost, Laid};
 

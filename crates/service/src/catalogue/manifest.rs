@@ -6,11 +6,8 @@ use packageurl::PackageUrl;
 use serde::{Deserialize, Deserializer, de::Error};
 use tare_load::Protocol;
 
-use crate::{
-    apart::Apart,
-    certificate::Certificates,
-    protocol::{self, HttpVersion},
-};
+use crate::{apart::Apart, certificate::Certificates};
+use tare_contract::protocol::{self, HttpVersion};
 
 use super::{Place, RevisionOf, Running};
 
@@ -198,7 +195,7 @@ pub struct Run {
     /// The only port that it can listen on: for an adopted service with the port in its source.
     #[serde(default)]
     pub port: Option<u16>,
-    #[serde(deserialize_with = "tare_load::units::deserialize_duration")]
+    #[serde(deserialize_with = "tare_base::units::deserialize_duration")]
     pub ready_timeout: Duration,
     /// Variables beyond `PORT`, `THREADS`, `DELAY_MS`.
     #[serde(default)]

@@ -18,7 +18,7 @@ use std::{
     path::{Component, Path, PathBuf},
     time::Duration,
 };
-use tare_host::spelling::{nearest, suggestion};
+use tare_base::spelling::{nearest, suggestion};
 
 pub use absent::Absent;
 pub(crate) use manifest::package_url;
@@ -32,7 +32,7 @@ pub use running::Running;
 pub use select::{Row, SelectError, certify, in_each, select};
 pub use url::is_url;
 
-use crate::document::{self, DocumentError};
+use tare_base::document::{self, DocumentError};
 
 /// The name of the built-in reference.
 pub const RAW_SOCKET: &str = "raw-socket";

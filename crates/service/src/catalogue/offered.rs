@@ -3,11 +3,9 @@
 use tare_load::Protocol;
 
 use super::{Service, Style};
-use crate::{
-    client::Channel,
-    document::DocumentError,
-    protocol::{self, HttpVersion},
-};
+use crate::client::Channel;
+use tare_base::document::DocumentError;
+use tare_contract::protocol::{self, HttpVersion};
 
 impl Service {
     /// The same service with requests in `protocol`.

@@ -13,7 +13,8 @@ use super::{
     command::{is_command, without_number},
     spread, understand,
 };
-use crate::{document::DocumentError, protocol};
+use tare_base::document::DocumentError;
+use tare_contract::protocol;
 
 /// The file that makes a folder a service.
 const FILE: &str = "service.toml";

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use super::{Catalogue, Service, Style, command::without_number};
-use crate::{
-    certificate::{CertificateError, Certificates},
-    protocol,
-};
+use crate::certificate::{CertificateError, Certificates};
+use tare_contract::protocol;
 use tare_load::Protocol;
 
 /// One row of an experiment: a service under a unique label.

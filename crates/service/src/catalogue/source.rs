@@ -3,7 +3,8 @@
 use std::path::{Component, Path};
 
 use super::{GitSource, Service};
-use crate::{document::DocumentError, git};
+use crate::git;
+use tare_base::document::DocumentError;
 
 /// URL schemes with which git runs no command from the URL.
 const SCHEMES: [&str; 5] = ["https://", "http://", "ssh://", "git://", "file://"];

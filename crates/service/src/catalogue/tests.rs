@@ -3,7 +3,7 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol;
+use tare_contract::protocol;
 use tare_load::Protocol;
 
 pub(super) const MANIFEST: &str = r#"
@@ -184,7 +184,7 @@ fn each_row_in_each_protocol() {
 #[test]
 fn every_row_of_the_project_has_an_id_of_its_own() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let contracts = crate::contract::Contract::load_all(&root.join("contracts")).unwrap();
+    let contracts = tare_contract::Contract::load_all(&root.join("contracts")).unwrap();
     let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
     let catalogue = Catalogue::load(&root, &names, RawSocket::default()).unwrap();
     let broken: Vec<String> = catalogue.broken.iter().map(|broken| broken.error.to_string()).collect();

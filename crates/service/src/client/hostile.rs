@@ -7,7 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tare_load::{Endpoint, Exchange, Expected, ExpectedBody, Protocol, http1::ParseError};
+use tare_base::Endpoint;
+use tare_load::{Exchange, Expected, ExpectedBody, Protocol, http1::ParseError};
 
 use super::{ANSWER_BYTES_MAX, AskError, Channel, Deadline, Http2Error, PREFACE, Trusts, ask_in, front};
 use crate::certificate::Certificates;

@@ -19,8 +19,9 @@ use h2::{
 };
 use http::response::Parts;
 use rustix::event::PollFlags;
+use tare_base::Endpoint;
 use tare_load::{
-    Endpoint, Exchange,
+    Exchange,
     http1::{Progress, Response},
 };
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};

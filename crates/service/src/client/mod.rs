@@ -26,9 +26,10 @@ use rustix::{
     net::{self, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt},
 };
 use rustls::{ClientConfig, pki_types::ServerName};
+use tare_base::Endpoint;
 use tare_host::signals;
 use tare_load::{
-    Endpoint, Exchange, TlsError,
+    Exchange, TlsError,
     http1::{Malformed, Response, ResponseReader},
 };
 

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
+use tare_base::Endpoint;
 use tare_load::{
-    Endpoint, Protocol, TlsClient, TlsObstacle, TlsOffer, TlsOptions, TlsVersion, Trust,
+    Protocol, TlsClient, TlsObstacle, TlsOffer, TlsOptions, TlsVersion, Trust,
     http1::{Malformed, ParseError},
 };
 

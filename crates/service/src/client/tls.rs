@@ -118,7 +118,8 @@ mod tests {
         time::Duration,
     };
 
-    use tare_load::{Endpoint, Protocol};
+    use tare_base::Endpoint;
+    use tare_load::Protocol;
 
     use super::super::{Channel, ClientConnection, Deadline, Trusts, front};
     use super::*;

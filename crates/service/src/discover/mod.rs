@@ -16,7 +16,8 @@ use std::{
 
 use tare_host::foreign;
 
-use crate::{catalogue::Step, document};
+use crate::catalogue::Step;
+use tare_base::document;
 
 /// One way to start the service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

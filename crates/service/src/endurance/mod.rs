@@ -22,13 +22,13 @@ use tare_host::process::Sandbox;
 use tare_load::{Connections, Generator};
 
 use crate::catalogue::{Service, ToleratedCheck};
-use crate::contract::{CheckId, Contract};
 use crate::drive::{self, DriveError, Way};
 use crate::launch::{self, LaunchError, Ready, Settings};
 use crate::probe::Readiness;
 use crate::prove::Proof;
 use crate::prove::{CHECKS_AFTER_LOAD, verify_options};
 use crate::verify::{self, Outcome};
+use tare_contract::{CheckId, Contract};
 
 /// The contract with the most requests in its load; of equals the first.
 pub fn richest<'c>(contracts: impl Iterator<Item = &'c Contract>) -> Option<&'c Contract> {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tare_load::Tally;
 
-use crate::{contract::CheckText, verify::Outcome};
+use crate::verify::Outcome;
+use tare_contract::CheckText;
 
 /// One endurance test, in the order of execution. Stages are not checks of a contract, which could skip or
 /// weaken those.

@@ -8,7 +8,7 @@ use std::{
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tare_host::whole;
+use tare_base::whole;
 
 use crate::catalogue::Service;
 

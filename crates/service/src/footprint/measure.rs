@@ -15,12 +15,12 @@ use jiff::Timestamp;
 use super::Measured;
 use crate::{
     catalogue::Service,
-    contract::Contract,
     launch::{self, LaunchError, Settings},
     probe::Readiness,
     prove::GRACE,
     settings::ServiceSettings,
 };
+use tare_contract::Contract;
 use tare_host::process::{Sandbox, Stopped, Supervisor};
 
 /// Number of starts; the figures are medians. An odd number makes the median a measured value.

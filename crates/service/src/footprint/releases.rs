@@ -7,10 +7,8 @@ use jiff::civil::Date;
 use packageurl::PackageUrl;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{
-    catalogue::package_url,
-    document::{self, DocumentError},
-};
+use crate::catalogue::package_url;
+use tare_base::document::{self, DocumentError};
 
 /// The supported version of the format.
 pub(crate) const FORMAT: &str = "1.0";

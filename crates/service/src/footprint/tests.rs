@@ -3,10 +3,8 @@
 use std::{fs, path::Path};
 
 use super::*;
-use crate::{
-    catalogue::{Catalogue, RawSocket},
-    contract::Contract,
-};
+use crate::catalogue::{Catalogue, RawSocket};
+use tare_contract::Contract;
 
 const MANIFEST: &str = r#"
 format    = "1.0"

@@ -14,7 +14,7 @@ use super::{
     moving::{AnswerContext, Varying},
     prose, varying,
 };
-use crate::contract::BRACES;
+use tare_contract::BRACES;
 
 /// Statuses from here on are errors.
 const ERROR_STATUS: u16 = 400;

@@ -19,18 +19,19 @@ use std::{net::Ipv4Addr, path::Path, thread::sleep, time::Duration};
 use jiff::Timestamp;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use tare_base::Endpoint;
 use tare_host::process::{Sandbox, Supervisor};
-use tare_load::{Endpoint, http1::Response};
+use tare_load::http1::Response;
 
 use crate::{
     catalogue::Service,
     client::{AskError, Channel, Deadline, ask_in},
-    contract::{BRACES, BRACES_PLACEHOLDER, Contract, ContractError, PlaceholderError, Request, Varied},
     launch::{self, LaunchError, Ready, Settings},
     probe::Readiness,
     prove::GRACE,
     settings::ServiceSettings,
 };
+use tare_contract::{BRACES, BRACES_PLACEHOLDER, Contract, ContractError, PlaceholderError, Request, Varied};
 
 /// The name of a learned contract.
 pub const NAME: &str = "learned";
@@ -438,10 +439,8 @@ mod tests {
     use tare_load::http1::parse_response;
 
     use super::*;
-    use crate::{
-        contract::{CheckId, Level},
-        probe,
-    };
+    use crate::probe;
+    use tare_contract::{CheckId, Level};
 
     fn now() -> Timestamp {
         "2026-11-28T05:10:35Z".parse().unwrap()

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Learned, LearnedAnswer, Question};
 use tare_load::Protocol;
 
-use crate::contract::{BRACES_PLACEHOLDER, CheckId, Contract, ContractError, FORMAT, FORMAT_1_1, Level};
+use tare_contract::{BRACES_PLACEHOLDER, CheckId, Contract, ContractError, FORMAT, FORMAT_1_1, Level};
 
 /// The parts of a contract.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! Bodies of forms: `application/x-www-form-urlencoded`, and `multipart/form-data` (RFC 7578).
 
-use tare_load::percent::encoded;
+use tare_base::percent::encoded;
 
 pub(super) const URL_ENCODED: &str = "application/x-www-form-urlencoded";
 pub(super) const MULTIPART: &str = "multipart/form-data";

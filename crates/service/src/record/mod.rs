@@ -25,12 +25,12 @@ pub use yaml::YamlError;
 
 use crate::{
     client::{AskError, spoken_instead},
-    contract::{Contract, ContractError},
     learn::{
         Draft, LearnError, Learned, LearnedAnswer, Question, Redirect, Respondent, Server, TIMES,
         ask_over_time, provisional, redirects,
     },
 };
+use tare_contract::{Contract, ContractError};
 
 /// Requests with these methods change nothing (RFC 9110, 9.2.1).
 const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];

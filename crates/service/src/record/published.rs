@@ -4,10 +4,10 @@ use super::{Material, openapi};
 use crate::{
     catalogue::Service,
     client::{AskError, Deadline},
-    document,
     learn::{Ground, LearnError, PATIENCE, Question, Server, provisional, start_one},
     prove::GRACE,
 };
+use tare_base::document;
 
 /// Paths of FastAPI and many others, springdoc, ASP.NET Core with OpenAPI, and Swashbuckle.
 const PLACES: [&str; 4] = ["/openapi.json", "/v3/api-docs", "/openapi/v1.json", "/swagger/v1/swagger.json"];

@@ -3,7 +3,7 @@
 use std::{fmt::Write, fs, path::Path};
 
 use super::*;
-use crate::document::decoded;
+use tare_base::document::decoded;
 
 /// Every document with its name.
 fn corpus() -> Vec<(String, Vec<u8>)> {

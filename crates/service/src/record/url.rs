@@ -1,6 +1,6 @@
 //! Splits a URL into the two parts that a contract needs. It resolves nothing.
 
-use tare_load::percent::encoded;
+use tare_base::percent::encoded;
 
 /// Splits `http://host:1/a?b#c` into `http://host:1` and `/a?b`; absent for another scheme or without a host.
 /// Characters that a request must not contain, such as a space, are percent-encoded.

@@ -60,7 +60,7 @@ impl Shelf {
                 }
                 taken.fill(&tree, repository)?;
             }
-            tare_host::whole::write(&taken.origin, repository.top.as_os_str().as_encoded_bytes())
+            tare_base::whole::write(&taken.origin, repository.top.as_os_str().as_encoded_bytes())
                 .map_err(io)?;
             lease.try_shared().map_err(io::Error::from).map_err(io)?;
             let _when_it_was_used_is_for_pruning = lease.mark_used();

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use tare_load::Endpoint;
+use tare_base::Endpoint;
 use tare_load::exchange::{ExpectedBody, Flight, Judged};
 use tare_load::http1::Response;
 
@@ -11,7 +11,7 @@ use super::bench::{Asked, Bench};
 use super::transcript::{CheckResult, Failure, Tried};
 use super::{CheckId, Options, weigh};
 use crate::backing::{Backing, BackingCounts};
-use crate::contract::{Contract, Level, Request};
+use tare_contract::{Contract, Level, Request};
 
 /// Requests of each kind: two equal ones to detect any cache, and a different one.
 const TIMES: u64 = 3;

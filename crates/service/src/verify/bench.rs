@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use tare_load::Endpoint;
+use tare_base::Endpoint;
 use tare_load::exchange::Expected;
 use tare_load::http1::Response;
 use tare_load::sequence::Captured;
@@ -16,7 +16,7 @@ use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
 use super::{CheckId, Options};
 use crate::client::AskError;
-use crate::contract::{Contract, Filled, Request, Values};
+use tare_contract::{Contract, Filled, Request, Values};
 
 #[derive(Debug)]
 pub(super) struct Bench<'c> {

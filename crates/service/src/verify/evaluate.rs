@@ -7,7 +7,7 @@ use tare_load::pattern::JsonPattern;
 use super::escape::quote;
 use super::media_type;
 use crate::client::STATUS;
-use crate::contract::{Answer, Encoding, HeaderRule};
+use tare_contract::{Answer, Encoding, HeaderRule};
 
 /// Most differences in one message, which the answer's bytes follow.
 const DIFFERENCES_MAX: usize = 6;
@@ -233,7 +233,7 @@ mod tests {
                 rule("Server", HeaderRule::Absent),
                 rule("x-count", HeaderRule::Matches(pattern)),
             ],
-            body: crate::contract::Body::Any,
+            body: tare_contract::Body::Any,
             row_sets: Vec::new(),
             encodings: Vec::new(),
         };
@@ -258,7 +258,7 @@ mod tests {
             status: 200,
             content_type: Some("application/json".to_owned()),
             headers: vec![("X".to_owned(), HeaderRule::Exact("1".to_owned()))],
-            body: crate::contract::Body::Any,
+            body: tare_contract::Body::Any,
             row_sets: Vec::new(),
             encodings: Vec::new(),
         };

@@ -1,13 +1,13 @@
 //! The check `h2-goaway`: the caller that stops the service holds a connection open meanwhile.
 
-use tare_load::Endpoint;
+use tare_base::Endpoint;
 
 use super::bench::Bench;
 use super::frames::{FrameTalk, NoFrame, name_of};
 use super::transcript::{CheckResult, Failure, Tried};
 use super::{CheckId, Options, weigh};
 use crate::client::Deadline;
-use crate::contract::{Contract, Level};
+use tare_contract::{Contract, Level};
 
 /// An open HTTP/2 connection without further requests.
 #[derive(Debug)]

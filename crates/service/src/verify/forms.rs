@@ -7,7 +7,7 @@ use strum::VariantArray;
 use super::CheckId;
 use super::bench::{Asked, Bench};
 use super::transcript::{CheckResult, Failure, Tried};
-use crate::contract::{Filled, chunk};
+use tare_contract::{Filled, chunk};
 
 /// RFC 9112 recommends support for request lines of 8,000 bytes; servers that limit the whole head use 8 KiB.
 const HEAD_LENGTH: usize = 8000;
@@ -166,7 +166,7 @@ fn padded(body: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::BodyFraming;
+    use tare_contract::BodyFraming;
 
     fn filled(body: Option<&str>) -> Filled {
         let headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];

@@ -6,7 +6,7 @@ use super::CheckId;
 use super::bench::{Asked, Bench, Standard};
 use super::evaluate::evaluate;
 use super::transcript::{CheckResult, Failure, Tried};
-use crate::contract::{Kind, LABEL_LENGTH_MAX, Request};
+use tare_contract::{Kind, LABEL_LENGTH_MAX, Request};
 
 /// The ends of the range, and values between them to detect and name a service that supports one length only.
 const LABEL_LENGTHS: [usize; 6] = [1, 2, 3, 8, 16, LABEL_LENGTH_MAX];

@@ -1,7 +1,7 @@
 //! Checks for HTTP/2 services only: the content of frames, and concurrent streams.
 
 use rand_chacha::ChaCha8Rng;
-use tare_load::Endpoint;
+use tare_base::Endpoint;
 use tare_load::http1::Response;
 
 use super::CheckId;
@@ -10,7 +10,7 @@ use super::frames::{Fields, FrameTalk, SETTINGS};
 use super::talk::{Talk, Trouble};
 use super::transcript::{CheckResult, Failure, Tried};
 use crate::client::{ClientConnection, Deadline, OF_ONE_CONNECTION};
-use crate::contract::Request;
+use tare_contract::Request;
 
 const FIRST: u32 = 1;
 const SECOND: u32 = 3;

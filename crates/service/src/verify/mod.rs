@@ -43,11 +43,11 @@ pub(crate) use evaluate::difference;
 pub(crate) use farewell::Farewell;
 
 use crate::client::Channel;
-pub use crate::contract::CheckId;
-use crate::contract::{Contract, Level};
 use bench::Bench;
+use tare_base::Endpoint;
+pub use tare_contract::CheckId;
+use tare_contract::{Contract, Level};
 use tare_host::signals;
-use tare_load::Endpoint;
 use transcript::Failure;
 
 /// Known properties of the service, and time limits.

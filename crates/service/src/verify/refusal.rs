@@ -9,7 +9,7 @@ use super::evaluate::{evaluate, status_and_body};
 use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
 use super::unknown::{self, path};
-use crate::contract::{Ask, BodyFraming, Filled, Request, Template, Values};
+use tare_contract::{Ask, BodyFraming, Filled, Request, Template, Values};
 
 pub(super) fn not_found(bench: &mut Bench<'_>) -> Vec<CheckResult> {
     let mut rng = bench.rng(CheckId::NotFound);

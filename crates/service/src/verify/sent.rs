@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use tare_load::Endpoint;
+use tare_base::Endpoint;
 use tare_load::http1::Response;
 
 use super::bench::{Asked, Bench};
@@ -15,7 +15,7 @@ use super::evaluate::header;
 use super::talk::Talk;
 use super::transcript::Failure;
 use super::{CheckId, Options};
-use crate::contract::Contract;
+use tare_contract::Contract;
 
 /// Pause between the two requests of each kind: a `Date` changes in that time.
 const APART: Duration = Duration::from_millis(1100);

@@ -7,7 +7,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use tare_load::Endpoint;
+use tare_base::Endpoint;
 use tare_load::http1::{Response, ResponseReader};
 
 use super::patience::Patience;

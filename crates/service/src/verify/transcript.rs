@@ -5,7 +5,7 @@ use tare_load::http1::Response;
 
 use super::escape::escape;
 use super::talk::Talk;
-use crate::contract::CheckId;
+use tare_contract::CheckId;
 
 /// Most bytes stored for each direction.
 const WIRE_LENGTH_MAX: usize = 2048;

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use crate::contract::{Ask, Contract, Filled, Request, Template, Values};
+use tare_contract::{Ask, Contract, Filled, Request, Template, Values};
 
 /// Methods outside the contract: for each path the first that it does not support is tried.
 const METHODS: [&str; 3] = ["DELETE", "PUT", "PATCH"];

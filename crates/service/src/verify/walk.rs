@@ -10,7 +10,7 @@ use super::CheckId;
 use super::bench::{Asked, Bench};
 use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
-use crate::contract::{Contract, Request, Sequence};
+use tare_contract::{Contract, Request, Sequence};
 
 /// Gives sequences other values than single requests.
 const STREAM: u64 = 1 << 32;

@@ -14,10 +14,10 @@ use std::{
 use crate::{
     build::{Builder, Outlook, Store},
     catalogue::{self, Catalogue, RawSocket, Row, SelectError, Service, Words},
-    contract::{self, Contract, ContractError},
-    document::DocumentError,
     revisions::Shelf,
 };
+use tare_base::document::DocumentError;
+use tare_contract::{self, Contract, ContractError};
 
 use project::Project;
 pub use root::{Root, link_on_the_way};
@@ -82,7 +82,7 @@ impl Workspace {
         contracts.extend(own.into_iter().flatten());
         contracts.values_mut().for_each(|contract| contract.enter_secrets(&secret));
         let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
-        let fixed = contracts.values().filter(|contract| contract::fixed_response(contract).is_ok());
+        let fixed = contracts.values().filter(|contract| tare_contract::fixed_response(contract).is_ok());
         let raw_socket = RawSocket {
             program: program.to_owned(),
             contracts: fixed.map(|contract| contract.name.clone()).collect(),
@@ -110,7 +110,7 @@ impl Workspace {
     /// There is no contract with this name.
     pub fn contract(&self, name: &str) -> Result<&Contract, WorkspaceError> {
         self.contracts.get(name).ok_or_else(|| {
-            let nearest = tare_host::spelling::suggestion(name, self.contracts.keys().map(String::as_str));
+            let nearest = tare_base::spelling::suggestion(name, self.contracts.keys().map(String::as_str));
             WorkspaceError::UnknownContract(name.to_owned(), nearest)
         })
     }

@@ -12,11 +12,9 @@ use serde::{
 };
 
 use super::WorkspaceError;
-use crate::{
-    catalogue::{Catalogue, Service, Step, command},
-    contract::Contract,
-    document::{self, DocumentError},
-};
+use crate::catalogue::{Catalogue, Service, Step, command};
+use tare_base::document::{self, DocumentError};
+use tare_contract::Contract;
 
 pub(super) const FILE: &str = "tare.toml";
 /// The supported version of the format.
@@ -60,7 +58,7 @@ struct OwnService {
     contracts: Option<Vec<String>>,
     #[serde(default)]
     build: Vec<Step>,
-    #[serde(default, deserialize_with = "tare_load::units::deserialize_some_duration")]
+    #[serde(default, deserialize_with = "tare_base::units::deserialize_some_duration")]
     ready_timeout: Option<Duration>,
     #[serde(default)]
     env: BTreeMap<String, String>,
@@ -164,7 +162,7 @@ impl Project {
         let own = || own.iter().map(|name| (*name).to_owned()).collect();
         let contracts: Vec<String> = service.contracts.clone().unwrap_or_else(own);
         if let Some(unknown) = contracts.iter().find(|name| !known.contains(&name.as_str())) {
-            let nearest = tare_host::spelling::suggestion(unknown, known.iter().copied());
+            let nearest = tare_base::spelling::suggestion(unknown, known.iter().copied());
             return wrong(&format!("\"{unknown}\""), format!("unknown contract \"{unknown}\"{nearest}"));
         }
         let mut made = command::service(name, service.command.clone(), &self.folder.join(&service.folder));

@@ -15,7 +15,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use tare_host::whole;
+use tare_base::whole;
 
 use crate::catalogue::{GitSource, Service};
 

@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use postgres::{Client, NoTls};
+use tare_contract::Contract;
 use tare_host::process::{Isolation, Supervisor};
 use tare_service::backing::{Backing, BackingCounts, BackingGround, PostgresPrograms};
-use tare_service::contract::Contract;
 
 /// Expected time until seeded on an idle machine. It is printed, not asserted: tests run in parallel.
 const QUIET: Duration = Duration::from_secs(10);

@@ -11,23 +11,23 @@ use std::{
     time::Duration,
 };
 
+use tare_base::{Endpoint, Route};
+use tare_contract::Contract;
 use tare_host::{
     fixture,
     link::{CLIENT, Link},
     process::{Isolation, Probed, Sandbox, Supervisor, free_port, port_in_use},
 };
 use tare_load::{
-    Connections, Endpoint, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Load, Quota, Route,
-    RunReport, Schedule, Stop,
+    Connections, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Load, Quota, RunReport, Schedule,
+    Stop,
 };
 use tare_service::{
     catalogue::{Catalogue, RawSocket, Service},
     client::Channel,
-    contract::Contract,
     drive,
     launch::{self, Settings},
     probe::{self, Readiness},
-    raw_socket,
     settings::ServiceSettings,
 };
 
@@ -134,7 +134,8 @@ fn the_reference_is_loaded_over_a_link() {
     let port = link.server().within(free_port).unwrap();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let reference = scope.spawn(|| link.server().within(|| raw_socket::serve(port, 1, RESPONSE, &stop)));
+        let reference =
+            scope.spawn(|| link.server().within(|| tare_reference::serve(port, 1, RESPONSE, &stop)));
         let address = Endpoint::from(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         let ask = || {
             probe::ready(&address, &Channel::default(), &exchange(), Readiness::AnswersRightly, GRACE, false)

@@ -2,7 +2,7 @@
 //! results, one per number of connections. The CPU use of a server is in other files.
 
 use serde_json::Value;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use super::text::{at, printed, text_at, time_at_ns};
 use crate::published::{Counts, Latency, Load, Published, Row, Source, Timing};

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
+use tare_base::units::parse_duration;
 use tare_host::foreign;
-use tare_load::units::parse_duration;
 
 /// A time, with the resolution of its printed form.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,7 +8,8 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use tare_host::{foreign, whole};
+use tare_base::whole;
+use tare_host::foreign;
 
 use crate::{
     batch::{Batch, BatchError},

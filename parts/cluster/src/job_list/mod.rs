@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use tare_service::document::{self, DocumentError};
+use tare_base::document::{self, DocumentError};
 
 use crate::{
     job::{PlannedJob, short_hash},

@@ -6,8 +6,8 @@ mod kubernetes;
 use std::{path::Path, time::Duration};
 
 use serde::{Deserialize, Serialize, Serializer};
-use tare_load::units::{deserialize_some_duration, spell_duration};
-use tare_service::document::{self, DocumentError};
+use tare_base::document::{self, DocumentError};
+use tare_base::units::{deserialize_some_duration, spell_duration};
 
 pub use kubernetes::KubernetesNodes;
 pub(crate) use kubernetes::is_label_value;

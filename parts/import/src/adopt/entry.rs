@@ -7,8 +7,8 @@ use serde_json::Value;
 use tare_host::foreign;
 
 use super::AdoptError;
+use tare_base::document::decoded;
 use tare_service::catalogue::Style;
-use tare_service::document::decoded;
 
 /// Limit of a metadata file or Dockerfile, which usually has some kilobytes.
 const BYTES_MAX: u64 = 1 << 20;

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use super::shell;
-use tare_service::document::decoded;
+use tare_base::document::decoded;
 
 /// The placeholder for the port in a manifest's command.
 const PLACE: &str = "{port}";

@@ -3,7 +3,7 @@
 mod run;
 
 use std::{collections::BTreeMap, fmt};
-use tare_load::units::several;
+use tare_base::units::several;
 
 use super::{RowIssue, Scope};
 use crate::{

@@ -1,7 +1,7 @@
 //! Findings of a run as a whole.
 
 use std::fmt;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use super::{list, served_by_other, whole};
 use crate::{

@@ -1,11 +1,11 @@
 //! Errors in a sequential experiment with readable keys: the text at the error, and the message.
 
 use std::ops::RangeInclusive;
-use tare_host::spelling::suggestion;
+use tare_base::spelling::suggestion;
 
 use super::{super::load::DELAY_MS_MAX, Check, LOCAL, LoadEntry, Part, SWEEP, SequentialExperiment, Threads};
 use crate::figures::Where;
-use tare_load::units::Lasting;
+use tare_base::units::Lasting;
 
 type Mistake = (String, String);
 

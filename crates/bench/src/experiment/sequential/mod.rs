@@ -4,18 +4,16 @@ use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
-use tare_host::spelling::suggestion;
+use tare_base::spelling::suggestion;
 
 use serde::{Deserialize, Serialize};
 
 use super::{FORMAT, name_of};
 use crate::figures::{Check, Figures};
+use tare_base::document::{self, DocumentError};
+use tare_base::units::Lasting;
+use tare_contract::Contract;
 use tare_host::link::LinkSpec;
-use tare_load::units::Lasting;
-use tare_service::{
-    contract::Contract,
-    document::{self, DocumentError},
-};
 
 mod mistake;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tare_base::units::Lasting;
 use tare_host::{cpus::Pinning, link::LinkSpec};
-use tare_load::units::Lasting;
 use tare_service::{catalogue::Row, settings::ServiceSettings};
 
 use super::{Link, LoadSpec, Order, Plan, PlannedRow, Point, Publication, Until};

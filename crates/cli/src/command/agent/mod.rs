@@ -10,8 +10,8 @@ use tare_agent::{
     AgentOptions, Notice, Token,
     serve::{RunEnd, ServeEnd},
 };
+use tare_base::units::{parse_duration, spell_duration};
 use tare_host::{cpus, signals};
-use tare_load::units::{parse_duration, spell_duration};
 
 use super::load::{AgentRig, agent_token, cpu_list, version};
 use crate::{

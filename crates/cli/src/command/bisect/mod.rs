@@ -4,13 +4,14 @@ mod output;
 mod stored;
 
 use std::{path::PathBuf, time::Duration};
-use tare_load::units::several;
+use tare_base::units::several;
 
 use anyhow::{bail, ensure};
 use tare_analysis::{
     apart::{self, Position},
     bisection::{Bisection, BisectionSearch, StepShare, Subject},
 };
+use tare_base::units::parse_time;
 use tare_bench::{
     experiment::Experiment,
     folder,
@@ -22,7 +23,6 @@ use tare_bench::{
     record::ending,
 };
 use tare_host::signals;
-use tare_load::units::parse_time;
 use tare_service::{
     catalogue::Row,
     revisions::{self, Commit},

@@ -7,8 +7,8 @@ use tare_analysis::{
     estimate::Estimate,
     figures::{change, interval, parts, up_to},
 };
+use tare_base::units::several;
 use tare_bench::{metric::Metric, plan::until};
-use tare_load::units::several;
 use tare_report::document::{Unit, Value};
 use tare_service::revisions::Commit;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use tare_host::spelling::suggestion;
+use tare_base::spelling::suggestion;
 use tare_service::{catalogue::Row, revisions, workspace::Workspace};
 
 use crate::command::revised::{Revised, named};

@@ -5,9 +5,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Deserializer, de::Error};
+use tare_base::document;
+use tare_base::spelling::suggestion;
 use tare_bench::plan::until::Metric;
-use tare_host::spelling::suggestion;
-use tare_service::{document, workspace::Root};
+use tare_service::workspace::Root;
 
 use super::Args;
 use crate::{
@@ -37,7 +38,7 @@ struct Gate {
     delta: Option<f64>,
     #[serde(default, deserialize_with = "metrics")]
     metrics: Vec<Metric>,
-    #[serde(default, deserialize_with = "tare_load::units::deserialize_some_duration")]
+    #[serde(default, deserialize_with = "tare_base::units::deserialize_some_duration")]
     budget: Option<Duration>,
     connections: Option<u16>,
     threads: Option<u16>,

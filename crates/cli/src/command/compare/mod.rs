@@ -6,11 +6,11 @@ mod gate;
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args as _, FromArgMatches};
+use tare_base::units::parse_time;
 use tare_bench::{
     experiment::Experiment,
     plan::{Plan, until::Metric},
 };
-use tare_load::units::parse_time;
 use tare_service::{catalogue::Row, workspace::Workspace};
 
 use super::asked::{self, AskedOptions};

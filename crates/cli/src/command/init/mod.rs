@@ -10,11 +10,11 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use tare_load::units::parse_time;
+use tare_base::document;
+use tare_base::units::parse_time;
 use tare_service::{
     checkout::Checkout,
     discover::{self, Guess},
-    document,
     learn::{LearnError, Learned, Question},
     record::Material,
     revisions,

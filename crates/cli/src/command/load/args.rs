@@ -3,7 +3,8 @@
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::ArgGroup;
-use tare_load::{DriverChoice, Think, Waiting, units::parse_time};
+use tare_base::units::parse_time;
+use tare_load::{DriverChoice, Think, Waiting};
 
 use super::{
     super::{target::socket::SocketOptions, words::share},

@@ -13,14 +13,15 @@ use std::{
 
 use anyhow::{Context, ensure};
 use serde::Serialize;
+use tare_base::Endpoint;
 use tare_host::{
     cpus::{self, Pinning},
     process::Sandbox,
     signals,
 };
 use tare_load::{
-    Connections, DriverChoice, DriverKind, Endpoint, Exchange, ExchangePool, Generator, Load, RunReport,
-    Schedule, Settings, Stop, Waiting,
+    Connections, DriverChoice, DriverKind, Exchange, ExchangePool, Generator, Load, RunReport, Schedule,
+    Settings, Stop, Waiting,
     schedule::{Arrivals, Process, Profile},
 };
 use tare_report::{

@@ -2,13 +2,14 @@
 //! confined to a part of the load. Pure: intervals in, sentences out.
 
 use std::time::Duration;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use tare_analysis::{
     behaviour::memory::{Course, MemoryGrowth},
     figures::time,
 };
-use tare_load::{Interval, units::spell_duration};
+use tare_base::units::spell_duration;
+use tare_load::Interval;
 
 const NS_PER_S: u64 = 1_000_000_000;
 

@@ -1,6 +1,6 @@
 //! The output of `--dry-run`: everything that would be done. Nothing is sent.
 
-use tare_load::units::spell_duration;
+use tare_base::units::spell_duration;
 
 use super::{Job, expect, plan::describe};
 

@@ -2,10 +2,11 @@
 //! contract. Under load nothing more is learned.
 
 use std::{collections::BTreeMap, time::Duration};
-use tare_load::units::several;
+use tare_base::units::several;
 
 use anyhow::{Context, anyhow, bail, ensure};
-use tare_load::{Captured, Endpoint, Exchange, Expected, ExpectedBody, Statuses, http1::Response};
+use tare_base::Endpoint;
+use tare_load::{Captured, Exchange, Expected, ExpectedBody, Statuses, http1::Response};
 use tare_service::{
     client::{AskError, Channel, ClientConnection, Deadline, ask_in},
     learn::{self, Redirect, Required, Respondent, ask_over_time},

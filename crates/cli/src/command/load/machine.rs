@@ -7,12 +7,12 @@
 use std::{collections::BTreeSet, fmt, time::Instant};
 
 use tare_analysis::figures::{percent, time};
+use tare_base::Endpoint;
 use tare_bench::disturbance::{STOLEN_SHARE_MAX, TAKEN_SHARE_MAX, Taker};
 use tare_host::{
     cpus::{self, CpuAccounting, Pinning, Reading},
     process::{Activity, Used, listeners, rss_bytes},
 };
-use tare_load::Endpoint;
 
 /// Programs that listen for a server in a container, in a virtual machine or on another host. Their CPU time
 /// is not the server's.

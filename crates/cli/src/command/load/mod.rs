@@ -28,7 +28,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
-use tare_load::units::several;
+use tare_base::units::several;
 
 use anyhow::{Context, bail, ensure};
 use tare_agent::FleetReport;
@@ -36,11 +36,12 @@ use tare_analysis::{
     behaviour::answers::{self, Window},
     level,
 };
+use tare_base::{Endpoint, Route};
 use tare_bench::folder::about::quoted;
 use tare_host::signals;
 use tare_load::{
-    Endpoint, Exchange, ExchangePool, Generator, Limits, Load, Route, RunReport, Schedule, Settings,
-    evaluate, generator::verdict::shortfall,
+    Exchange, ExchangePool, Generator, Limits, Load, RunReport, Schedule, Settings, evaluate,
+    generator::verdict::shortfall,
 };
 use tare_service::client::{Channel, Trusts};
 

@@ -1,11 +1,12 @@
 //! Whether the generator may poll: if the server cannot use the generator's CPUs, polling takes nothing from
 //! the server, and saves it the work of waking the generator.
 
+use tare_base::{Endpoint, units::several};
 use tare_host::{
     cpus,
     process::{Server, Whose},
 };
-use tare_load::{Endpoint, Schedule, Think, Waiting, units::several};
+use tare_load::{Schedule, Think, Waiting};
 
 use super::{args::Args, plan::Plan};
 

@@ -1,13 +1,13 @@
 //! Turns options into the settings of the generator, and refuses contradictions.
 
 use std::time::Duration;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use anyhow::ensure;
+use tare_base::units::spell_duration;
 use tare_load::{
     Connections, Load, Protocol, Quota, Schedule, Stop, Think, Waiting,
     schedule::{Arrivals, Process},
-    units::spell_duration,
 };
 
 use super::args::{CheckingArgs, PaceArgs, Spread, TransportArgs};

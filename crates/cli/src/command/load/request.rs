@@ -5,12 +5,10 @@
 
 use anyhow::{Context, ensure};
 use tare_agent::job::Draws;
-use tare_host::spelling::suggestion;
+use tare_base::spelling::suggestion;
+use tare_contract::{Contract, Varied, VariedTexts};
 use tare_load::{Exchange, Expected, ExpectedBody};
-use tare_service::{
-    contract::{Contract, Varied, VariedTexts},
-    learn::content_type,
-};
+use tare_service::learn::content_type;
 
 pub(super) use crate::command::sent::{Header, body, header, method};
 use crate::command::{sent::NO_PLACEHOLDERS, target::url::Url};

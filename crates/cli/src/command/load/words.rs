@@ -3,10 +3,10 @@
 use std::{fmt::Display, net::IpAddr, time::Duration};
 
 use anyhow::{Context, bail, ensure};
+use tare_base::units;
 use tare_load::{
     Waiting,
     schedule::{Profile, Think},
-    units,
 };
 
 pub(super) use super::super::words::duration;

@@ -1,7 +1,7 @@
 //! `--dry-run`: the complete list of what would be done.
 
 use std::time::Duration;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use tare_analysis::expected::{BLOCKS_ENOUGH, BLOCKS_FEW};
 use tare_bench::{

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
-use tare_host::spelling::suggestion;
+use tare_base::spelling::suggestion;
 
 use crate::workspace::Global;
 

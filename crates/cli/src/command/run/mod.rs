@@ -17,6 +17,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail, ensure};
+use tare_base::units::parse_time;
 use tare_bench::{
     experiment::{Experiment, ExperimentFile, LoadSetting},
     folder::{self, StoredRun, about::quoted},
@@ -24,7 +25,6 @@ use tare_bench::{
     record::{Ending, ending},
 };
 use tare_host::{cpus::Pinning, link::rights};
-use tare_load::units::parse_time;
 use tare_report::{Document, gather::gather};
 use tare_service::{
     catalogue::{self, RevisionOf, Row, SelectError},

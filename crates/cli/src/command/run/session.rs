@@ -20,6 +20,7 @@ use tare_bench::{
     record::{Ended, Ending, Journal, Record, ending},
     schedule::{self, CutOff, Parts},
 };
+use tare_contract::{Contract, with_tables};
 use tare_host::{
     cpu_lock::CpuLock,
     environment::Environment,
@@ -31,7 +32,6 @@ use tare_service::{
     build::Site,
     catalogue::{self, Row},
     certificate::Certificates,
-    contract::{Contract, with_tables},
     workspace::Workspace,
 };
 

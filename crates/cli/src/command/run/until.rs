@@ -1,11 +1,11 @@
 //! `--until`: the stopping rule of a run, in addition to its budget and its largest number of blocks.
 
 use anyhow::ensure;
+use tare_base::spelling::suggestion;
 use tare_bench::plan::{
     Plan,
     until::{ALPHA, Metric, Ranks, Until, looks},
 };
-use tare_host::spelling::suggestion;
 
 use crate::command::words;
 

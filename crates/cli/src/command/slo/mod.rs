@@ -6,13 +6,13 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use tare_base::units::{parse_rate, parse_time};
 use tare_bench::{
     experiment::LoadSetting,
     folder,
     plan::{Plan, SearchSetting, Until},
     slo::{Slo, objective::PERCENTILES},
 };
-use tare_load::units::{parse_rate, parse_time};
 use tare_service::{
     catalogue::Row,
     settings::ServiceSettings,

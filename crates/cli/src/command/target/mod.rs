@@ -15,7 +15,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail, ensure};
-use tare_load::Endpoint;
+use tare_base::Endpoint;
 use tare_service::client::{AskError, Channel, ClientConnection, Deadline};
 
 use unanswered::Asker;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{bail, ensure};
-use tare_load::{Endpoint, units::several};
+use tare_base::{Endpoint, units::several};
 
 use super::spoken::HEADING;
 

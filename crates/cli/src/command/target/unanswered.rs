@@ -1,11 +1,12 @@
 //! Explains why a server does not answer, with advice in terms of each command's options.
 
 use std::time::Duration;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use anyhow::anyhow;
+use tare_base::Endpoint;
 use tare_load::{
-    Endpoint, OpenError, Protocol, TlsClient, TlsError, TlsObstacle, TlsVersion,
+    OpenError, Protocol, TlsClient, TlsError, TlsObstacle, TlsVersion,
     http1::{ParseError, Progress},
 };
 use tare_service::client::{AskError, BEGIN_HTTP, Channel, Spoken, Trusts, spoken_instead};

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use http::Uri;
-use tare_service::document;
+use tare_base::document;
 
 /// The limit exists because each URL is requested twice before the load.
 const URLS_MAX: usize = 10_000;

@@ -15,6 +15,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use tare_contract::{CheckId, Contract, with_tables};
 use tare_host::{
     process::{Scratch, Supervisor},
     secrets, signals,
@@ -23,7 +24,6 @@ use tare_service::{
     build::Site,
     catalogue::{self, Row, file_name},
     certificate::Certificates,
-    contract::{CheckId, Contract, with_tables},
     endurance::{self, Stage},
     prove::{self, Proof},
     settings::ServiceSettings,

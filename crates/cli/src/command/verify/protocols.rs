@@ -1,10 +1,8 @@
 //! The protocols in which services are verified.
 
+use tare_contract::protocol::{of_word, word};
 use tare_load::Protocol;
-use tare_service::{
-    catalogue::{self, Row},
-    protocol::{of_word, word},
-};
+use tare_service::catalogue::{self, Row};
 
 /// A value of `--protocols`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use tare_base::units::parse_size;
 use tare_cluster::{BatchStatus, Collected, CollectedJob, JobState, collect};
-use tare_load::units::parse_size;
 use tare_report::{gather::gather, kept};
 
 use super::{BatchOptions, listen, status};

@@ -18,6 +18,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use clap::builder::PossibleValuesParser;
 use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
+use tare_base::document;
 use tare_bench::{
     folder::{self, FILE_BYTES_MAX},
     record::{Ending, ending},
@@ -33,7 +34,6 @@ use tare_host::{
 };
 use tare_report::kept;
 use tare_selftest::Certificate;
-use tare_service::document;
 
 use super::{
     machine,

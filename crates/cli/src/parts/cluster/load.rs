@@ -10,9 +10,11 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use tare_agent::{AGENTS_MAX, ControlError, Token, job::ServerName, token};
+use tare_base::spelling::suggestion;
+use tare_base::units::spell_duration;
 use tare_cluster::{GroupPlan, GroupPod, GroupService, LoadGroup, MachineClass, Machines, Waits};
-use tare_host::{signals, spelling::suggestion};
-use tare_load::{Load, units::spell_duration};
+use tare_host::signals;
+use tare_load::Load;
 use tare_service::launch::everywhere;
 
 use super::load_args::GroupArgs;

@@ -7,14 +7,15 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use tare_base::document;
+use tare_base::units::spell_duration;
 use tare_bench::{
     experiment::{Experiment, ExperimentFile},
     plan::Plan,
 };
 use tare_cluster::{JobList, ListHead, Machines, PlanRequest, PlannedJob};
 use tare_host::process::Asked;
-use tare_load::units::spell_duration;
-use tare_service::{document, revisions};
+use tare_service::revisions;
 
 use super::absolute;
 use crate::{

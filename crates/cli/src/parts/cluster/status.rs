@@ -5,9 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tare_base::units::parse_time;
 use tare_cluster::{Batch, BatchStatus, JobState};
 use tare_host::signals;
-use tare_load::units::parse_time;
 
 use super::{BatchOptions, batch::BatchView, report, states};
 use crate::{exit::Outcome, output, progress::Progress};

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use clap::builder::PossibleValuesParser;
+use tare_base::spelling::suggestion;
 use tare_cluster::{
     Batch, BatchHead, EngineName, EngineState, JobList, PlannedJob, Selftest, Start, collector_address,
     engine,
 };
-use tare_host::spelling::suggestion;
 
 use super::{absolute, states};
 use crate::{

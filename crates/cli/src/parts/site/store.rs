@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
-use tare_host::whole::WholeFolder;
+use tare_base::whole::WholeFolder;
 use tare_report::write::File;
 
 use tare_site::{RunEntry, Settings};

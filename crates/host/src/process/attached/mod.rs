@@ -23,7 +23,7 @@ use super::{
     unix,
     unknown::{CpuUnknown, Unseen},
 };
-use tare_load::Endpoint;
+use tare_base::Endpoint;
 
 /// Selects the processes whose CPU time and memory are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use super::{Client, Prepared, SlotEvent, ToSend, Traffic, cut_short};
 use crate::driver::{self, Driver, own_range};
-use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
 use crate::http1::Response;
 use crate::judgement::{Expectation, Outcome};
@@ -15,6 +14,7 @@ use crate::negotiated::Handshakes;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
 use inspection::Inspection;
+use tare_base::Route;
 
 #[derive(Debug, Default)]
 struct Slot {

@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 use super::{Client, Prepared, SlotEvent, ToSend, Traffic, cut_short};
 use crate::driver::{self, Driver, own_range};
-use crate::endpoint::Route;
 use crate::exchange::ExchangePool;
 use crate::http1::{Progress, Response, Version};
 use crate::http2::{
@@ -24,6 +23,7 @@ use crate::http2::{
 use crate::judgement::{Expectation, Judgement, Outcome, empty};
 use crate::negotiated::Handshakes;
 use crate::tally::{Failure, SAMPLE_BYTES_MAX};
+use tare_base::Route;
 
 /// Requests are flushed after at most this number of driver events, so that the first does not wait for a
 /// long batch. Some servers answer each stream in a TCP segment of its own: a send for each doubles the cost.

@@ -25,10 +25,10 @@ use self::token::{GENERATION_MAX, Operation, Token};
 use super::outgoing::Outgoing;
 use super::socket::{self, broken_failure, connect_failure};
 use super::{Driver, Event, GATHER_NS, Kernel};
-use crate::clock::{Clock, Monotonic};
-use crate::endpoint::Route;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
+use tare_base::Route;
+use tare_base::{Clock, Monotonic};
 
 /// The longest send that counts as taken as soon as it is queued.
 const SMALL_BYTES_MAX: usize = 16 * 1024;

@@ -26,11 +26,11 @@ use super::part::{End, Part, Shared};
 use super::report::AlignedRun;
 use super::worker::{WAIT_NS_MAX, Worker};
 use crate::client::{Client, SlotEvent};
-use crate::clock::{Clock, Monotonic, thread_cpu_ns};
 use crate::tally::Failure;
 use arrivals::Queue;
 use ledger::Ledger;
 use marks::Marks;
+use tare_base::{Clock, Monotonic, thread_cpu_ns};
 
 impl<C: Client> Worker<C> {
     /// Runs this worker's connections to the end of the run, and reports the results in parts.

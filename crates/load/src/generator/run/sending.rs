@@ -4,11 +4,11 @@ use std::sync::atomic::Ordering;
 
 use super::Run;
 use crate::client::Client;
-use crate::clock::{Clock, Monotonic};
 use crate::generator::connection::{Phase, Stamp};
 use crate::schedule::{Schedule, Think};
 use crate::stop::Quota;
 use crate::tally::{Failure, Sample};
+use tare_base::{Clock, Monotonic};
 
 /// The time until the next attempt to connect after a failed one. It prevents a busy loop.
 const BACKOFF_NS: u64 = 10_000_000;

@@ -16,11 +16,11 @@ use rustls::{ServerConfig, ServerConnection};
 
 use super::*;
 use crate::driver::{Driver, Event, Outgoing};
-use crate::endpoint::Route;
 use crate::negotiated::Negotiated;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
 use crate::tls_error::TlsError;
+use tare_base::Route;
 
 /// A driver with one connection, whose other end is the test.
 struct Wire {

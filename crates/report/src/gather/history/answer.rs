@@ -10,8 +10,8 @@ use tare_analysis::{
         scope::RunSet,
     },
 };
+use tare_base::units::several;
 use tare_bench::metric::Metric;
-use tare_load::units::several;
 
 use crate::{
     document::{Status, Unit},

@@ -1,9 +1,9 @@
 //! The added cost of TLS and HTTP/2 per request, service by service.
 
 use tare_analysis::{estimate::Estimate, interleaved::AddedCost, loads::AtLoad};
+use tare_base::units::several;
 use tare_bench::folder::StoredRun;
 use tare_load::Protocol;
-use tare_load::units::several;
 
 use crate::{
     document::{Chart, Scale, Section, Shape, Unit},
@@ -138,7 +138,7 @@ fn alt(rows: &[AddedCost]) -> String {
 mod tests {
     use tare_analysis::interleaved::{added_costs, compute};
     use tare_bench::{fixture, plan::Plan};
-    use tare_service::protocol;
+    use tare_contract::protocol;
 
     use super::*;
 

@@ -4,8 +4,8 @@ use tare_analysis::{
     agents::{AgentSummary, summaries},
     figures::time,
 };
+use tare_base::units::several;
 use tare_bench::folder::StoredRun;
-use tare_load::units::several;
 
 use crate::document::Fact;
 

@@ -9,8 +9,8 @@ use tare_analysis::{
     loads::AtLoad,
     verdict::{Question, Verdict},
 };
+use tare_base::units::several;
 use tare_bench::{metric::Metric, record::Ending};
-use tare_load::units::several;
 use tare_service::catalogue::Style;
 
 use crate::{

@@ -3,13 +3,13 @@
 use std::{collections::BTreeMap, path::Path};
 
 use tare_analysis::interleaved::{OpenLatency, Report, RowReport, State};
+use tare_base::latency::Histogram;
 use tare_bench::{
     experiment::Rate,
     folder::{FILE_BYTES_MAX, StoredRun, histogram_path},
     record::Record,
 };
 use tare_host::seal;
-use tare_load::latency::Histogram;
 
 use super::slices::CLOSED;
 use crate::{

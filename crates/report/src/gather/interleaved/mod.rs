@@ -20,7 +20,7 @@ mod versions;
 mod wire;
 
 use std::path::Path;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use tare_analysis::{
     figures,

@@ -4,8 +4,8 @@ use tare_analysis::{
     figures::up_to,
     versions::{self, Version, Versions},
 };
+use tare_base::units::several;
 use tare_bench::folder::StoredRun;
-use tare_load::units::several;
 
 use crate::{
     document::{Chart, Scale, Section, Shape, Status, Unit},

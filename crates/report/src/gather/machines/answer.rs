@@ -4,7 +4,7 @@ use tare_analysis::{
     figures::{parts, percent},
     machines::{Agreement, Merged, PooledRatio, PooledRow, RatioMetric},
 };
-use tare_load::units::several;
+use tare_base::units::several;
 
 use crate::document::Unit;
 

@@ -5,8 +5,8 @@ use std::{io, path::Path};
 
 use serde::{Deserialize, Serialize};
 use tare_analysis::machines::bundle::runs_in;
+use tare_base::whole;
 use tare_bench::folder::{FORMAT, Header, read_header};
-use tare_host::whole;
 
 /// The name of the marking file.
 pub const NAME: &str = "merge.json";

@@ -11,7 +11,7 @@ mod ratios;
 mod spread;
 
 use std::path::PathBuf;
-use tare_load::units::several;
+use tare_base::units::several;
 
 use tare_analysis::{
     checks::Check,

@@ -4,7 +4,7 @@
 //! The result can be parsed again: a value that contains a delimiter is rejected. `deepObject` is defined
 //! only for objects of plain values; nested values use the common form `a[b][0]=c`.
 
-use tare_load::percent::encoded;
+use tare_base::percent::encoded;
 
 use super::node::{DocumentNode, Meaning};
 

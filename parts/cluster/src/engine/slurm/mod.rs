@@ -13,7 +13,8 @@ use std::{
     process::Command,
 };
 
-use tare_host::{foreign, whole};
+use tare_base::whole;
+use tare_host::foreign;
 
 use super::{Allocation, Engine, EngineError, EngineState, Start, Variables, ask, ask_with};
 use crate::{

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use serde::Serialize;
+use tare_contract::Contract;
 use tare_host::{process::Supervisor, signals};
 use tare_report::{
     document::{ALWAYS, Unit, Value},
@@ -13,7 +14,6 @@ use tare_report::{
 use tare_service::{
     build::{BuildError, Site},
     catalogue::{Row, Service},
-    contract::Contract,
     footprint::{
         Footprint, Kept, Licence, Releases, Source,
         measure::{self, Trial},

@@ -8,8 +8,10 @@ use tare_agent::{
     About, Control, Job as AgentJob,
     job::{AnswerRules, ContractPart, Listed, LoadSpec, Requests, ServerName, TlsSpec, TrustSpec},
 };
+use tare_base::document;
+use tare_contract::Contract;
 use tare_load::{DriverChoice, Split};
-use tare_service::{contract::Contract, document, workspace::Workspace};
+use tare_service::workspace::Workspace;
 
 use super::super::{
     super::target::{

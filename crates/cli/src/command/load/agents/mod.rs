@@ -14,7 +14,8 @@ use tare_agent::{
     merge::AgentRow,
     window::marks,
 };
-use tare_load::{Endpoint, Limits, Settings, evaluate, generator::verdict::shortfall};
+use tare_base::Endpoint;
+use tare_load::{Limits, Settings, evaluate, generator::verdict::shortfall};
 
 pub(crate) use jobs::{contract_text, text_alone};
 pub(crate) use rig::AgentRig;

@@ -10,18 +10,16 @@ use tare_agent::{
     CpuMeter, Job, Learned as Lesson, Prepared, Ready, Rig,
     job::{ContractPart, Requests, Right, TlsSpec, TrustSpec},
 };
+use tare_base::{Endpoint, Route};
+use tare_contract::Contract;
 use tare_host::{
     cpus,
     process::{Notices, Server as FoundServer, Service, Whose},
 };
 use tare_load::{
-    Endpoint, Exchange, ExchangePool, Protocol, Route, Settings, TlsClient, TlsOffer, TlsOptions, TlsVersion,
-    Trust,
+    Exchange, ExchangePool, Protocol, Settings, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust,
 };
-use tare_service::{
-    client::{Channel, Trusts},
-    contract::Contract,
-};
+use tare_service::client::{Channel, Trusts};
 
 use super::super::{
     super::target::{

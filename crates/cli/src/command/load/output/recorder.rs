@@ -11,7 +11,8 @@ use std::{
 
 use anyhow::Context;
 use tare_analysis::behaviour::answers::Window;
-use tare_load::{Interval, Load, Measures, RunReport, latency::IntervalLog};
+use tare_base::latency::IntervalLog;
+use tare_load::{Interval, Load, Measures, RunReport};
 
 use super::{figures::rate, json::Series, text::quantile};
 use crate::{

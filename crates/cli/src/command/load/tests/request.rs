@@ -1,7 +1,7 @@
 //! Requests byte for byte.
 
 use insta::assert_snapshot;
-use tare_service::contract::Contract;
+use tare_contract::Contract;
 
 use super::super::request::*;
 use crate::command::target::url;

@@ -85,7 +85,7 @@ fn rows(
     };
     let names: Vec<&str> = experiment.rows.iter().map(|row| row.service.as_str()).collect();
     if let Some(unknown) = asked.iter().find(|name| !names.contains(&name.as_str())) {
-        let nearest = tare_host::spelling::suggestion(unknown, names.iter().copied());
+        let nearest = tare_base::spelling::suggestion(unknown, names.iter().copied());
         bail!("--services: the experiment has no row \"{unknown}\"{nearest}");
     }
     let mut rows = Vec::new();

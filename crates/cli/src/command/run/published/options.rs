@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use anyhow::ensure;
+use tare_base::units::parse_time;
 use tare_bench::plan::Options;
 use tare_host::link::LinkSpec;
-use tare_load::units::parse_time;
 
 #[derive(Debug, Default, PartialEq, clap::Args)]
 #[command(next_help_heading = "Published experiments (experiments/published/)")]

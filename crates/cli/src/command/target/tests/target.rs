@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use insta::assert_snapshot;
-use tare_load::Endpoint;
+use tare_base::Endpoint;
 
 use super::super::{url, *};
 

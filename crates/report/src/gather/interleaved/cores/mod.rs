@@ -4,7 +4,7 @@ use tare_analysis::{
     estimate::Estimate,
     interleaved::{AtThreads, FittedLaw, Scaling, State},
 };
-use tare_load::units::several;
+use tare_base::units::several;
 use tare_stats::scalability::Peak;
 
 use crate::{

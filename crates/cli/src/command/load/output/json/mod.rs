@@ -6,9 +6,10 @@ mod fleet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tare_base::Histogram;
 use tare_load::{
-    Contradiction, DriverChoice, EngineFinding, Handshakes, Histogram, Interval, Load, Measures, Process,
-    Quantile, Quota, Sample, Schedule, Settings, Think, Waiting,
+    Contradiction, DriverChoice, EngineFinding, Handshakes, Interval, Load, Measures, Process, Quantile,
+    Quota, Sample, Schedule, Settings, Think, Waiting,
 };
 use tare_stats::samples::carry;
 

@@ -8,9 +8,10 @@ use tare_agent::{
     tails::TailsDiffer,
     window::Counted,
 };
+use tare_base::{Histogram, Route};
 use tare_load::{
-    AlignedRun, Arrivals, ChosenDriver, Connections, DriverKind, Failure, Histogram, Interval, Limits, Load,
-    Measures, Process, Quota, Route, RunReport, Sample, Schedule, Settings, Statuses, Stop, Think, evaluate,
+    AlignedRun, Arrivals, ChosenDriver, Connections, DriverKind, Failure, Interval, Limits, Load, Measures,
+    Process, Quota, RunReport, Sample, Schedule, Settings, Statuses, Stop, Think, evaluate,
 };
 
 use tare_host::process::{self, Used};

@@ -12,7 +12,7 @@ use super::{
     },
     ABSENT, line, quantile,
 };
-use tare_load::units::several;
+use tare_base::units::several;
 
 /// The lines for agents below the rates.
 pub(super) fn lines(fleet: &FleetReport, load: &Load) -> String {

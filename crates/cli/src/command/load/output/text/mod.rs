@@ -2,9 +2,10 @@
 
 mod fleet;
 
-use tare_load::units::several;
+use tare_base::Histogram;
+use tare_base::units::several;
 use tare_load::{
-    Failure, Failures, Handshakes, Histogram, Measures, Sample, Schedule, Settings, Statuses, Tally,
+    Failure, Failures, Handshakes, Measures, Sample, Schedule, Settings, Statuses, Tally,
     tally::SAMPLE_BYTES_MAX,
 };
 use tare_report::write::text;
