@@ -14,9 +14,8 @@ use std::{
 use tare_service::prove::{Proof, prove_and_record};
 
 use crate::{
-    experiment::Layout,
     folder::{about, service_folder},
-    plan::{Counted, Excluded, Exclusion, Plan, PlannedRow},
+    plan::{Excluded, Exclusion, Plan, PlannedRow},
     schedule::{CutOff, InstrumentFailure},
 };
 use tare_base::whole;
@@ -25,7 +24,6 @@ use tare_host::{process::Supervisor, secrets, threads};
 use tare_service::{
     build::{self, BuildError, Builder, Many, Site},
     catalogue::{Row, Service},
-    footprint::{Footprint, Kept, Releases},
     settings::ServiceSettings,
 };
 
@@ -89,27 +87,6 @@ pub fn build_all(
             // An interrupt ends the run: the row is not at fault.
             Some(Some(Err(BuildError::Interrupted)) | None) | None => {}
             Some(Some(Err(error))) => planned.excluded = Some(excluded(error)),
-        }
-    }
-    // Only one published table has opinions of the frameworks.
-    if plan.publication.layout == Layout::Makespan {
-        for (planned, row) in plan.rows.iter_mut().zip(rows.iter()) {
-            planned.counted = Counted::of(&row.service, builder);
-        }
-    }
-}
-
-impl Counted {
-    /// Footprint of the last build; without a build, of the service's own code only.
-    fn of(service: &Service, builder: &Builder) -> Counted {
-        let last = builder.last(service);
-        let nothing = (&Releases::default(), &Kept::new(Path::new("")));
-        let footprint = Footprint::read(service, last.as_ref(), nothing.0, nothing.1);
-        Counted {
-            packages_direct: footprint.dependencies.direct,
-            packages_total: footprint.dependencies.total,
-            code_lines: footprint.code.map(|code| code.lines),
-            build_s: footprint.build.map(|cost| cost.seconds),
         }
     }
 }

@@ -86,7 +86,7 @@ fn main() -> ExitCode {
     if let Err(error) = memory::check() {
         return exit::of(Err(error));
     }
-    let cli =
+    let mut cli =
         match groups::of(Cli::command()).try_get_matches().and_then(|found| Cli::from_arg_matches(&found)) {
             Ok(cli) => cli,
             Err(mut error) => {
@@ -100,6 +100,7 @@ fn main() -> ExitCode {
                 return exit::of_usage(&error);
             }
         };
+    cli.global.read_footprints = parts::READ_FOOTPRINTS;
     let global = &cli.global;
     exit::of(match cli.command {
         Command::Init(args) => command::init::run(global, &args),
@@ -118,7 +119,7 @@ fn main() -> ExitCode {
         Command::Record(args) => command::record::run(&args),
         Command::Data(args) => command::data::run(global, &args),
         Command::Build(args) => command::build::run(global, args),
-        Command::List(args) => command::list::run(global, args),
+        Command::List(args) => command::list::run(global, args, parts::PRINT_FOOTPRINTS),
         Command::Doctor(args) => command::doctor::run(global, args),
         Command::Selftest(args) => command::selftest::run(global, args),
         Command::Trust(args) => command::trust::run(global, &args),

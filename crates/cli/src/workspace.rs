@@ -8,6 +8,7 @@ use tare_bench::folder::series;
 use tare_host::process::{Isolation, Notices, Supervisor, sweep};
 use tare_service::{
     catalogue::{Broken, Row, Service},
+    footprint::ReadFootprints,
     workspace::{self, Root, Workspace},
 };
 
@@ -30,6 +31,9 @@ pub(crate) struct Global {
     #[arg(long = "trust", global = true, env = "TARE_TRUST", help_heading = "Folders", action = clap::ArgAction::SetTrue)]
     #[arg(value_parser = clap::builder::FalseyValueParser::new())]
     trusts_all: bool,
+    /// Not an option: what a part brings.
+    #[arg(skip)]
+    pub(crate) read_footprints: Option<ReadFootprints>,
 }
 
 /// A parser for which an empty variable counts as unset.
@@ -80,6 +84,7 @@ impl Global {
         let home = workspace::home(named(self.home.as_ref()), &root.folder);
         let mut workspace = Workspace::open(root, &program()?, &home)?;
         workspace.trusts_all = self.trusts_all;
+        workspace.read_footprints = self.read_footprints;
         Ok(workspace)
     }
 

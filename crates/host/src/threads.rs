@@ -43,6 +43,19 @@ pub fn for_each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     });
 }
 
+/// What `work` returns for each item, in their order, on this many threads.
+pub fn map<I: Sync, T: Send>(count: usize, items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let mine = || {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        items.get(index).map(|item| (index, work(item)))
+    };
+    let mut done: Vec<(usize, T)> =
+        on_several(count, || std::iter::from_fn(mine).collect::<Vec<_>>()).into_iter().flatten().collect();
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::{
@@ -71,5 +84,6 @@ mod tests {
         for_each(&items, |item| assert!(done.lock().unwrap().insert(*item)));
         assert_eq!(done.into_inner().unwrap().len(), 20);
         for_each(&[0_u8; 0], |_| panic!("there is none"));
+        assert_eq!(map(4, &items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
     }
 }

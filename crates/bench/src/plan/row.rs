@@ -13,6 +13,7 @@ use tare_host::{
 };
 use tare_load::Protocol;
 use tare_service::catalogue::{RevisionOf, Row, Running, Setting, Style};
+use tare_service::footprint::Footprint;
 
 /// Ballast of the reference: about what it costs itself, so that the generator has time to spare beside it as it has beside any
 /// service.
@@ -96,6 +97,17 @@ pub struct Counted {
     pub code_lines: Option<usize>,
     /// Seconds of its last build, if it was built from scratch.
     pub build_s: Option<f64>,
+}
+
+impl From<&Footprint> for Counted {
+    fn from(footprint: &Footprint) -> Self {
+        Counted {
+            packages_direct: footprint.dependencies.direct,
+            packages_total: footprint.dependencies.total,
+            code_lines: footprint.code.as_ref().map(|code| code.lines),
+            build_s: footprint.build.as_ref().map(|cost| cost.seconds),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

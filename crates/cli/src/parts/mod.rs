@@ -7,6 +7,8 @@ mod adopt;
 mod audit;
 #[cfg(feature = "cluster")]
 mod cluster;
+#[cfg(feature = "import")]
+mod footprint;
 #[cfg(feature = "site")]
 mod serve;
 #[cfg(feature = "site")]
@@ -19,7 +21,13 @@ pub(crate) use crate::command::load;
 #[cfg(feature = "cluster")]
 pub(crate) use cluster::load;
 
-use crate::{command::report::Parquet, exit::Outcome, workspace::Global};
+use tare_service::footprint::ReadFootprints;
+
+use crate::{
+    command::{list::PrintFootprints, report::Parquet},
+    exit::Outcome,
+    workspace::Global,
+};
 
 /// A feature, whether it is there, and its commands and options.
 type Part = (&'static str, bool, &'static [&'static str]);
@@ -41,6 +49,17 @@ pub(crate) const PARQUET: Parquet = Parquet {
     files: |_| anyhow::bail!(absent("tare report --format parquet", "site")),
     table: |_, _, _| anyhow::bail!(absent("tare report --format parquet", "site")),
 };
+
+#[cfg(feature = "import")]
+pub(crate) const READ_FOOTPRINTS: Option<ReadFootprints> = Some(tare_import::footprint::read_all);
+#[cfg(not(feature = "import"))]
+pub(crate) const READ_FOOTPRINTS: Option<ReadFootprints> = None;
+
+#[cfg(feature = "import")]
+pub(crate) const PRINT_FOOTPRINTS: PrintFootprints = footprint::run;
+#[cfg(not(feature = "import"))]
+pub(crate) const PRINT_FOOTPRINTS: PrintFootprints =
+    |_, _, _, _| anyhow::bail!(absent("tare list --footprint", "import"));
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PartCommand {

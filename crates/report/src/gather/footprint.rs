@@ -26,16 +26,6 @@ pub(crate) struct Described<'a> {
     pub(crate) threads: Option<usize>,
 }
 
-/// What a run stores about a built service.
-pub(crate) fn counted(footprint: &Footprint) -> Counted {
-    Counted {
-        packages_direct: footprint.dependencies.direct,
-        packages_total: footprint.dependencies.total,
-        code_lines: footprint.code.as_ref().map(|code| code.lines),
-        build_s: footprint.build.as_ref().map(|cost| cost.seconds),
-    }
-}
-
 pub(crate) fn without(why: &str) -> Section {
     Section::without("footprint", "Footprint", LEAD).note(why)
 }

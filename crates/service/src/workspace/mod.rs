@@ -14,6 +14,7 @@ use std::{
 use crate::{
     build::{Builder, Outlook, Store},
     catalogue::{self, Catalogue, RawSocket, Row, SelectError, Service, Words},
+    footprint::ReadFootprints,
     revisions::Shelf,
 };
 use tare_base::document::DocumentError;
@@ -40,6 +41,8 @@ pub struct Workspace {
     has_project: bool,
     /// Whether the user allows all commands in files for this one invocation.
     pub trusts_all: bool,
+    /// Absent in a build without the part that reads them.
+    pub read_footprints: Option<ReadFootprints>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -103,6 +106,7 @@ impl Workspace {
             home: home.to_owned(),
             has_project: root.project.is_some(),
             trusts_all: false,
+            read_footprints: None,
         })
     }
 

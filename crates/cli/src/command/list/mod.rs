@@ -1,11 +1,6 @@
 //! `tare list`: the services, and with `--footprint` their footprint.
 
-mod footprint;
-
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use serde::Serialize;
-use tare_host::threads;
 use tare_report::document::{ALWAYS, Tone, Unit};
 use tare_service::{
     catalogue::{GitSource, Row, Setting, Style},
@@ -17,8 +12,6 @@ use crate::{
     output::{look, paint, print_either, table},
     workspace::{self, Global},
 };
-
-const AT_ONCE: usize = 4;
 
 /// List services: versions, licences, contracts, and which are built
 ///
@@ -65,11 +58,14 @@ struct Listing {
     version: Option<String>,
 }
 
-pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+/// Prints the footprint of services, which a part reads; if asked, it measures them first. The last is whether as JSON.
+pub(crate) type PrintFootprints = fn(&Workspace, &[Row], bool, bool) -> anyhow::Result<Outcome>;
+
+pub(crate) fn run(global: &Global, args: Args, print_footprints: PrintFootprints) -> anyhow::Result<Outcome> {
     let workspace = global.open()?;
     let rows = workspace::select(&workspace, &args.services)?;
     if args.footprint {
-        let outcome = footprint::run(&workspace, &rows, args.measure, args.json)?;
+        let outcome = print_footprints(&workspace, &rows, args.measure, args.json)?;
         return Ok(workspace::outcome_of_all(&workspace, &args.services, outcome));
     }
     let lines: Vec<Listing> = rows.iter().map(|row| line(&workspace, row)).collect();
@@ -92,21 +88,6 @@ fn line(workspace: &Workspace, row: &Row) -> Listing {
         sources: service.sources.clone(),
         version: workspace.builder().last(service).map(|entry| entry.version),
     }
-}
-
-/// Applies `look` to all rows in parallel, because each call waits for processes. The results are in order.
-pub(super) fn in_parallel<T: Send>(rows: &[Row], look: impl Fn(&Row) -> T + Sync) -> Vec<T> {
-    let next = AtomicUsize::new(0);
-    let work = || -> Vec<(usize, T)> {
-        let mine = || {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            rows.get(index).map(|row| (index, look(row)))
-        };
-        std::iter::from_fn(mine).collect()
-    };
-    let mut found: Vec<(usize, T)> = threads::on_several(AT_ONCE, work).into_iter().flatten().collect();
-    found.sort_by_key(|(index, _)| *index);
-    found.into_iter().map(|(_, found)| found).collect()
 }
 
 fn text(lines: &[Listing]) -> String {

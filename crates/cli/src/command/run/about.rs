@@ -11,31 +11,26 @@ use tare_bench::{
 };
 use tare_service::{
     catalogue::{Row, Service, Style},
-    footprint::{Footprint, Kept, Releases},
     revisions,
     workspace::Workspace,
 };
 
-use crate::command::list::in_parallel;
-
 /// The command, the checkout, and the facts about the services of `rows`, which are planned as `planned`.
 pub(super) fn about(workspace: &Workspace, rows: &[Row], planned: &[PlannedRow]) -> anyhow::Result<About> {
-    let releases = Releases::load(&workspace.root)?;
-    let kept = Kept::new(&workspace.scratch("aspects"));
-    let builder = workspace.builder();
     // The folder of a command may be any folder: scanning it could take minutes, and says nothing about the
     // service. A server that is already running has none.
     let has_manifest = |row: &Row| !matches!(row.service.style, Style::Own | Style::Running);
     let built =
         rows.iter().zip(planned).filter(|(row, planned)| planned.content.is_some() && has_manifest(row));
-    let (rows, labels): (Vec<Row>, Vec<String>) =
-        built.map(|(row, planned)| (row.clone(), planned.label.clone())).unzip();
-    let aspects = in_parallel(&rows, |row| {
-        Footprint::read(&row.service, builder.last(&row.service).as_ref(), &releases, &kept)
-    });
+    let (services, labels): (Vec<&Service>, Vec<String>) =
+        built.map(|(row, planned)| (&row.service, planned.label.clone())).unzip();
+    let aspects = match workspace.read_footprints {
+        Some(read) => read(workspace, &services)?,
+        None => Vec::new(),
+    };
     let revision = revisions::checked_out(&workspace.root).ok();
     let commit = revision.as_ref().map(|(commit, _)| commit.as_str());
-    let profiles: Vec<Profile> = rows.iter().map(|row| profile(&row.service, commit)).collect();
+    let profiles: Vec<Profile> = services.into_iter().map(|service| profile(service, commit)).collect();
     Ok(About {
         format: FORMAT.to_owned(),
         command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),

@@ -14,6 +14,7 @@ use anyhow::{Context, bail, ensure};
 use tare_analysis::stop::PlannedRule;
 use tare_bench::{
     executor::{Bench, Fleet},
+    experiment::Layout,
     folder::{self, FolderError, Header, RunFolder, StoredRun},
     plan::{Plan, PlannedRow},
     prepare,
@@ -30,7 +31,7 @@ use tare_host::{
 use tare_report::Document;
 use tare_service::{
     build::Site,
-    catalogue::{self, Row},
+    catalogue::{self, Row, Service},
     certificate::Certificates,
     workspace::Workspace,
 };
@@ -214,6 +215,10 @@ impl<'a> Session<'a> {
         let Session { rows, supervisor, interrupt, progress, .. } = &mut *self;
         let done = |name: &str| progress.say(&format!("built {name}"));
         prepare::build_all(plan, rows, &builder, supervisor, interrupt, done);
+        // Only one published table has opinions of the frameworks.
+        if plan.publication.layout == Layout::Makespan {
+            self.count(plan)?;
+        }
         let proved = |label: &str| self.progress.say(&format!("verified {label}"));
         let contracts = &self.contracts(plan)?;
         let (supervisor, interrupt) = (&self.supervisor, &self.interrupt);
@@ -223,6 +228,15 @@ impl<'a> Session<'a> {
         // An unverified run must not be resumed as if it had been verified.
         ensure!(!self.is_interrupted(), "{}", self.undecided("while it built and verified"));
         self.print_excluded(&plan.rows);
+        Ok(())
+    }
+
+    /// Notes what the services are besides fast, if this build can read it.
+    fn count(&self, plan: &mut Plan) -> anyhow::Result<()> {
+        let Some(read) = self.workspace.read_footprints else { return Ok(()) };
+        let services: Vec<&Service> = self.rows.iter().map(|row| &row.service).collect();
+        let footprints = read(self.workspace, &services)?;
+        plan.rows.iter_mut().zip(&footprints).for_each(|(row, footprint)| row.counted = footprint.into());
         Ok(())
     }
 

@@ -141,7 +141,7 @@ fn of_footprint(report: &Report, run: &Path) -> Section {
             framework: &row.framework,
             version: row.version.as_deref(),
             licence: &footprint.licence.spdx,
-            counted: footprint::counted(footprint),
+            counted: footprint.into(),
             footprint: Some(footprint),
             profile: about.profiles.get(&row.label),
             ..Described::default()

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, PackageId};
 
-use super::{Dependencies, Package, ask::ask, executable_bytes};
-use crate::catalogue::Service;
+use super::{Package, ask::ask, executable_bytes};
+use tare_service::{catalogue::Service, footprint::Dependencies};
 
 pub(super) fn read(service: &Service) -> Package {
     let artefact_bytes = executable_bytes(service);

@@ -8,8 +8,8 @@ use std::{
 
 use roxmltree::{Document, Node};
 
-use super::{Dependencies, Package, size};
-use crate::catalogue::Service;
+use super::{Package, size};
+use tare_service::{catalogue::Service, footprint::Dependencies};
 
 /// Most parents of a POM that are read, in case of a cycle.
 const PARENTS: usize = 8;

@@ -4,8 +4,11 @@ use std::{fs, path::Path};
 
 use serde_json::Value;
 
-use super::{Dependencies, Package, code, size};
-use crate::catalogue::{PackageUrl, Service};
+use super::{Package, code, size};
+use tare_service::{
+    catalogue::{PackageUrl, Service},
+    footprint::Dependencies,
+};
 
 pub(super) fn read(service: &Service) -> Package {
     look(&service.folder, &service.place, service.package.as_ref())

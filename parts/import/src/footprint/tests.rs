@@ -2,9 +2,11 @@
 
 use std::{fs, path::Path};
 
+use tare_service::build::Cost;
+
 use super::*;
-use crate::catalogue::{Catalogue, RawSocket};
 use tare_contract::Contract;
+use tare_service::catalogue::{Catalogue, RawSocket};
 
 const MANIFEST: &str = r#"
 format    = "1.0"
@@ -38,7 +40,7 @@ fn service(root: &Path) -> Service {
 fn a_service_of_no_ecosystem_has_its_manifest_and_its_program() {
     let root = tempfile::tempdir().unwrap();
     let service = service(root.path());
-    let read = |stamp| Footprint::read(&service, stamp, &Releases::default(), &Kept::new(root.path()));
+    let read = |stamp| super::read(&service, stamp, &Releases::default(), &Kept::new(root.path()));
     let unbuilt = read(None);
     assert_eq!((unbuilt.artefact_bytes, unbuilt.build, unbuilt.dependencies.total), (None, None, None));
     assert_eq!((unbuilt.licence.spdx.as_str(), unbuilt.licence.source), ("MIT", Source::Manifest));
@@ -67,7 +69,7 @@ fn a_package_that_contradicts_the_manifest_is_reported() {
     let package = service.folder.join("node_modules/web");
     fs::create_dir_all(&package).unwrap();
     fs::write(package.join("package.json"), "{ \"license\": \"ISC\" }").unwrap();
-    let licence = Footprint::read(&service, None, &Releases::default(), &Kept::new(root.path())).licence;
+    let licence = read(&service, None, &Releases::default(), &Kept::new(root.path())).licence;
     assert_eq!((licence.spdx.as_str(), licence.source), ("ISC", Source::Npm));
     assert_eq!(licence.contradiction.unwrap(), "the package says \"ISC\", the manifest \"MIT\"");
 }
@@ -81,7 +83,7 @@ fn the_manifests_of_this_repository_are_valid_and_its_services_have_code() {
     assert!(catalogue.services.len() > 1 && catalogue.broken.is_empty(), "{:?}", catalogue.broken);
     for service in &catalogue.services {
         if service.id != RAW_SOCKET {
-            assert!(Code::of(&service.folder).lines > 0, "{}", service.id);
+            assert!(code::counted(&service.folder).lines > 0, "{}", service.id);
         }
     }
     Releases::load(&root).unwrap();

@@ -6,6 +6,11 @@ use tare_service::{
 
 use super::*;
 
+fn licence(spdx: &str, source: Source) -> Licence {
+    let stated = Some(spdx.to_owned()).filter(|_| source != Source::Manifest);
+    Licence { spdx: spdx.to_owned(), source, stated, contradiction: None }
+}
+
 fn line(service: &str, licence: Licence) -> FootprintLine {
     let aspects = Footprint {
         licence,
@@ -28,7 +33,7 @@ fn line(service: &str, licence: Licence) -> FootprintLine {
 }
 
 fn full() -> FootprintLine {
-    let mut line = line("axum", Licence::of("MIT", Some("MIT"), Source::Cargo));
+    let mut line = line("axum", licence("MIT", Source::Cargo));
     line.version = Some("0.8.9".to_owned());
     line.aspects = Footprint {
         dependencies: Dependencies { direct: Some(4), total: Some(61) },
@@ -55,19 +60,24 @@ fn full() -> FootprintLine {
 
 /// A build with most parts cached, whose cost is no measure of a full build.
 fn mended() -> FootprintLine {
-    let mut line = line("hyper", Licence::of("MIT", Some("MIT"), Source::Cargo));
+    let mut line = line("hyper", licence("MIT", Source::Cargo));
     line.aspects.build = Some(Cost { seconds: 0.2, ..Cost::default() });
     line
 }
 
 fn lines() -> Vec<FootprintLine> {
+    let contradicted = Licence {
+        stated: Some("Apache-2.0 OR ISC".to_owned()),
+        contradiction: Some("the package says \"Apache-2.0 OR ISC\", the manifest \"MIT\"".to_owned()),
+        ..licence("Apache-2.0 OR ISC", Source::Debian)
+    };
     let long = "AGPL-3.0-or-later OR LicenseRef-CPL";
     vec![
-        line("raw-socket", Licence::of("Apache-2.0 OR MIT", None, Source::Manifest)),
+        line("raw-socket", licence("Apache-2.0 OR MIT", Source::Manifest)),
         full(),
         mended(),
-        line("restbed", Licence::of(long, None, Source::Manifest)),
-        line("simple-web-server:close", Licence::of("MIT", Some("Apache-2.0 OR ISC"), Source::Debian)),
+        line("restbed", licence(long, Source::Manifest)),
+        line("simple-web-server:close", contradicted),
     ]
 }
 

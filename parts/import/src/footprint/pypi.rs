@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Dependencies, Package, code, size};
-use crate::catalogue::Service;
+use super::{Package, code, size};
+use tare_service::{catalogue::Service, footprint::Dependencies};
 
 /// Classifiers of exactly one licence; "BSD License" and "Apache Software License" are ambiguous.
 const CLASSIFIER: &str = "License :: OSI Approved :: ";

@@ -7,6 +7,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 use tare_contract::Contract;
 use tare_host::{process::Supervisor, signals};
+use tare_import::footprint::{
+    self, Kept,
+    measure::{self, Trial},
+};
 use tare_report::{
     document::{ALWAYS, Unit, Value},
     write::text::Look,
@@ -14,14 +18,10 @@ use tare_report::{
 use tare_service::{
     build::{BuildError, Site},
     catalogue::{Row, Service},
-    footprint::{
-        Footprint, Kept, Licence, Releases, Source,
-        measure::{self, Trial},
-    },
+    footprint::{Footprint, Licence, Source},
     workspace::Workspace,
 };
 
-use super::in_parallel;
 use crate::{
     exit::Outcome,
     output::{look, paint, print_either, table},
@@ -43,26 +43,23 @@ struct FootprintLine {
     aspects: Footprint,
 }
 
-pub(super) fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool) -> anyhow::Result<Outcome> {
+pub(crate) fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool) -> anyhow::Result<Outcome> {
     // Cargo and Go run in the folders of services, where a file may redirect them to another program.
     trust::ask(workspace, rows.iter().map(|row| &row.service))?;
-    let releases = Releases::load(&workspace.root)?;
-    let kept = Kept::new(&workspace.scratch("aspects"));
+    let kept = Kept::of(workspace);
     let outcome = if measure { measure_all(workspace, rows, &kept)? } else { Outcome::Fine };
     let progress = Progress::new(false);
-    let line = |row: &Row| {
-        let service = &row.service;
-        progress.say(&format!("looking at {}", service.id));
-        let stamp = workspace.builder().last(service);
-        FootprintLine {
-            service: service.id.clone(),
-            language: service.language.clone(),
-            framework: service.framework.clone(),
-            version: stamp.as_ref().map(|stamp| stamp.version.clone()),
-            aspects: Footprint::read(service, stamp.as_ref(), &releases, &kept),
-        }
+    progress.say(&format!("looking at {} services", rows.len()));
+    let services: Vec<&Service> = rows.iter().map(|row| &row.service).collect();
+    let footprints = footprint::read_all(workspace, &services)?;
+    let line = |(service, aspects): (&Service, Footprint)| FootprintLine {
+        service: service.id.clone(),
+        language: service.language.clone(),
+        framework: service.framework.clone(),
+        version: workspace.builder().last(service).map(|entry| entry.version),
+        aspects,
     };
-    let lines = in_parallel(rows, line);
+    let lines: Vec<FootprintLine> = services.into_iter().zip(footprints).map(line).collect();
     progress.finish();
     print_either(json, &lines, || text(&lines, look()))?;
     Ok(outcome)

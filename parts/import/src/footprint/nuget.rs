@@ -9,8 +9,8 @@ use std::{
 use roxmltree::Document;
 use serde_json::Value;
 
-use super::{Dependencies, Package, size};
-use crate::catalogue::Service;
+use super::{Package, size};
+use tare_service::{catalogue::Service, footprint::Dependencies};
 
 pub(super) fn read(service: &Service) -> Package {
     let direct = project(&service.folder).and_then(|path| direct(&fs::read_to_string(path).ok()?));

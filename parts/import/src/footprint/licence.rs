@@ -1,7 +1,7 @@
 //! Licences of packages as SPDX expressions, so that they can be compared.
 
-use serde::{Deserialize, Serialize};
 use spdx::{Expression, ParseMode, expression::ExprNode, identifiers::LICENSES};
+use tare_service::footprint::{Licence, Source};
 
 /// Names of common licences that are neither SPDX identifiers nor full names: lower case, without "the ".
 /// Ambiguous names ("BSD", "Apache") are left out.
@@ -34,47 +34,16 @@ const MODE: ParseMode = ParseMode {
     allow_unknown: false,
 };
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Licence {
-    pub spdx: String,
-    pub source: Source,
-    /// The licence as the package states it.
-    pub stated: Option<String>,
-    /// How package and manifest disagree.
-    pub contradiction: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Source {
-    /// `license` of the crate.
-    Cargo,
-    /// `license` of `package.json`.
-    Npm,
-    /// The metadata of the distribution.
-    Pypi,
-    /// `licenses` of the POM, or of its parents.
-    Maven,
-    /// `License` of all files in Debian's copyright file.
-    Debian,
-    /// The licence file of the source that the manifest names.
-    Git,
-    /// The manifest of the service: the package has no machine-readable licence.
-    Manifest,
-}
-
-impl Licence {
-    /// The package's licence if it states exactly one, otherwise the manifest's.
-    pub fn of(manifest: &str, stated: Option<&str>, source: Source) -> Licence {
-        let stated = stated.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-        let read = stated.as_deref().and_then(normalise);
-        let contradiction = read
-            .as_deref()
-            .filter(|spdx| !same(spdx, manifest))
-            .map(|spdx| format!("the package says \"{spdx}\", the manifest \"{manifest}\""));
-        let source = if read.is_some() { source } else { Source::Manifest };
-        Licence { spdx: read.unwrap_or_else(|| manifest.to_owned()), source, stated, contradiction }
-    }
+/// The package's licence if it states exactly one, otherwise the manifest's.
+pub(super) fn compared(manifest: &str, stated: Option<&str>, source: Source) -> Licence {
+    let stated = stated.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    let read = stated.as_deref().and_then(normalise);
+    let contradiction = read
+        .as_deref()
+        .filter(|spdx| !same(spdx, manifest))
+        .map(|spdx| format!("the package says \"{spdx}\", the manifest \"{manifest}\""));
+    let source = if read.is_some() { source } else { Source::Manifest };
+    Licence { spdx: read.unwrap_or_else(|| manifest.to_owned()), source, stated, contradiction }
 }
 
 /// The SPDX expression for a text, if it has one meaning.
@@ -165,15 +134,15 @@ mod tests {
 
     #[test]
     fn the_package_counts_and_a_contradiction_is_reported() {
-        let read = Licence::of("MIT", Some("Expat"), Source::Debian);
+        let read = compared("MIT", Some("Expat"), Source::Debian);
         assert_eq!((read.spdx.as_str(), read.source, &read.contradiction), ("MIT", Source::Debian, &None));
-        let other = Licence::of("MIT", Some("Apache-2.0"), Source::Npm);
+        let other = compared("MIT", Some("Apache-2.0"), Source::Npm);
         assert_eq!(other.spdx, "Apache-2.0");
         assert_eq!(other.contradiction.unwrap(), "the package says \"Apache-2.0\", the manifest \"MIT\"");
-        let vague = Licence::of("BSD-2-Clause", Some("BSD License"), Source::Pypi);
+        let vague = compared("BSD-2-Clause", Some("BSD License"), Source::Pypi);
         assert_eq!((vague.spdx.as_str(), vague.source), ("BSD-2-Clause", Source::Manifest));
         assert_eq!((vague.stated.as_deref(), vague.contradiction), (Some("BSD License"), None));
-        assert_eq!(Licence::of("MIT", None, Source::Cargo).source, Source::Manifest);
+        assert_eq!(compared("MIT", None, Source::Cargo).source, Source::Manifest);
     }
 
     #[test]
@@ -187,7 +156,7 @@ mod tests {
 
     #[test]
     fn an_empty_licence_is_none() {
-        let found = Licence::of("MIT", Some("  \n"), Source::Pypi);
+        let found = compared("MIT", Some("  \n"), Source::Pypi);
         assert_eq!((found.source, found.stated), (Source::Manifest, None));
     }
 
@@ -199,7 +168,7 @@ mod tests {
             if let Some(spdx) = normalise(&text) {
                 prop_assert_eq!(normalise(&spdx), Some(spdx.clone()));
                 prop_assert!(same(&spdx, &spdx));
-                prop_assert_eq!(Licence::of(&spdx, Some(&text), Source::Npm).contradiction, None);
+                prop_assert_eq!(compared(&spdx, Some(&text), Source::Npm).contradiction, None);
             }
         }
 

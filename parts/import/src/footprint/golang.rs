@@ -3,8 +3,8 @@
 
 use std::{fs, path::Path};
 
-use super::{Dependencies, Package, ask::ask, executable, executable_bytes};
-use crate::catalogue::Service;
+use super::{Package, ask::ask, executable, executable_bytes};
+use tare_service::{catalogue::Service, footprint::Dependencies};
 
 pub(super) fn read(service: &Service) -> Package {
     let direct = fs::read_to_string(service.folder.join("go.mod")).ok().map(|text| direct(&text));

@@ -12,16 +12,16 @@ use std::{
 
 use jiff::Timestamp;
 
-use super::Measured;
-use crate::{
+use tare_contract::Contract;
+use tare_host::process::{Sandbox, Stopped, Supervisor};
+use tare_service::{
     catalogue::Service,
+    footprint::Measured,
     launch::{self, LaunchError, Settings},
     probe::Readiness,
     prove::GRACE,
     settings::ServiceSettings,
 };
-use tare_contract::Contract;
-use tare_host::process::{Sandbox, Stopped, Supervisor};
 
 /// Number of starts; the figures are medians. An odd number makes the median a measured value.
 pub(crate) const STARTS: usize = 3;

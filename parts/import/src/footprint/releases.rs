@@ -3,40 +3,22 @@
 
 use std::path::Path;
 
-use jiff::civil::Date;
 use packageurl::PackageUrl;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Deserialize;
 
-use crate::catalogue::package_url;
 use tare_base::document::{self, DocumentError};
+use tare_service::footprint::Release;
 
 /// The supported version of the format.
-pub(crate) const FORMAT: &str = "1.0";
+const FORMAT: &str = "1.0";
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Releases {
+pub(super) struct Releases {
     #[serde(rename = "format")]
     _format: String,
     #[serde(default)]
     release: Vec<Release>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all(deserialize = "kebab-case"))]
-pub struct Release {
-    /// A package URL without a version, as in the manifest.
-    #[serde(deserialize_with = "package")]
-    pub package: String,
-    /// The version that the service used at that time.
-    pub used: String,
-    /// The newest version at that time.
-    pub newest: String,
-    /// Its release date, if the registry reports it. The key has a hyphen here, an underscore in run folders.
-    #[serde(alias = "newest_date")]
-    pub newest_date: Option<Date>,
-    /// When the registry was queried.
-    pub asked: Date,
 }
 
 impl Releases {
@@ -44,7 +26,7 @@ impl Releases {
     ///
     /// # Errors
     /// The file cannot be read or is not valid.
-    pub fn load(root: &Path) -> Result<Releases, DocumentError> {
+    pub(super) fn load(root: &Path) -> Result<Releases, DocumentError> {
         let path = root.join("services").join("releases.toml");
         if !path.exists() {
             return Ok(Releases::default());
@@ -52,15 +34,10 @@ impl Releases {
         document::parse(&path, &document::read(&path)?, FORMAT)
     }
 
-    pub(crate) fn of(&self, package: &PackageUrl) -> Option<&Release> {
+    pub(super) fn of(&self, package: &PackageUrl) -> Option<&Release> {
         let name = package.to_string();
         self.release.iter().find(|release| release.package == name)
     }
-}
-
-/// Normalises a package URL, so that it can be compared as text.
-fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    package_url(deserializer).map(|package| package.to_string())
 }
 
 #[cfg(test)]

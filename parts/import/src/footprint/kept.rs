@@ -6,26 +6,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tare_base::whole;
 
-use crate::catalogue::Service;
+use tare_service::{
+    catalogue::{self, Service},
+    footprint::Measured,
+    workspace::Workspace,
+};
 
 /// The version of the file format.
 const FORMAT: &str = "1.0";
-
-/// Figures that require a start of the service.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Measured {
-    pub at: Timestamp,
-    /// Number of starts; the figures are their medians.
-    pub starts: usize,
-    /// Time from exec to the first right answer.
-    pub start_up_ns: u64,
-    /// Resident memory of all its processes, one second after that answer.
-    pub rss_bytes: u64,
-}
 
 #[derive(Serialize, Deserialize)]
 struct Record {
@@ -42,12 +33,17 @@ pub struct Kept {
 
 impl Kept {
     /// A store in `folder`.
-    pub fn new(folder: &Path) -> Kept {
+    pub(super) fn new(folder: &Path) -> Kept {
         Kept { folder: folder.to_owned() }
     }
 
+    /// The store of a workspace.
+    pub fn of(workspace: &Workspace) -> Kept {
+        Kept::new(&workspace.scratch("aspects"))
+    }
+
     /// The figures of a service, if they belong to the build with this content hash.
-    pub(crate) fn get(&self, service: &Service, content: &str) -> Option<Measured> {
+    pub(super) fn get(&self, service: &Service, content: &str) -> Option<Measured> {
         let record: Record = serde_json::from_slice(&fs::read(self.path(service)).ok()?).ok()?;
         let same = record.format == FORMAT && record.service == service.id && record.content == content;
         same.then_some(record.measured)
@@ -80,13 +76,14 @@ impl Kept {
 
 /// Variants run with other commands, so each is measured.
 fn file_name(service: &Service) -> String {
-    crate::catalogue::file_name(&service.id)
+    catalogue::file_name(&service.id)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::{Catalogue, RawSocket};
+    use jiff::Timestamp;
+    use tare_service::catalogue::{Catalogue, RawSocket};
 
     #[test]
     fn figures_are_those_of_one_service_and_one_build() {

@@ -7,8 +7,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Dependencies, Package, ask::ask, executable, executable_bytes, linked, size};
-use crate::catalogue::{Requirement, Service};
+use super::{Package, ask::ask, executable, executable_bytes, linked, size};
+use tare_service::{
+    catalogue::{Requirement, Service},
+    footprint::Dependencies,
+};
 
 pub(super) fn read(service: &Service) -> Package {
     let own = service.package.as_ref().filter(|package| package.ty() == "deb").map(|package| package.name());

@@ -1,12 +1,9 @@
 //! Lines of code of a service: what a user of the framework writes and maintains.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
-use serde::{Deserialize, Serialize};
+use tare_service::footprint::Code;
 use tokei::{Config, LanguageType};
 
 /// Data and package or build descriptions, which every service has and which say little about the framework.
@@ -24,27 +21,18 @@ const NOT_CODE: [LanguageType; 10] = [
     LanguageType::Cabal,
 ];
 
-/// Lines that are neither blank nor comments, in files that git tracks or would track. Documentation is
-/// comment, but a one-line documentation string counts as code.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Code {
-    pub lines: usize,
-    pub languages: BTreeMap<String, usize>,
-}
-
-impl Code {
-    pub(crate) fn of(folder: &Path) -> Code {
-        let config = Config { treat_doc_strings_as_comments: Some(true), ..Config::default() };
-        let mut code = Code::default();
-        for (path, language) in sources(folder) {
-            // An unreadable file is left out.
-            let Ok(report) = language.parse(path, &config) else { continue };
-            let lines = report.stats.summarise().code;
-            code.lines += lines;
-            *code.languages.entry(language.name().to_owned()).or_default() += lines;
-        }
-        code
+/// Counts the code below a folder.
+pub(super) fn counted(folder: &Path) -> Code {
+    let config = Config { treat_doc_strings_as_comments: Some(true), ..Config::default() };
+    let mut code = Code::default();
+    for (path, language) in sources(folder) {
+        // An unreadable file is left out.
+        let Ok(report) = language.parse(path, &config) else { continue };
+        let lines = report.stats.summarise().code;
+        code.lines += lines;
+        *code.languages.entry(language.name().to_owned()).or_default() += lines;
     }
+    code
 }
 
 /// The code files below a folder, with their languages.
@@ -82,6 +70,6 @@ mod tests {
             write(data, "<a>1</a>\n");
         }
         let languages = [("Python".to_owned(), 1), ("Rust".to_owned(), 3)].into();
-        assert_eq!(Code::of(folder.path()), Code { lines: 4, languages });
+        assert_eq!(counted(folder.path()), Code { lines: 4, languages });
     }
 }
