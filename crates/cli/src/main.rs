@@ -50,7 +50,6 @@ enum Command {
     Show(command::show::Args),
     Report(command::report::Args),
     Merge(command::merge::Args),
-    Record(command::record::Args),
 
     Agent(command::agent::Args),
 
@@ -100,7 +99,7 @@ fn main() -> ExitCode {
                 return exit::of_usage(&error);
             }
         };
-    cli.global.read_footprints = parts::READ_FOOTPRINTS;
+    cli.global.readers = parts::READERS;
     let global = &cli.global;
     exit::of(match cli.command {
         Command::Init(args) => command::init::run(global, &args),
@@ -116,7 +115,6 @@ fn main() -> ExitCode {
         Command::Merge(args) => command::merge::run(&args),
         Command::Part(command) => command.run(global),
         Command::Verify(args) => command::verify::run(global, args),
-        Command::Record(args) => command::record::run(&args),
         Command::Data(args) => command::data::run(global, &args),
         Command::Build(args) => command::build::run(global, args),
         Command::List(args) => command::list::run(global, args, parts::PRINT_FOOTPRINTS),

@@ -8,8 +8,7 @@ use tare_bench::folder::series;
 use tare_host::process::{Isolation, Notices, Supervisor, sweep};
 use tare_service::{
     catalogue::{Broken, Row, Service},
-    footprint::ReadFootprints,
-    workspace::{self, Root, Workspace},
+    workspace::{self, Readers, Root, Workspace},
 };
 
 use crate::{exit::Outcome, output::paint, trust};
@@ -33,7 +32,7 @@ pub(crate) struct Global {
     trusts_all: bool,
     /// Not an option: what a part brings.
     #[arg(skip)]
-    pub(crate) read_footprints: Option<ReadFootprints>,
+    pub(crate) readers: Option<Readers>,
 }
 
 /// A parser for which an empty variable counts as unset.
@@ -84,7 +83,7 @@ impl Global {
         let home = workspace::home(named(self.home.as_ref()), &root.folder);
         let mut workspace = Workspace::open(root, &program()?, &home)?;
         workspace.trusts_all = self.trusts_all;
-        workspace.read_footprints = self.read_footprints;
+        workspace.readers = self.readers;
         Ok(workspace)
     }
 

@@ -10,13 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
     build::{Cost, Laid},
-    catalogue::{Service, package_url},
-    workspace::Workspace,
+    catalogue::package_url,
 };
-use tare_base::document::DocumentError;
-
-/// Reads all that is visible of services without starting them, in their order. Only a part can do it.
-pub type ReadFootprints = fn(&Workspace, &[&Service]) -> Result<Vec<Footprint>, DocumentError>;
 
 /// All known properties of a service besides its speed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

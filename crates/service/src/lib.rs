@@ -20,7 +20,6 @@ pub mod learn;
 mod lock;
 pub mod probe;
 pub mod prove;
-pub mod record;
 pub mod release;
 pub mod revisions;
 pub mod settings;

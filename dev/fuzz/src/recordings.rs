@@ -1,7 +1,7 @@
 //! Descriptions of a service by other programs.
 
 use tare_base::document::decoded;
-use tare_service::record::{Material, RecordError, Wish, har as recording, openapi as document, record};
+use tare_import::record::{Material, RecordError, Wish, har as recording, openapi as document, record};
 
 /// The input is parsed or refused, and parsed input makes a contract or nothing.
 fn recorded(input: &[u8], read: fn(&str) -> Result<Material, RecordError>) {

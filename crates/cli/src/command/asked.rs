@@ -16,9 +16,8 @@ use tare_service::{
     build::Site,
     catalogue::{Row, Service, Style, file_name},
     learn::{self, Ground, LearnError, Learned, Question, Redirect},
-    record,
     settings::ServiceSettings,
-    workspace::Workspace,
+    workspace::{Published, Workspace},
 };
 
 use super::{
@@ -195,8 +194,9 @@ pub(crate) fn published(
     rows: &[Row],
     service_settings: &ServiceSettings,
     folder: &Path,
-) -> anyhow::Result<Option<(&'static str, Vec<Question>)>> {
-    let ask = |service: &Service, ground: &Ground| Ok(record::published::of_service(service, ground)?);
+) -> anyhow::Result<Option<Published>> {
+    let Some(readers) = workspace.readers else { return Ok(None) };
+    let ask = |service: &Service, ground: &Ground| Ok((readers.published)(service, ground)?);
     of_built(workspace, teacher(rows)?, service_settings, folder, ask)
 }
 

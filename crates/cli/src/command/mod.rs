@@ -18,7 +18,6 @@ pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod print;
 pub(crate) mod raw_socket;
-pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod revised;
 pub(crate) mod run;

@@ -9,6 +9,8 @@ mod audit;
 mod cluster;
 #[cfg(feature = "import")]
 mod footprint;
+#[cfg(feature = "import")]
+mod record;
 #[cfg(feature = "site")]
 mod serve;
 #[cfg(feature = "site")]
@@ -21,7 +23,7 @@ pub(crate) use crate::command::load;
 #[cfg(feature = "cluster")]
 pub(crate) use cluster::load;
 
-use tare_service::footprint::ReadFootprints;
+use tare_service::workspace::Readers;
 
 use crate::{
     command::{list::PrintFootprints, report::Parquet},
@@ -35,7 +37,7 @@ type Part = (&'static str, bool, &'static [&'static str]);
 const PARTS: [Part; 4] = [
     ("audit", cfg!(feature = "audit"), &["audit"]),
     ("cluster", cfg!(feature = "cluster"), &["cluster", "load --engine"]),
-    ("import", cfg!(feature = "import"), &["adopt"]),
+    ("import", cfg!(feature = "import"), &["adopt", "record"]),
     ("site", cfg!(feature = "site"), &["site", "serve"]),
 ];
 
@@ -51,9 +53,9 @@ pub(crate) const PARQUET: Parquet = Parquet {
 };
 
 #[cfg(feature = "import")]
-pub(crate) const READ_FOOTPRINTS: Option<ReadFootprints> = Some(tare_import::footprint::read_all);
+pub(crate) const READERS: Option<Readers> = Some(tare_import::READERS);
 #[cfg(not(feature = "import"))]
-pub(crate) const READ_FOOTPRINTS: Option<ReadFootprints> = None;
+pub(crate) const READERS: Option<Readers> = None;
 
 #[cfg(feature = "import")]
 pub(crate) const PRINT_FOOTPRINTS: PrintFootprints = footprint::run;
@@ -75,6 +77,8 @@ pub(crate) enum PartCommand {
     JobChild(cluster::job::ChildArgs),
     #[cfg(feature = "import")]
     Adopt(adopt::Args),
+    #[cfg(feature = "import")]
+    Record(record::Args),
     #[cfg(feature = "site")]
     Site(site::Args),
     #[cfg(feature = "site")]
@@ -95,6 +99,8 @@ impl PartCommand {
             PartCommand::JobChild(args) => cluster::job::run_child(&args),
             #[cfg(feature = "import")]
             PartCommand::Adopt(args) => adopt::run(&args),
+            #[cfg(feature = "import")]
+            PartCommand::Record(args) => record::run(&args),
             #[cfg(feature = "site")]
             PartCommand::Site(args) => site::run(global, &args),
             #[cfg(feature = "site")]

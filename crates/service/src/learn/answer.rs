@@ -23,7 +23,7 @@ const QUOTED_BYTES: usize = 60;
 
 /// The `[request.response]` of a contract.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct LearnedAnswer {
+pub struct LearnedAnswer {
     pub status: u16,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
@@ -38,12 +38,16 @@ pub(crate) struct LearnedAnswer {
 }
 
 impl LearnedAnswer {
-    pub(crate) fn of_status(status: u16) -> LearnedAnswer {
+    /// An answer of which only the status is required.
+    pub fn of_status(status: u16) -> LearnedAnswer {
         LearnedAnswer { status, body: None, json: None, extra: None, matches: None, varying: Vec::new() }
     }
 
     /// The common part of the answers to a request; `now` is their time, if it is known.
-    pub(crate) fn common(
+    ///
+    /// # Errors
+    /// The answers are of a kind that no contract requires, such as a status of 500.
+    pub fn common(
         asked: &Question,
         answers: &[Response],
         now: Option<Timestamp>,
@@ -56,7 +60,7 @@ impl LearnedAnswer {
         if status >= ERROR_STATUS {
             let quoted = &first.body[..first.body.len().min(QUOTED_BYTES)];
             let body = quoted.escape_ascii().to_string();
-            return Err(LearnError::Refused { asked: asked.clone(), status, body });
+            return Err(LearnError::Refused { asked: Box::new(asked.clone()), status, body });
         }
         // Literal braces would be read as placeholders.
         let has_braces = |answer: &Response| answer.body.windows(2).any(|two| two == BRACES.as_bytes());
@@ -98,7 +102,7 @@ impl LearnedAnswer {
     }
 
     /// JSON that matches a pattern.
-    pub(crate) fn like(status: u16, pattern: &JsonPattern) -> LearnedAnswer {
+    pub fn like(status: u16, pattern: &JsonPattern) -> LearnedAnswer {
         let text = pattern.to_string();
         LearnedAnswer {
             varying: serde_json::from_str(&text).map(|value| varying::varying_of(&value)).unwrap_or_default(),

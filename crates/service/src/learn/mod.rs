@@ -8,11 +8,11 @@ mod prose;
 mod text;
 mod varying;
 
-pub(crate) use answer::LearnedAnswer;
+pub use answer::LearnedAnswer;
 pub use answer::in_common;
 pub use moving::{Nature, Varying};
 pub use over_time::{Respondent, ask_over_time};
-pub(crate) use text::Draft;
+pub use text::Draft;
 
 use std::{net::Ipv4Addr, path::Path, thread::sleep, time::Duration};
 
@@ -36,10 +36,10 @@ use tare_contract::{BRACES, BRACES_PLACEHOLDER, Contract, ContractError, Placeho
 /// The name of a learned contract.
 pub const NAME: &str = "learned";
 /// Requests to each of two fresh processes: differences between starts or answers are not required.
-pub(crate) const TIMES: usize = 2;
+pub const TIMES: usize = 2;
 /// Time limit of one answer.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-pub(crate) const CONTENT_TYPE: &str = "Content-Type";
+pub const PATIENCE: Duration = Duration::from_secs(10);
+pub const CONTENT_TYPE: &str = "Content-Type";
 
 /// One request as a user writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,7 +109,7 @@ pub enum LearnError {
     #[error("{asked}: {source}")]
     Unanswered { asked: Question, source: Box<AskError> },
     #[error("{asked} is answered with status {status} and \"{body}\": ask for another path")]
-    Refused { asked: Question, status: u16, body: String },
+    Refused { asked: Box<Question>, status: u16, body: String },
     #[error("{asked} is answered with status {0} once and {1} once", .statuses[0], .statuses[1])]
     Unsteady { asked: Question, statuses: [u16; 2] },
     /// Without line number, as the user wrote no file.
@@ -345,7 +345,11 @@ impl Respondent for Started<'_> {
     }
 }
 
-pub(crate) fn start_one(
+/// Starts a service alone, with the settings of `ground`.
+///
+/// # Errors
+/// The service cannot be started, or gives no answer.
+pub fn start_one(
     service: &Service,
     contract: &Contract,
     ground: &Ground,
@@ -368,7 +372,7 @@ pub(crate) fn start_one(
 ///
 /// # Errors
 /// A contract cannot express a request.
-pub(crate) fn provisional(asked: Vec<Question>) -> Result<Contract, ContractError> {
+pub fn provisional(asked: Vec<Question>) -> Result<Contract, ContractError> {
     let requests = asked.into_iter().map(|asked| (asked, LearnedAnswer::of_status(200)));
     let draft = Draft {
         name: NAME.to_owned(),
@@ -393,11 +397,18 @@ pub struct Server<'a> {
 
 impl Server<'_> {
     /// The answer to a request on a new connection.
-    pub(crate) fn ask(&self, contract: &Contract, request: &Request) -> Result<Response, AskError> {
+    ///
+    /// # Errors
+    /// There is no answer within [`Server::patience`], or what comes is none.
+    pub fn ask(&self, contract: &Contract, request: &Request) -> Result<Response, AskError> {
         self.ask_until(Deadline::after(self.patience), contract, request)
     }
 
-    pub(crate) fn ask_until(
+    /// The same with a time limit that several requests share.
+    ///
+    /// # Errors
+    /// There is no answer until then, or what comes is none.
+    pub fn ask_until(
         &self,
         deadline: Deadline,
         contract: &Contract,
@@ -427,7 +438,7 @@ fn contract_of(
 }
 
 /// The requests answered by a redirect.
-pub(crate) fn redirects(asked: &[Question], answers: &[Vec<Response>]) -> Vec<(Question, Redirect)> {
+pub fn redirects(asked: &[Question], answers: &[Vec<Response>]) -> Vec<(Question, Redirect)> {
     let redirect = |(asked, answers): (&Question, &Vec<Response>)| {
         Some((asked.clone(), answers.first().and_then(Redirect::of)?))
     };

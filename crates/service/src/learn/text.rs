@@ -11,7 +11,7 @@ use tare_contract::{BRACES_PLACEHOLDER, CheckId, Contract, ContractError, FORMAT
 
 /// The parts of a contract.
 #[derive(Debug, Clone)]
-pub(crate) struct Draft {
+pub struct Draft {
     pub name: String,
     pub title: String,
     pub requests: Vec<(Question, LearnedAnswer)>,
@@ -24,7 +24,7 @@ impl Draft {
     ///
     /// # Errors
     /// A contract cannot express a request or an answer.
-    pub(crate) fn learned(self) -> Result<Learned, ContractError> {
+    pub fn learned(self) -> Result<Learned, ContractError> {
         let text = self.text();
         let contract = Contract::parse(&text, Path::new(&format!("{}.toml", self.name)))?;
         let required = self.requests.into_iter().map(|(asked, answer)| (asked, answer.required()));

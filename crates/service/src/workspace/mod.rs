@@ -14,7 +14,8 @@ use std::{
 use crate::{
     build::{Builder, Outlook, Store},
     catalogue::{self, Catalogue, RawSocket, Row, SelectError, Service, Words},
-    footprint::ReadFootprints,
+    footprint::Footprint,
+    learn::{Ground, LearnError, Question},
     revisions::Shelf,
 };
 use tare_base::document::DocumentError;
@@ -41,9 +42,23 @@ pub struct Workspace {
     has_project: bool,
     /// Whether the user allows all commands in files for this one invocation.
     pub trusts_all: bool,
-    /// Absent in a build without the part that reads them.
-    pub read_footprints: Option<ReadFootprints>,
+    /// Absent in a build without the part that brings them.
+    pub readers: Option<Readers>,
 }
+
+/// What a part reads of services.
+#[derive(Debug, Clone, Copy)]
+pub struct Readers {
+    /// All that is visible of services without starting them, in their order.
+    pub footprints: fn(&Workspace, &[&Service]) -> Result<Vec<Footprint>, DocumentError>,
+    /// The requests of an OpenAPI document that change nothing, or why it has none.
+    pub document: fn(&str) -> Result<Vec<Question>, String>,
+    /// Place and requests of the OpenAPI document that a service publishes, if it does. The service is started.
+    pub published: fn(&Service, &Ground) -> Result<Option<Published>, LearnError>,
+}
+
+/// Where a service publishes its OpenAPI document, and the requests of it that change nothing.
+pub type Published = (&'static str, Vec<Question>);
 
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
@@ -106,7 +121,7 @@ impl Workspace {
             home: home.to_owned(),
             has_project: root.project.is_some(),
             trusts_all: false,
-            read_footprints: None,
+            readers: None,
         })
     }
 

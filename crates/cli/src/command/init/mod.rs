@@ -16,10 +16,9 @@ use tare_service::{
     checkout::Checkout,
     discover::{self, Guess},
     learn::{LearnError, Learned, Question},
-    record::Material,
     revisions,
     settings::ServiceSettings,
-    workspace::{Root, Workspace, link_on_the_way},
+    workspace::{Published, Root, Workspace, link_on_the_way},
 };
 
 use super::{
@@ -100,7 +99,7 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
         return print(&listed(&guesses)).map(|()| Outcome::Fine);
     }
     let site = Site { global, folder: &folder, name: &name, is_typed: args.command.is_some() };
-    let Some((guess, learned)) = first_that_answers(&site, &guesses, asked(&folder, args)?)? else {
+    let Some((guess, learned)) = first_that_answers(&site, &guesses, asked(global, &folder, args)?)? else {
         bail!(
             "the service did not answer in any of these ways: say how it is started by --command, and what to ask by --get"
         );
@@ -160,22 +159,26 @@ fn listed(guesses: &[Guess]) -> String {
 }
 
 /// The user's requests, or those of a document in the repository. If empty, the service may have a document.
-fn asked(folder: &Path, args: &Args) -> anyhow::Result<Vec<Question>> {
-    if args.asked.is_empty() { Ok(documented(folder)) } else { args.asked.or_root() }
+fn asked(global: &Global, folder: &Path, args: &Args) -> anyhow::Result<Vec<Question>> {
+    if args.asked.is_empty() { Ok(documented(global, folder)) } else { args.asked.or_root() }
 }
 
 /// The requests of an OpenAPI document in the repository.
-fn documented(folder: &Path) -> Vec<Question> {
+fn documented(global: &Global, folder: &Path) -> Vec<Question> {
     let names = ["openapi.yaml", "openapi.yml", "openapi.json"];
     let found = names.into_iter().find_map(|name| Some((name, document::read(&folder.join(name)).ok()?)));
     let Some((name, text)) = found else { return Vec::new() };
-    match Material::read(&text) {
-        Ok(material) => material.reads(),
-        Err(error) => {
-            tare_host::message!("{} {name} {error}", paint("33", "left out:"));
-            Vec::new()
+    let requests = match global.readers {
+        Some(readers) => (readers.document)(&text),
+        None => {
+            Err("is not read: this build of Tare has no reader of OpenAPI, which every package of Tare has"
+                .to_owned())
         }
-    }
+    };
+    requests.unwrap_or_else(|why| {
+        tare_host::message!("{} {name} {why}", paint("33", "left out:"));
+        Vec::new()
+    })
 }
 
 /// Builds and starts the service in one way after the other, until it answers.
@@ -256,7 +259,7 @@ fn learn_in(
             Some(LearnError::Refused { asked: refused, .. }) if asked.len() > 1 => {
                 tare_host::message!("{} {error:#}", paint("33", "left out:"));
                 let refused = refused.clone();
-                asked.retain(|asked| *asked != refused);
+                asked.retain(|asked| *asked != *refused);
             }
             _ => return Err(error),
         }
@@ -264,7 +267,7 @@ fn learn_in(
 }
 
 /// The requests of the service's own document, or its root.
-fn of_the_service(published: Option<(&'static str, Vec<Question>)>) -> Vec<Question> {
+fn of_the_service(published: Option<Published>) -> Vec<Question> {
     let root = || vec![Question::new("GET", "/", None)];
     published.map_or_else(root, |(place, asked)| {
         tare_host::message!("the service's OpenAPI document at {place} says what to ask");

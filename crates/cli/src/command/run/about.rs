@@ -24,8 +24,8 @@ pub(super) fn about(workspace: &Workspace, rows: &[Row], planned: &[PlannedRow])
         rows.iter().zip(planned).filter(|(row, planned)| planned.content.is_some() && has_manifest(row));
     let (services, labels): (Vec<&Service>, Vec<String>) =
         built.map(|(row, planned)| (&row.service, planned.label.clone())).unzip();
-    let aspects = match workspace.read_footprints {
-        Some(read) => read(workspace, &services)?,
+    let aspects = match workspace.readers {
+        Some(readers) => (readers.footprints)(workspace, &services)?,
         None => Vec::new(),
     };
     let revision = revisions::checked_out(&workspace.root).ok();

@@ -233,9 +233,9 @@ impl<'a> Session<'a> {
 
     /// Notes what the services are besides fast, if this build can read it.
     fn count(&self, plan: &mut Plan) -> anyhow::Result<()> {
-        let Some(read) = self.workspace.read_footprints else { return Ok(()) };
+        let Some(readers) = self.workspace.readers else { return Ok(()) };
         let services: Vec<&Service> = self.rows.iter().map(|row| &row.service).collect();
-        let footprints = read(self.workspace, &services)?;
+        let footprints = (readers.footprints)(self.workspace, &services)?;
         plan.rows.iter_mut().zip(&footprints).for_each(|(row, footprint)| row.counted = footprint.into());
         Ok(())
     }

@@ -8,13 +8,10 @@ use std::{
 use anyhow::{Context, ensure};
 use tare_base::Endpoint;
 use tare_base::document::decoded;
-use tare_service::{
-    client::Channel,
-    learn::Server,
-    record::{self, Material, Recorded, Wish},
-};
+use tare_import::record::{self, Material, Recorded, Wish};
+use tare_service::{client::Channel, learn::Server};
 
-use super::{
+use crate::command::{
     asked::{self, AskedOptions},
     target::{
         self,

@@ -11,7 +11,7 @@ use tare_load::http1::{Response, Version};
 use post::{BASE64, HarPost, PostBody, of_base64};
 
 use super::{LeftOut, Material, RecordError, form, url::origin_and_path};
-use crate::learn::{CONTENT_TYPE, LearnedAnswer, Question};
+use tare_service::learn::{CONTENT_TYPE, LearnedAnswer, Question};
 
 mod post;
 

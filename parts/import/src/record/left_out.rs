@@ -1,7 +1,7 @@
 //! Parts of a source that could not become part of a contract, with their messages.
 
 use super::style::StyleError;
-use crate::learn::LearnError;
+use tare_service::learn::LearnError;
 
 /// A part of a source that the contract lacks. `asked` is the request: its method and path.
 #[derive(Debug, thiserror::Error)]

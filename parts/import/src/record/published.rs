@@ -1,13 +1,14 @@
 //! The OpenAPI document that a server publishes, at the usual paths of frameworks.
 
 use super::{Material, openapi};
-use crate::{
+use tare_base::document;
+use tare_service::{
     catalogue::Service,
     client::{AskError, Deadline},
     learn::{Ground, LearnError, PATIENCE, Question, Server, provisional, start_one},
     prove::GRACE,
+    workspace::Published,
 };
-use tare_base::document;
 
 /// Paths of FastAPI and many others, springdoc, ASP.NET Core with OpenAPI, and Swashbuckle.
 const PLACES: [&str; 4] = ["/openapi.json", "/v3/api-docs", "/openapi/v1.json", "/swagger/v1/swagger.json"];
@@ -32,10 +33,7 @@ pub fn of_server(server: &Server) -> Result<Option<(&'static str, Material)>, Le
 ///
 /// # Errors
 /// The service cannot be started.
-pub fn of_service(
-    service: &Service,
-    ground: &Ground,
-) -> Result<Option<(&'static str, Vec<Question>)>, LearnError> {
+pub fn of_service(service: &Service, ground: &Ground) -> Result<Option<Published>, LearnError> {
     let provisional = provisional(vec![Question::new("GET", "/", None)])?;
     let ready = start_one(service, &provisional, ground, "learn-document")?;
     let channel = &service.channel();

@@ -23,14 +23,14 @@ use tare_load::{Protocol, http1::Response};
 pub use left_out::LeftOut;
 pub use yaml::YamlError;
 
-use crate::{
+use tare_contract::{Contract, ContractError};
+use tare_service::{
     client::{AskError, spoken_instead},
     learn::{
         Draft, LearnError, Learned, LearnedAnswer, Question, Redirect, Respondent, Server, TIMES,
         ask_over_time, provisional, redirects,
     },
 };
-use tare_contract::{Contract, ContractError};
 
 /// Requests with these methods change nothing (RFC 9110, 9.2.1).
 const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];

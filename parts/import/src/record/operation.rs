@@ -15,7 +15,7 @@ use super::{
     style::{ParameterPlace, Serialisation, encoded_but},
     url::origin_and_path,
 };
-use crate::learn::{CONTENT_TYPE, LearnedAnswer, Question};
+use tare_service::learn::{CONTENT_TYPE, LearnedAnswer, Question};
 
 /// Header parameters to ignore: other parts of the document define these headers.
 const IGNORED_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
