@@ -99,7 +99,7 @@ mod tests {
     fn what_points_up_or_sideways_is_named_with_its_line() {
         for (path, text, own, used) in [
             ("crates/bench/src/run/plan.rs", "\nuse tare_analysis::Row;\n", "bench", "analysis"),
-            ("crates/load/src/lib.rs", "\nlet n = tare_stats::mean(&[]);\n", "load", "stats"),
+            ("crates/base/src/lib.rs", "\nlet n = tare_stats::mean(&[]);\n", "base", "stats"),
             ("crates/host/Cargo.toml", "[dependencies]\ntare-service.workspace = true\n", "host", "service"),
             ("crates/cli/src/main.rs", "\nuse tare_crosscheck::Shape;\n", "cli", "crosscheck"),
         ] {

@@ -7,6 +7,7 @@ mod actions;
 mod arrows;
 mod book;
 mod circles;
+mod dependencies;
 mod doors;
 mod layout;
 mod markdown;
@@ -97,6 +98,7 @@ fn check(paths: &BTreeSet<String>, files: &[File]) -> Vec<Finding> {
     let mut findings = layout::check(paths, files);
     findings.extend(book::check(files));
     findings.extend(circles::check(files));
+    findings.extend(dependencies::check(files));
     findings.extend(types::check(files));
     findings.extend(words::check(files));
     let anchors = markdown::anchors(files);
