@@ -146,7 +146,7 @@ fn a_server_that_gives_only_branches_away_is_asked_for_all_of_them() {
     upstream.commit(&[("version", "2\n")]);
     let service =
         with(bench.service("one", "web", "cat frame/version > version"), std::slice::from_ref(&old));
-    let name = "build::sources::a_server_that_gives_only_branches_away_is_asked_for_all_of_them";
+    let name = "sources::a_server_that_gives_only_branches_away_is_asked_for_all_of_them";
     // In version 0 of git's protocol a server serves named commits only.
     let config = bench.path("gitconfig");
     fs::write(&config, "[protocol]\n\tversion = 0\n").unwrap();
@@ -258,7 +258,7 @@ fn a_repository_around_the_cache_and_one_of_a_hook_are_not_meant() {
     let service = bench.service("one", "web", "cat frame/version > version");
     fs::write(service.folder.join("a.patch"), "--- a/version\n+++ b/version\n@@ -1 +1 @@\n-1\n+2\n").unwrap();
     let source = GitSource { patch: vec!["a.patch".into()], ..upstream.source("frame") };
-    let name = "build::sources::a_repository_around_the_cache_and_one_of_a_hook_are_not_meant";
+    let name = "sources::a_repository_around_the_cache_and_one_of_a_hook_are_not_meant";
     let hooks = bench.path("frame/.git");
     if is_with(name, "GIT_DIR", hooks.clone()) {
         assert_eq!(bench.build("one", &with(service, &[source])).unwrap().version, "2");
@@ -406,7 +406,7 @@ fn without_git_the_package_is_named() {
     let service = with(bench.service("one", "web", "true"), &[source]);
     let empty = bench.path("empty");
     fs::create_dir(&empty).unwrap();
-    if !is_with("build::sources::without_git_the_package_is_named", "PATH", empty) {
+    if !is_with("sources::without_git_the_package_is_named", "PATH", empty) {
         return;
     }
     let error = bench.build("one", &service).unwrap_err();
