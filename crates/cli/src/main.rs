@@ -49,7 +49,6 @@ enum Command {
 
     Show(command::show::Args),
     Report(command::report::Args),
-    Merge(command::merge::Args),
     Record(command::record::Args),
 
     Agent(command::agent::Args),
@@ -110,9 +109,8 @@ fn main() -> ExitCode {
         Command::History(args) => command::history::run(global, args),
         Command::Bisect(args) => command::bisect::run(global, *args),
         Command::Slo(args) => command::slo::run(global, args),
-        Command::Show(args) => command::show::run(global, args),
-        Command::Report(args) => command::report::run(global, &args, parts::PARQUET),
-        Command::Merge(args) => command::merge::run(&args),
+        Command::Show(args) => command::show::run(global, args, parts::MERGED),
+        Command::Report(args) => command::report::run(global, &args, parts::MERGED, parts::PARQUET),
         Command::Part(command) => command.run(global),
         Command::Verify(args) => command::verify::run(global, args),
         Command::Record(args) => command::record::run(&args),

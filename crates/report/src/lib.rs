@@ -10,6 +10,7 @@ pub mod document;
 pub mod exports;
 pub mod gather;
 pub mod kept;
+pub mod merged;
 pub mod write;
 
 pub use document::Document;

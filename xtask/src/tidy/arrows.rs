@@ -14,7 +14,7 @@ const LAYERS: [&[&str]; 10] = [
     &["bench"],
     &["analysis", "cluster"],
     &["report"],
-    &["audit", "import", "selftest", "site"],
+    &["audit", "import", "machines", "selftest", "site"],
     &["cli"],
     &["crosscheck", "replay"],
     &["fuzz"],

@@ -15,7 +15,6 @@ pub(crate) mod list;
 pub(crate) mod load;
 mod load_options;
 pub(crate) mod man;
-pub(crate) mod merge;
 pub(crate) mod print;
 pub(crate) mod raw_socket;
 pub(crate) mod record;

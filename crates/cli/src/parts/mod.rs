@@ -7,12 +7,15 @@ mod adopt;
 mod audit;
 #[cfg(feature = "cluster")]
 mod cluster;
+#[cfg(feature = "cluster")]
+mod merge;
 #[cfg(feature = "site")]
 mod serve;
 #[cfg(feature = "site")]
 mod site;
 
 use clap::Subcommand;
+use tare_report::merged::MergedReader;
 
 #[cfg(not(feature = "cluster"))]
 pub(crate) use crate::command::load;
@@ -26,7 +29,7 @@ type Part = (&'static str, bool, &'static [&'static str]);
 
 const PARTS: [Part; 4] = [
     ("audit", cfg!(feature = "audit"), &["audit"]),
-    ("cluster", cfg!(feature = "cluster"), &["cluster", "load --engine"]),
+    ("cluster", cfg!(feature = "cluster"), &["cluster", "merge", "load --engine"]),
     ("import", cfg!(feature = "import"), &["adopt"]),
     ("site", cfg!(feature = "site"), &["site", "serve"]),
 ];
@@ -42,6 +45,15 @@ pub(crate) const PARQUET: Parquet = Parquet {
     table: |_, _, _| anyhow::bail!(absent("tare report --format parquet", "site")),
 };
 
+#[cfg(feature = "cluster")]
+pub(crate) const MERGED: MergedReader = MergedReader {
+    document: |folder| Ok(tare_machines::machines(&[folder.to_owned()])?),
+    header: tare_machines::folder::header,
+};
+#[cfg(not(feature = "cluster"))]
+pub(crate) const MERGED: MergedReader =
+    MergedReader { document: |_| Err(absent("tare merge", "cluster").into()), header: |_| None };
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum PartCommand {
     #[cfg(feature = "audit")]
@@ -54,6 +66,8 @@ pub(crate) enum PartCommand {
     #[cfg(feature = "cluster")]
     #[command(hide = true)]
     JobChild(cluster::job::ChildArgs),
+    #[cfg(feature = "cluster")]
+    Merge(merge::Args),
     #[cfg(feature = "import")]
     Adopt(adopt::Args),
     #[cfg(feature = "site")]
@@ -74,6 +88,8 @@ impl PartCommand {
             PartCommand::Job(args) => cluster::job::run(global, &args),
             #[cfg(feature = "cluster")]
             PartCommand::JobChild(args) => cluster::job::run_child(&args),
+            #[cfg(feature = "cluster")]
+            PartCommand::Merge(args) => merge::run(&args),
             #[cfg(feature = "import")]
             PartCommand::Adopt(args) => adopt::run(&args),
             #[cfg(feature = "site")]

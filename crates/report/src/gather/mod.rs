@@ -12,7 +12,6 @@ mod footprint;
 pub mod history;
 mod interim;
 mod interleaved;
-pub mod machines;
 mod sequential;
 mod settings;
 pub mod words;
@@ -24,7 +23,6 @@ use tare_analysis::{
     checks,
     findings::Finding,
     loads,
-    machines::MergeError,
 };
 use tare_bench::{
     folder::{self, FolderError, Head, Header, StoredRun, series},
@@ -38,6 +36,7 @@ use crate::{
     Document,
     document::{FORMAT, Kind, Status},
     kept,
+    merged::{self, MergeError},
 };
 
 /// Why a folder cannot be reported.
@@ -61,7 +60,7 @@ pub enum GatherError {
     },
     /// The runs in a folder that is marked as merged cannot be merged.
     #[error("{}: {source}", path.display())]
-    Merge { path: PathBuf, source: Box<MergeError> },
+    Merge { path: PathBuf, source: MergeError },
     /// The folder is a series with an unreadable list.
     #[error(
         "{}: is a series of experiments of which series.json cannot be read ({reason}); each has a report of its own: {}",
@@ -86,7 +85,7 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
     if series::is_one(run) {
         return no_rows("each experiment of a series");
     }
-    if machines::folder::is_one(run) {
+    if merged::is_one(run) {
         return no_rows("an experiment over machines");
     }
     let mut kept = folder::read(run)?;
@@ -118,11 +117,6 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
 pub fn gather(run: &Path) -> Result<Document, GatherError> {
     if series::is_one(run) {
         return sequential::series(run).map_err(|error| damage::of_a_series(run, error));
-    }
-    if machines::folder::is_one(run) {
-        let merged = machines::machines(&[run.to_owned()]);
-        return merged
-            .map_err(|source| GatherError::Merge { path: run.to_owned(), source: Box::new(source) });
     }
     let head = match Head::read(run) {
         Ok(head) => head,

@@ -8,7 +8,7 @@ use super::{
     Machine, MergedRun,
     ratio::{self, MachineRatio, RatioMetric, RunRatios},
 };
-use crate::{
+use tare_analysis::{
     estimate::Estimate,
     history::{
         comparable::{self, Difference, Weight},
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// A difference between machines is reported up to this p-value, adjusted for all rows and metrics.
-pub const ALPHA: f64 = 0.05;
+pub(crate) const ALPHA: f64 = 0.05;
 
 /// The ratios to the reference under one load.
 #[derive(Debug)]

@@ -1,36 +1,40 @@
 //! Runs of one experiment on several machines: the ratio of each service to the reference, over all machines.
 //!
-//! Only a [`ratio::MachineRatio`] is combined across machines, and only a run with its own reference can
+//! Only a [`MachineRatio`] is combined across machines, and only a run with its own reference can
 //! create one. A rate, a time or a size cannot become one, so absolute figures of machines are never pooled:
 //!
 //! ```compile_fail
 //! // The fields are private: a number is no ratio to a reference.
-//! let ratio = tare_analysis::machines::ratio::MachineRatio { finding: todo!(), blocks: 3, runs: 1 };
+//! let ratio = tare_machines::MachineRatio { finding: todo!(), blocks: 3, runs: 1 };
 //! ```
 //!
-//! Runs are sorted first, so that their order of arrival does not change any digit.
+//! Runs are sorted first, so that their order of arrival does not change any digit. `tare-analysis` computes the figures of each run,
+//! and the module `document` lays out what is pooled.
+#![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
-pub mod admit;
+mod admit;
 mod agree;
-pub mod bundle;
+mod bundle;
+mod document;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
-pub mod identity;
-pub mod pooled;
-pub mod ratio;
+pub mod folder;
+mod identity;
+mod pooled;
+mod ratio;
 
-use tare_host::environment::Environment;
-
-pub use admit::{LeftOut, Reason};
-pub use bundle::{Bundle, Certified};
-pub use identity::{Identity, RunId};
-pub use pooled::{Agreement, OverMachines, PooledLoad, PooledRatio, PooledRow};
-pub use ratio::{MachineRatio, RatioMetric};
-
-use crate::{
+use tare_analysis::{
     estimate::Estimate,
     history::{comparable::Difference, run::NamedRun},
 };
+use tare_host::environment::Environment;
+
+pub use admit::{LeftOut, Reason};
+pub use bundle::{Bundle, Certified, runs_in};
+pub use document::machines;
+pub use identity::{Identity, RunId};
+pub use pooled::{Agreement, OverMachines, PooledLoad, PooledRatio, PooledRow};
+pub use ratio::{MachineRatio, RatioMetric};
 
 /// The combined results of several machines.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use tare_bench::plan::PlannedRow;
 
 use super::{Bundle, MergeError};
-use crate::history::{
+use tare_analysis::history::{
     comparable::{self, Difference, Weight},
     run::NamedRun,
 };

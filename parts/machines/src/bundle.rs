@@ -13,7 +13,7 @@ use serde::Deserialize;
 use tare_bench::folder::FILE_BYTES_MAX;
 use tare_host::{environment::Environment, foreign, seal};
 
-use crate::history::run::{NamedRun, ReadError};
+use tare_analysis::history::run::{NamedRun, ReadError};
 
 /// Deepest nesting of folders that is searched for bundles.
 const DEPTH_MAX: usize = 4;
@@ -104,15 +104,15 @@ struct Trial {
 
 /// The run folders found, and why others were left out.
 #[derive(Debug, Default)]
-pub struct FoundBundles {
-    pub bundles: Vec<Bundle>,
+pub(crate) struct FoundBundles {
+    pub(crate) bundles: Vec<Bundle>,
     /// Folders that cannot be merged, with a sentence each.
-    pub left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
 }
 
 impl FoundBundles {
     /// Reads run folders, and those in folders of bundles.
-    pub fn read(places: &[PathBuf]) -> FoundBundles {
+    pub(crate) fn read(places: &[PathBuf]) -> FoundBundles {
         let mut found = FoundBundles::default();
         for place in places {
             let runs = runs_in(place);

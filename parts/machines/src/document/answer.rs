@@ -1,12 +1,10 @@
 //! The answer in a sentence or two.
 
-use tare_analysis::{
-    figures::{parts, percent},
-    machines::{Agreement, Merged, PooledRatio, PooledRow, RatioMetric},
-};
+use tare_analysis::figures::{parts, percent};
 use tare_load::units::several;
+use tare_report::document::Unit;
 
-use crate::document::Unit;
+use crate::{Agreement, Merged, OverMachines, PooledRatio, PooledRow, RatioMetric};
 
 /// The most rows in a sentence.
 const NAMED_MAX: usize = 4;
@@ -75,7 +73,7 @@ fn machines(ratio: &PooledRatio) -> Option<String> {
 
 fn classes(ratio: &PooledRatio) -> Option<String> {
     let several = 2..=CLASSES_MAX;
-    let of = |(class, found): &(String, tare_analysis::machines::OverMachines)| {
+    let of = |(class, found): &(String, OverMachines)| {
         Some(format!("{class} {}", Unit::Share.show(found.figure()?.value)))
     };
     let named: Vec<String> = ratio.classes.iter().filter_map(of).collect();

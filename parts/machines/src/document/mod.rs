@@ -1,26 +1,24 @@
-//! Runs of one experiment on several machines: the ratio of each service to the reference, pooled over
-//! machines. `tare-analysis` computes the figures; this module lays them out.
+//! The document of merged runs. The rest of this crate computes the figures; this module lays them out.
 //!
 //! A document does not depend on the places and the order of the runs, so that the same runs give the same
 //! bytes on any machine.
 
 mod answer;
-pub mod folder;
 mod machine_list;
 mod ratios;
 mod spread;
 
 use std::path::PathBuf;
-use tare_load::units::several;
 
 use tare_analysis::{
     checks::Check,
     history::comparable::{Difference, Weight},
-    machines::{Identity, MergeError, Merged, bundle::FoundBundles},
     verdict::Verdict,
 };
+use tare_load::units::several;
+use tare_report::document::{Document, FORMAT, Fact, Kind, Section, Status};
 
-use crate::document::{Document, FORMAT, Fact, Kind, Section, Status};
+use crate::{Identity, MergeError, Merged, bundle::FoundBundles};
 
 /// Run folders, and folders of bundles, in one document.
 ///
@@ -35,7 +33,7 @@ pub fn machines(places: &[PathBuf]) -> Result<Document, MergeError> {
 }
 
 /// The document of merged runs; `unread` has the reasons why others are not included, a sentence each.
-pub fn document(merged: &Merged, unread: Vec<String>) -> Document {
+fn document(merged: &Merged, unread: Vec<String>) -> Document {
     let plan = merged.runs[0].run.plan();
     let count = merged.counted().count();
     Document {

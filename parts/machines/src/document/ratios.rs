@@ -1,16 +1,13 @@
 //! The ratio of each service to the reference: over all machines, on each of them, and within each class.
 
-use tare_analysis::{
-    estimate::Estimate,
-    machines::{
-        Agreement, MachineRatio, Merged, OverMachines, PooledLoad, PooledRatio, PooledRow, RatioMetric,
-    },
-    verdict::Tone,
+use tare_analysis::{estimate::Estimate, verdict::Tone};
+use tare_report::{
+    document::{Chart, Column, Scale, Section, Shape, Table, Unit, Value},
+    gather::columns::Columns,
 };
 
 use crate::{
-    document::{Chart, Column, Scale, Section, Shape, Table, Unit, Value},
-    gather::columns::Columns,
+    Agreement, Machine, MachineRatio, Merged, OverMachines, PooledLoad, PooledRatio, PooledRow, RatioMetric,
 };
 
 /// Keys and titles.
@@ -166,7 +163,7 @@ pub(super) fn each(merged: &Merged, load: &PooledLoad) -> Section {
 }
 
 fn forest<'a>(merged: &Merged, row: &'a PooledRow) -> Vec<ForestLine<'a>> {
-    let of_machine = |(place, machine): (usize, &tare_analysis::machines::Machine)| {
+    let of_machine = |(place, machine): (usize, &Machine)| {
         let found = METRICS.map(|(metric, ..)| {
             row.of(metric).each.iter().find(|(own, _)| *own == place).map(|(_, found)| found.as_ref())
         });

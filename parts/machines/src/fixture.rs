@@ -15,7 +15,7 @@ use tare_host::environment::Environment;
 use tare_service::catalogue::Style;
 
 use super::Bundle;
-use crate::history::run::NamedRun;
+use tare_analysis::history::run::NamedRun;
 
 /// Label of the reference's twin.
 pub const TWIN: &str = "raw-socket@2";

@@ -4,12 +4,11 @@
 use std::{io, path::Path};
 
 use serde::{Deserialize, Serialize};
-use tare_analysis::machines::bundle::runs_in;
 use tare_bench::folder::{FORMAT, Header, read_header};
 use tare_host::whole;
+use tare_report::merged::NAME;
 
-/// The name of the marking file.
-pub const NAME: &str = "merge.json";
+use crate::bundle::runs_in;
 
 /// The content of that file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -17,11 +16,6 @@ struct MergeHead {
     /// The format version of the run folders.
     format: String,
     title: String,
-}
-
-/// Whether a folder is marked as one.
-pub fn is_one(folder: &Path) -> bool {
-    folder.join(NAME).is_file() && !folder.join("run.json").exists()
 }
 
 /// Marks a folder.

@@ -8,7 +8,7 @@ use tare_stats::{
     meta::{self, Finding, Pooled},
 };
 
-use crate::{estimate::Estimate, history::run::NamedRun};
+use tare_analysis::{estimate::Estimate, history::run::NamedRun};
 
 /// Metrics with a ratio to the reference. Memory has none; latency depends on the machine's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,16 +1,14 @@
 //! Whether and how much machines differ, and the influence of each single machine.
 
-use tare_analysis::{
-    estimate::Estimate,
-    machines::{Merged, OverMachines, PooledLoad, PooledRatio, PooledRow},
-};
+use tare_analysis::estimate::Estimate;
 use tare_bench::metric::Metric;
-
-use super::ratios::{METRICS, agreement};
-use crate::{
+use tare_report::{
     document::{Section, Unit},
     gather::columns::{Columns, four_digits},
 };
+
+use super::ratios::{METRICS, agreement};
+use crate::{Merged, OverMachines, PooledLoad, PooledRatio, PooledRow};
 
 /// A service and a metric.
 struct SpreadLine<'a> {

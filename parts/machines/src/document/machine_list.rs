@@ -3,13 +3,13 @@
 use tare_analysis::{
     figures::percent,
     history::comparable::{Difference, Weight},
-    machines::{Certified, LeftOut, Machine, Merged, MergedRun},
 };
-
-use crate::{
+use tare_report::{
     document::{Section, Tone, Unit, Value},
     gather::columns::Columns,
 };
+
+use crate::{Certified, LeftOut, Machine, Merged, MergedRun};
 
 pub(super) fn machines(merged: &Merged) -> Section {
     let columns = Columns::new()

@@ -3,19 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
-use tare_analysis::machines::bundle::runs_in;
+use tare_machines::{folder, machines, runs_in};
 use tare_report::{
-    Document,
-    gather::machines::{folder, machines},
-    kept,
+    Document, kept, merged,
     write::{html, json, markdown},
 };
 
-use super::{
-    print::{self, Extent},
-    report::page,
-};
 use crate::{
+    command::{
+        print::{self, Extent},
+        report::page,
+    },
     exit::Outcome,
     output::{self, Format, paint},
 };
@@ -88,7 +86,7 @@ fn keep(folder: &Path, document: &Document, runs: &[PathBuf]) -> anyhow::Result<
     output::write_files(folder, &files.map(|(name, text)| (name, text.as_bytes())))?;
     if has_all(folder, runs) {
         folder::mark(folder, &document.title)
-            .with_context(|| folder.join(folder::NAME).display().to_string())?;
+            .with_context(|| folder.join(merged::NAME).display().to_string())?;
     }
     Ok(())
 }

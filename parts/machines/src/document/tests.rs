@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use tare_analysis::machines::{
-    Bundle, Certified, Merged,
-    fixture::{self, Simulated, five},
+use tare_report::{
+    document::{Table, Value},
+    write::{csv, html, json, markdown, text},
 };
 
 use super::*;
 use crate::{
-    document::{Table, Value},
-    write::{csv, html, json, markdown, text},
+    Bundle, Certified, Merged,
+    fixture::{self, Simulated, five},
 };
 
 fn laid_out(bundles: Vec<Bundle>) -> Document {

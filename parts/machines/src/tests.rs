@@ -16,7 +16,7 @@ use super::{
     fixture::{self, Simulated, TWIN, five},
     *,
 };
-use crate::status::Status;
+use tare_analysis::status::Status;
 
 fn merged(runs: &[Simulated]) -> Merged {
     Merged::of(runs.iter().map(Simulated::bundle).collect()).unwrap()

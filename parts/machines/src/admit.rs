@@ -9,7 +9,7 @@ use super::{
     Certified, Machine, MergedRun,
     ratio::{self, MachineRatio, RatioMetric, RunRatios},
 };
-use crate::{estimate::Estimate, figures::percent, findings::RunIssue, status::Status};
+use tare_analysis::{estimate::Estimate, figures::percent, findings::RunIssue, status::Status};
 
 /// A machine or run without influence on figures.
 #[derive(Debug, Clone, PartialEq)]
