@@ -10,7 +10,6 @@ pub mod document;
 pub mod exports;
 pub mod gather;
 pub mod kept;
-pub mod merged;
 pub mod write;
 
 pub use document::Document;

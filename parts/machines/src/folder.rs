@@ -6,7 +6,7 @@ use std::{io, path::Path};
 use serde::{Deserialize, Serialize};
 use tare_bench::folder::{FORMAT, Header, read_header};
 use tare_host::whole;
-use tare_report::merged::NAME;
+use tare_report::gather::merged::NAME;
 
 use crate::bundle::runs_in;
 

@@ -10,8 +10,10 @@ use super::{claim::Claim, pair::Pair, row::Row};
 use tare_report::{
     Document,
     document::{Kind, Status},
-    gather::GatherError,
-    merged::{self, MergedReader},
+    gather::{
+        GatherError,
+        merged::{self, MergedReader},
+    },
     write::html,
 };
 

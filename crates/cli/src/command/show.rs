@@ -3,10 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tare_bench::folder::series::{self, SeriesHead};
-use tare_report::{
-    gather::{gather, related},
-    merged::MergedReader,
-};
+use tare_report::gather::{gather, merged::MergedReader, related};
 
 use super::{
     print::{self, Extent},

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use tare_machines::{folder, machines, runs_in};
 use tare_report::{
-    Document, kept, merged,
+    Document,
+    gather::merged,
+    kept,
     write::{html, json, markdown},
 };
 

@@ -15,7 +15,7 @@ mod serve;
 mod site;
 
 use clap::Subcommand;
-use tare_report::merged::MergedReader;
+use tare_report::gather::merged::MergedReader;
 
 #[cfg(not(feature = "cluster"))]
 pub(crate) use crate::command::load;

@@ -12,6 +12,7 @@ mod footprint;
 pub mod history;
 mod interim;
 mod interleaved;
+pub mod merged;
 mod sequential;
 mod settings;
 pub mod words;
@@ -31,12 +32,12 @@ use tare_bench::{
 use tare_host::spelling::suggestion;
 
 pub use interim::{Interim, interim};
+use merged::MergeError;
 
 use crate::{
     Document,
     document::{FORMAT, Kind, Status},
     kept,
-    merged::{self, MergeError},
 };
 
 /// Why a folder cannot be reported.

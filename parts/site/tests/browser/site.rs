@@ -7,7 +7,7 @@ use std::{
     sync::OnceLock,
 };
 
-use tare_report::merged::MergedReader;
+use tare_report::gather::merged::MergedReader;
 use tare_site::{self as site, RunEntry, Settings};
 
 use crate::{

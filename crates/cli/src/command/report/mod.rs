@@ -11,8 +11,10 @@ use tare_analysis::checks;
 use tare_report::{
     Document,
     document::Table,
-    gather::history::{self, History},
-    merged::MergedReader,
+    gather::{
+        history::{self, History},
+        merged::MergedReader,
+    },
     write::{self, File, csv, hgrm, html, json, junit, markdown},
 };
 

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::bail;
 use tare_bench::folder::{self, series};
-use tare_report::merged;
+use tare_report::gather::merged;
 
 use crate::command::run_folders::{Place, folders_in};
 

@@ -4,10 +4,8 @@ use std::{error::Error, path::Path};
 
 use tare_bench::folder::Header;
 
-use crate::{
-    Document,
-    gather::{GatherError, gather},
-};
+use super::{GatherError, gather};
+use crate::Document;
 
 /// The name of the marking file.
 pub const NAME: &str = "merge.json";
