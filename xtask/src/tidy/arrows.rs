@@ -7,12 +7,13 @@ use super::{File, Finding};
 
 /// The crates, the lowest layer first. Crates of one layer are independent; those in `parts/` are below the command, and those in
 /// `dev/` on top.
-const LAYERS: [&[&str]; 10] = [
+const LAYERS: [&[&str]; 11] = [
     &["load", "stats"],
-    &["agent", "host"],
+    &["host"],
     &["service"],
     &["bench"],
-    &["analysis", "cluster"],
+    &["agent", "analysis"],
+    &["cluster"],
     &["report"],
     &["audit", "import", "machines", "selftest", "site"],
     &["cli"],

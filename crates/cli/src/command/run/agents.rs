@@ -8,9 +8,13 @@ use std::{
 };
 
 use anyhow::{bail, ensure};
-use tare_agent::{About, job::ServerName};
+use tare_agent::{
+    About,
+    experiment::{FleetSetting, RunFleet},
+    job::ServerName,
+};
 use tare_bench::{
-    executor::{Fleet, FleetSetting},
+    executor::Agents,
     plan::{Plan, PlannedAgents},
 };
 use tare_service::{learn, workspace::Workspace};
@@ -100,7 +104,7 @@ pub(super) fn connect(
     plan: &Plan,
     run: &Path,
     access: Access<'_>,
-) -> anyhow::Result<Option<Fleet>> {
+) -> anyhow::Result<Option<Box<dyn Agents>>> {
     let Some(agents) = &plan.agents else { return Ok(None) };
     check_contracts(workspace, plan)?;
     ensure!(
@@ -118,11 +122,11 @@ pub(super) fn connect(
             .map(|name| Ok((name.to_owned(), text(workspace, run, name)?)))
             .collect::<anyhow::Result<BTreeMap<_, _>>>()?,
     };
-    let fleet = Fleet::connect_to(setting)?;
+    let fleet = RunFleet::connect_to(setting)?;
     for (address, about) in fleet.agents() {
         Candidate { address, about, is_here: fleet.setting().is_here(about) }.check(plan, access)?;
     }
-    Ok(Some(fleet))
+    Ok(Some(Box::new(fleet)))
 }
 
 /// The contract's text for agents; `None` if the contract is built in.

@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use tare_analysis::stop::PlannedRule;
 use tare_bench::{
-    executor::{Bench, Fleet},
+    executor::{Agents, Bench},
     folder::{self, FolderError, Header, RunFolder, StoredRun},
     plan::{Plan, PlannedRow},
     prepare,
@@ -63,7 +63,7 @@ pub(super) struct Session<'a> {
     progress: Arc<Progress>,
     access: Access<'a>,
     /// The connected agents, until the load begins.
-    fleet: Option<Fleet>,
+    fleet: Option<Box<dyn Agents>>,
 }
 
 impl<'a> Session<'a> {

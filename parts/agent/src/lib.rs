@@ -13,6 +13,7 @@
 pub mod align;
 pub mod control;
 mod control_error;
+pub mod experiment;
 mod fleet;
 pub mod frame;
 pub mod greet;

@@ -1,16 +1,18 @@
+//! What is stored of slices, from reports of agents.
+
 use std::collections::BTreeMap;
 
-use tare_agent::{
-    align::{AgentClock, RoundTrip},
-    merge::{AgentEnd, Timing, merge},
-    tails::Tails,
+use tare_bench::{
+    record::Record,
+    sample::{AskedOfLoad, LoadResult, Sample},
 };
 use tare_load::{AlignedRun, Failure, Limits, Measures, RunReport};
 
-use super::*;
+use super::sample::{discarded_of, sample_of};
 use crate::{
-    record::Record,
-    sample::{AskedOfLoad, LoadResult, Sample},
+    align::{AgentClock, RoundTrip},
+    merge::{AgentEnd, FleetReport, Timing, merge},
+    tails::Tails,
 };
 
 const MS: u64 = 1_000_000;
@@ -59,10 +61,10 @@ fn merged(ends: Vec<AgentEnd>) -> FleetReport {
 #[test]
 fn throughput_is_of_the_window_of_all_agents_and_cost_of_all_their_answers() {
     let sum = merged(vec![end("a:1", report(400)), end("b:2", report(600))]);
-    assert_eq!(DiscardedSlice::of(&sum), None);
+    assert_eq!(discarded_of(&sum), None);
     let mut sample =
         Sample { load: LoadResult::of(&sum.total, &AskedOfLoad::default()), ..Sample::default() };
-    sample.fleet = Some(FleetSample::of(&sum));
+    sample.fleet = Some(sample_of(&sum));
     // 10 of 1,000 answers came before the first mark, and 10 after the last.
     assert_eq!((sample.load.answered, sample.load.answered_in_window), (1_000, 980));
     assert_eq!(sample.load.window_ns, 998 * MS);
@@ -75,7 +77,7 @@ fn throughput_is_of_the_window_of_all_agents_and_cost_of_all_their_answers() {
 #[test]
 fn a_sample_keeps_what_each_agent_did_and_reads_back() {
     let sum = merged(vec![end("a:1", report(400)), end("b:2", report(600))]);
-    let fleet = FleetSample::of(&sum);
+    let fleet = sample_of(&sum);
     assert_eq!((fleet.from_ns, fleet.to_ns), (MS, 999 * MS));
     assert!((1..60_000).contains(&fleet.uncertainty_ns), "{fleet:?}");
     let [one, other] = &fleet.agents[..] else { panic!("{fleet:?}") };
@@ -100,7 +102,7 @@ fn one_agent_that_is_not_valid_leaves_a_slice_without_figures() {
         late.total.latency.record(MS);
     });
     let sum = merged(vec![end("a:1", report(400)), end("b:2", late)]);
-    let found = DiscardedSlice::of(&sum).expect("its counts contradict each other");
+    let found = discarded_of(&sum).expect("its counts contradict each other");
     assert!(found.reasons[0].starts_with("agent: b:2 is not valid: inconsistent"), "{found:?}");
     let verdicts: Vec<&str> = found.agents.iter().map(|agent| agent.verdict.as_str()).collect();
     assert_eq!(verdicts, ["valid", "inconsistent"]);
@@ -112,10 +114,10 @@ fn one_agent_that_is_not_valid_leaves_a_slice_without_figures() {
 #[test]
 fn a_silence_a_strange_clock_and_no_common_window_leave_none_either() {
     let silent = AgentEnd { silent_ns: 2_000 * MS, ..end("a:1", report(10)) };
-    let found = DiscardedSlice::of(&merged(vec![silent, end("b:2", report(10))])).unwrap();
+    let found = discarded_of(&merged(vec![silent, end("b:2", report(10))])).unwrap();
     assert!(found.reasons[0].starts_with("silent: a:1"), "{found:?}");
     let unknown = AgentEnd { clock: AgentClock::default(), ..end("b:2", report(10)) };
-    let found = DiscardedSlice::of(&merged(vec![end("a:1", report(10)), unknown])).unwrap();
+    let found = discarded_of(&merged(vec![end("a:1", report(10)), unknown])).unwrap();
     let names: Vec<&str> = found.reasons.iter().filter_map(|reason| reason.split(':').next()).collect();
     assert_eq!(names, ["clocks", "unaligned"]);
 }
@@ -127,8 +129,8 @@ fn what_the_service_did_is_no_reason_to_discard_a_slice() {
     failing.total.tally.sent += 1;
     let sum = merged(vec![end("a:1", report(400)), end("b:2", failing)]);
     assert_eq!(sum.findings.len(), 1, "it is a finding of a load");
-    assert_eq!(DiscardedSlice::of(&sum), None);
-    let fleet = FleetSample::of(&sum);
+    assert_eq!(discarded_of(&sum), None);
+    let fleet = sample_of(&sum);
     assert_eq!((fleet.agents[1].verdict.as_str(), fleet.notes.len()), ("failing", 0));
     assert_eq!(
         LoadResult::of(&sum.total, &AskedOfLoad::default()).wrong_answers(),

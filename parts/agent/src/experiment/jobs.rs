@@ -1,21 +1,22 @@
-//! The jobs of agents in a slice, from the plan and the running service.
+//! The jobs of agents in a slice of an experiment.
 
 use std::collections::BTreeMap;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use tare_agent::{
+use tare_bench::executor::AgentSlice;
+use tare_load::{Connections, Load, Split};
+use tare_service::drive::{EXCHANGES, EXCHANGES_OF_ROWS};
+
+use crate::{
     About, Job, Token,
     job::{AnswerRules, ContractPart, Draws, LoadSpec, Requests, ServerName, TlsSpec, TrustSpec},
     window::marks,
 };
-use tare_load::{Connections, Endpoint, Load, Split};
-use tare_service::drive::{EXCHANGES, EXCHANGES_OF_ROWS};
-
-use super::{Bench, loaded::Due, process::Running};
 
 /// Reports per slice of each agent. If slow answers concentrate on one agent in most intervals, that is no
 /// coincidence; five intervals would not show it.
 const INTERVALS: u32 = 10;
+
 /// What a run needs to know about its agents.
 #[derive(Debug)]
 pub struct FleetSetting {
@@ -41,18 +42,15 @@ impl FleetSetting {
     }
 
     /// The jobs of a slice, in the order of the agents.
-    pub(super) fn jobs(&self, bench: &Bench, running: &Running, due: &Due, agents: usize) -> Vec<Job> {
-        // Plans with agents have no Unix sockets.
-        let Endpoint::Tcp(address) = running.ready.address else { return Vec::new() };
-        let point = &bench.plan.points[due.point];
-        let channel = bench.services[running.slot.row].channel();
+    pub(super) fn jobs(&self, slice: &AgentSlice<'_>, agents: usize) -> Vec<Job> {
+        let AgentSlice { address, point, channel, .. } = slice;
         let Connections { total, threads } = point.load.connections();
         let total = point.connection_use.connections(total, channel.protocol);
         let host = address.ip().to_string();
         let common = Job {
             may_load: self.may_load.iter().any(|named| named.eq_ignore_ascii_case(&host)),
             server: ServerName { host, port: address.port(), authority: address.to_string() },
-            requests: self.requests(bench, due.point),
+            requests: self.requests(slice),
             rules: AnswerRules::default(),
             index: 0,
             of: agents,
@@ -60,7 +58,7 @@ impl FleetSetting {
             threads,
             opens_before: true,
             primes: true,
-            seed: due.draw,
+            seed: slice.draw,
             protocol: channel.protocol.name().to_owned(),
             streams: point.connection_use.streams,
             tls: channel.trusted().map(|(authority, name)| TlsSpec {
@@ -71,7 +69,7 @@ impl FleetSetting {
                 is_1_2: false,
             }),
             driver: "auto".to_owned(),
-            load: spec(due.load),
+            load: spec(slice.load),
             warm_up_ns: None,
         };
         let part =
@@ -80,14 +78,14 @@ impl FleetSetting {
     }
 
     /// The requests of a point, with the services' data rows and as many prepared exchanges as locally.
-    fn requests(&self, bench: &Bench, point: usize) -> Requests {
-        let name = bench.contracts[point].name.clone();
+    fn requests(&self, slice: &AgentSlice<'_>) -> Requests {
+        let name = slice.contract.to_owned();
         Requests::Contract(ContractPart {
             text: self.contracts.get(&name).cloned().flatten(),
             name,
-            only: bench.plan.points[point].requests.iter().map(|name| (name.clone(), None)).collect(),
+            only: slice.point.requests.iter().map(|name| (name.clone(), None)).collect(),
             draws: Some(Draws {
-                rows_seed: bench.plan.seed,
+                rows_seed: slice.rows_seed,
                 exchanges: EXCHANGES,
                 exchanges_of_rows: EXCHANGES_OF_ROWS,
             }),
