@@ -1,6 +1,5 @@
 //! One file per command.
 
-pub(crate) mod agent;
 pub(crate) mod asked;
 pub(crate) mod bisect;
 pub(crate) mod build;

@@ -18,9 +18,10 @@ use clap::Subcommand;
 use tare_report::gather::merged::MergedReader;
 
 #[cfg(not(feature = "cluster"))]
-pub(crate) use crate::command::load;
+use crate::command::run::agents::RunAgents;
+
 #[cfg(feature = "cluster")]
-pub(crate) use cluster::load;
+pub(crate) use cluster::{agents::RUN as RUN_AGENTS, load};
 
 use crate::{command::report::Parquet, exit::Outcome, workspace::Global};
 
@@ -29,7 +30,7 @@ type Part = (&'static str, bool, &'static [&'static str]);
 
 const PARTS: [Part; 4] = [
     ("audit", cfg!(feature = "audit"), &["audit"]),
-    ("cluster", cfg!(feature = "cluster"), &["cluster", "merge", "load --engine"]),
+    ("cluster", cfg!(feature = "cluster"), &["agent", "cluster", "merge", "load --engine"]),
     ("import", cfg!(feature = "import"), &["adopt"]),
     ("site", cfg!(feature = "site"), &["site", "serve"]),
 ];
@@ -54,10 +55,30 @@ pub(crate) const MERGED: MergedReader = MergedReader {
 pub(crate) const MERGED: MergedReader =
     MergedReader { document: |_| Err(absent("tare merge", "cluster").into()), header: |_| None };
 
+#[cfg(not(feature = "cluster"))]
+pub(crate) const RUN_AGENTS: RunAgents = RunAgents {
+    check_contracts: |_, _| anyhow::bail!(absent("tare run --agents", "cluster")),
+    connect: |_, _, _, _| anyhow::bail!(absent("tare run --agents", "cluster")),
+};
+
+/// `tare load`, to which the part adds options.
+#[cfg(not(feature = "cluster"))]
+pub(crate) mod load {
+    use crate::{command::load, exit::Outcome, workspace::Global};
+
+    pub(crate) use load::Args;
+
+    pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+        load::run(global, args, |_, _, _| anyhow::bail!(super::absent("tare load --agents", "cluster")))
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum PartCommand {
     #[cfg(feature = "audit")]
     Audit(audit::Args),
+    #[cfg(feature = "cluster")]
+    Agent(cluster::agent::Args),
     #[cfg(feature = "cluster")]
     Cluster(cluster::Args),
     #[cfg(feature = "cluster")]
@@ -82,6 +103,8 @@ impl PartCommand {
         match self {
             #[cfg(feature = "audit")]
             PartCommand::Audit(args) => audit::run(&args),
+            #[cfg(feature = "cluster")]
+            PartCommand::Agent(args) => cluster::agent::run(&args),
             #[cfg(feature = "cluster")]
             PartCommand::Cluster(args) => cluster::run(global, &args),
             #[cfg(feature = "cluster")]

@@ -35,11 +35,7 @@ use tare_service::{
     workspace::Workspace,
 };
 
-use super::{
-    about,
-    agents::{self, Access},
-    dry,
-};
+use super::{about, agents::Access, dry};
 use crate::{
     command::{report::page, turn},
     output,
@@ -99,7 +95,7 @@ impl<'a> Session<'a> {
         let _alone_on_its_cpus = self.take_cpus(&plan)?;
         let began = jiff::Timestamp::now();
         prepare::check_protocols(&plan, &self.workspace.contracts).map_err(anyhow::Error::msg)?;
-        self.fleet = agents::connect(self.workspace, &plan, &self.run, self.access)?;
+        self.fleet = self.access.connect(self.workspace, &plan, &self.run)?;
         self.certify()?;
         self.prepare(&mut plan)?;
         let environment = self.environment(&plan);
@@ -112,7 +108,7 @@ impl<'a> Session<'a> {
     pub(super) fn resume(&mut self, stored: &StoredRun) -> anyhow::Result<Document> {
         self.has_more_to_do(stored)?;
         let _alone_on_its_cpus = self.take_cpus(&stored.header.plan)?;
-        self.fleet = agents::connect(self.workspace, &stored.header.plan, &self.run, self.access)?;
+        self.fleet = self.access.connect(self.workspace, &stored.header.plan, &self.run)?;
         self.certify()?;
         self.same_builds(&stored.header.plan.rows)?;
         stored.damage.iter().for_each(|damage| self.progress.keep(damage));

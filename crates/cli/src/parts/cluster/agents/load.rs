@@ -1,9 +1,5 @@
 //! A load from several generators: the jobs of the agents, and one result from theirs.
 
-mod jobs;
-mod rig;
-mod token;
-
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, bail, ensure};
@@ -16,21 +12,21 @@ use tare_agent::{
 };
 use tare_load::{Endpoint, Limits, Settings, evaluate, generator::verdict::shortfall};
 
-pub(crate) use jobs::{contract_text, text_alone};
-pub(crate) use rig::AgentRig;
-pub(crate) use token::{TOKEN_VARIABLE, agent_token, version};
-
-use super::{
-    Args, Job, LoadResult, UNCHECKED_CERTIFICATE, command, expect,
-    finding::LoadFinding,
-    notes,
-    output::{self, Recorder},
-    over_time,
+use super::{finding, jobs, several, token::version};
+use crate::{
+    command::load::{
+        Args, Job, LoadResult, UNCHECKED_CERTIFICATE, command, expect,
+        finding::LoadFinding,
+        notes,
+        output::{self, Recorder},
+        over_time,
+    },
+    exit::Outcome,
+    workspace::Global,
 };
-use crate::{exit::Outcome, workspace::Global};
 
 /// The rest of `tare load`, if agents send the load.
-pub(crate) fn execute(
+pub(in crate::parts::cluster) fn execute(
     job: &Job,
     global: &Global,
     args: &Args,
@@ -131,8 +127,7 @@ fn finish(job: &Job, args: &Args, finished: Finished) -> anyhow::Result<Outcome>
     let recorded = recorder.finish(report);
     report.total.tally.reconcile()?;
     let engine = evaluate(report, &limits).into_iter().map(LoadFinding::Engine);
-    let findings: Vec<LoadFinding> =
-        engine.chain(fleet.findings.iter().cloned().map(LoadFinding::Fleet)).collect();
+    let findings: Vec<LoadFinding> = engine.chain(fleet.findings.iter().map(finding)).collect();
     let outcome = if findings.is_empty() { Outcome::Fine } else { Outcome::MeasurementInvalid };
     warnings.extend(expect::unasked_redirect(&report.total.statuses, load.check));
     let short = shortfall_of_all(&fleet, job);
@@ -158,7 +153,7 @@ fn finish(job: &Job, args: &Args, finished: Finished) -> anyhow::Result<Outcome>
         rates_per_s: recorded.rates_per_s,
         command: command(std::env::args(), args.pace.seed.is_none().then_some(job.seed)),
         shortfall: short,
-        fleet: Some(&fleet),
+        several: Some(several(&fleet, load)),
     };
     output::print(&result, args.output.format(), args.output.latency)?;
     recorded.written?;

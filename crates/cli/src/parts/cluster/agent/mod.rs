@@ -13,8 +13,9 @@ use tare_agent::{
 use tare_host::{cpus, signals};
 use tare_load::units::{parse_duration, spell_duration};
 
-use super::load::{AgentRig, agent_token, cpu_list, version};
+use super::agents::{AgentRig, agent_token, machine, version};
 use crate::{
+    command::load::cpu_list,
     exit::Outcome,
     output::{print, tell_link},
 };
@@ -155,11 +156,4 @@ fn tell(notice: Notice) {
             tare_host::message!("refused {peer}: {why} ({count} refused so far)");
         }
     }
-}
-
-/// The boot of the machine and its network namespace: 127.0.0.1 is the same server only within one.
-pub(crate) fn machine() -> String {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let network = std::fs::read_link("/proc/self/ns/net").unwrap_or_default();
-    format!("{} {}", boot.trim(), network.display())
 }

@@ -11,16 +11,17 @@ use tare_agent::{
 use tare_load::{DriverChoice, Split};
 use tare_service::{contract::Contract, document, workspace::Workspace};
 
-use super::super::{
-    super::target::{
-        spoken::{MaxTls, certificates},
-        url::{self, Url},
-    },
-    Args, Job,
-    protocol::ProtocolArgs,
-};
 use super::rig::ensure_alone;
-use crate::workspace::Global;
+use crate::{
+    command::{
+        load::{Args, Job, protocol::ProtocolArgs},
+        target::{
+            spoken::{MaxTls, certificates},
+            url::{self, Url},
+        },
+    },
+    workspace::Global,
+};
 
 /// The jobs of the agents, in their order. A watcher gets a generator's job, of which it needs the server.
 pub(super) fn jobs(
@@ -106,7 +107,7 @@ fn requests(job: &Job, global: &Global, args: &Args) -> anyhow::Result<Requests>
 }
 
 /// The contract's text for agents; `None` if the contract is built in.
-pub(crate) fn contract_text(workspace: &Workspace, name: &str) -> anyhow::Result<Option<String>> {
+pub(super) fn contract_text(workspace: &Workspace, name: &str) -> anyhow::Result<Option<String>> {
     let file = format!("{name}.toml");
     let candidates = workspace.contract_paths.iter().rev().map(|path| match path.is_dir() {
         true => path.join(&file),
@@ -119,7 +120,7 @@ pub(crate) fn contract_text(workspace: &Workspace, name: &str) -> anyhow::Result
 }
 
 /// The text of a contract that needs no other files.
-pub(crate) fn text_alone(name: &str, path: &Path) -> anyhow::Result<String> {
+pub(super) fn text_alone(name: &str, path: &Path) -> anyhow::Result<String> {
     let text = document::read(path)?;
     // Check it as an agent reads it: without a folder, and without the variables of this process.
     ensure_alone(name, &text)?;

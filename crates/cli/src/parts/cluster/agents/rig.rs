@@ -8,7 +8,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use rustls::pki_types::CertificateDer;
 use tare_agent::{
     CpuMeter, Job, Learned as Lesson, Prepared, Ready, Rig,
-    job::{ContractPart, Requests, Right, TlsSpec, TrustSpec},
+    job::{ContractPart, Draws, Requests, Right, TlsSpec, TrustSpec},
 };
 use tare_host::{
     cpus,
@@ -23,20 +23,22 @@ use tare_service::{
     contract::Contract,
 };
 
-use super::super::{
-    super::target::{
+use crate::command::{
+    load::{
+        descriptors,
+        expect::{self, Learned, Rules, Server},
+        plan::SPIN,
+        request::{self, Drawn, Only},
+    },
+    target::{
         self,
         url::{Scheme, Url},
     },
-    descriptors,
-    expect::{self, Learned, Rules, Server},
-    plan::SPIN,
-    request::{self, Only},
 };
 
 /// The jobs and permissions of an agent on this machine.
 #[derive(Debug)]
-pub(crate) struct AgentRig {
+pub(in crate::parts::cluster) struct AgentRig {
     /// Another machine that may be loaded, as HOST:PORT, or as HOST for all of its ports.
     target: Option<String>,
     watch: Option<u32>,
@@ -60,7 +62,11 @@ impl Located {
 }
 
 impl AgentRig {
-    pub(crate) fn new(target: Option<String>, watch: Option<u32>, cpus: Vec<usize>) -> AgentRig {
+    pub(in crate::parts::cluster) fn new(
+        target: Option<String>,
+        watch: Option<u32>,
+        cpus: Vec<usize>,
+    ) -> AgentRig {
         AgentRig { target, watch, cpus }
     }
 
@@ -221,7 +227,10 @@ fn of_contract(part: &ContractPart, job: &Job) -> anyhow::Result<Vec<Exchange>> 
     let only: Vec<Only> = part.only.iter().map(|(name, weight)| Only::new(name.clone(), *weight)).collect();
     let contract = request::narrowed(&contract, &only)?;
     Ok(match part.draws {
-        Some(draws) => request::drawn(&contract, draws, job.seed, &url(job)),
+        Some(Draws { rows_seed, exchanges, exchanges_of_rows }) => {
+            let drawn = Drawn { rows_seed, exchanges, exchanges_of_rows };
+            request::drawn(&contract, &drawn, job.seed, &url(job))
+        }
         None => request::of_contract(&contract, job.seed, &url(job)),
     })
 }

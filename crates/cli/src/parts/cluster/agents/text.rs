@@ -2,17 +2,14 @@
 //! part of the load.
 
 use tare_agent::{AgentRow, FleetReport};
-use tare_load::Load;
+use tare_analysis::figures::{percent, rate, time};
+use tare_load::{Load, units::several};
 use tare_stats::samples::carry;
 
-use super::{
-    super::{
-        figures::{percent, rate, time},
-        printable,
-    },
-    ABSENT, line, quantile,
+use crate::command::load::output::{
+    printable,
+    text::{ABSENT, line, quantile},
 };
-use tare_load::units::several;
 
 /// The lines for agents below the rates.
 pub(super) fn lines(fleet: &FleetReport, load: &Load) -> String {

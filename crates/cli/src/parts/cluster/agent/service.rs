@@ -11,7 +11,8 @@ use std::{
 use anyhow::Context;
 use tare_host::process::{Exit, Isolation, Launch, Service, Stopped, Supervisor};
 
-use crate::{command::load::TOKEN_VARIABLE, exit::Outcome, workspace};
+use super::super::agents::TOKEN_VARIABLE;
+use crate::{exit::Outcome, workspace};
 
 /// The time from SIGTERM to SIGKILL.
 const GRACE: Duration = Duration::from_secs(5);

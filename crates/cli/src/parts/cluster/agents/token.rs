@@ -7,10 +7,10 @@ use tare_agent::Token;
 use tare_host::secrets;
 
 /// The variable with the token, if there is no file.
-pub(crate) const TOKEN_VARIABLE: &str = "TARE_AGENT_TOKEN";
+pub(in crate::parts::cluster) const TOKEN_VARIABLE: &str = "TARE_AGENT_TOKEN";
 
 /// Reads the token from the file or the variable, and registers it as a secret, which is never printed.
-pub(crate) fn agent_token(file: Option<&Path>) -> anyhow::Result<Token> {
+pub(in crate::parts::cluster) fn agent_token(file: Option<&Path>) -> anyhow::Result<Token> {
     let token = match file {
         Some(path) => {
             let token = Token::read(path)?;
@@ -34,6 +34,6 @@ pub(crate) fn agent_token(file: Option<&Path>) -> anyhow::Result<Token> {
 }
 
 /// The version that controllers and agents compare.
-pub(crate) fn version() -> String {
+pub(in crate::parts::cluster) fn version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
 }

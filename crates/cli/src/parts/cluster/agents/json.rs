@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 use tare_agent::{AgentRow, FleetReport};
 use tare_stats::samples::carry;
 
-use super::{super::printable, doubt, latency};
+use crate::command::load::output::{
+    json::{doubt, latency},
+    printable,
+};
 
 /// One row per agent.
 pub(super) fn rows(fleet: &FleetReport) -> Vec<Value> {
