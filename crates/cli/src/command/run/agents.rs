@@ -39,13 +39,16 @@ pub(crate) struct Access<'a> {
     pub part: Option<RunAgents>,
 }
 
+/// The agents of a run, or why there are none.
+pub(crate) type Connected = anyhow::Result<Box<dyn Agents>>;
+
 /// What a part does with agents for an experiment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RunAgents {
     /// Checks that agents can check the contracts of a plan.
     pub check_contracts: fn(&Workspace, &Plan) -> anyhow::Result<()>,
     /// Connects to the agents of a plan, whose files are in this folder.
-    pub connect: fn(&Workspace, &Plan, &Path, Access<'_>) -> anyhow::Result<Box<dyn Agents>>,
+    pub connect: fn(&Workspace, &Plan, &Path, Access<'_>) -> Connected,
 }
 
 impl Access<'_> {

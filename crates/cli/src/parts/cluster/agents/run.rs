@@ -9,7 +9,7 @@ use tare_agent::{
     experiment::{FleetSetting, RunFleet},
     job::ServerName,
 };
-use tare_bench::{executor::Agents, plan::Plan};
+use tare_bench::plan::Plan;
 use tare_service::{learn, workspace::Workspace};
 
 use super::{
@@ -17,7 +17,11 @@ use super::{
     machine, of_instrument,
     token::{agent_token, version},
 };
-use crate::command::{asked, run::agents::Access, target};
+use crate::command::{
+    asked,
+    run::agents::{Access, Connected},
+    target,
+};
 
 /// Checks that agents, each of which sees only its own answers, can check the contracts of a plan.
 pub(super) fn check_contracts(workspace: &Workspace, plan: &Plan) -> anyhow::Result<()> {
@@ -40,12 +44,7 @@ fn names(plan: &Plan) -> impl Iterator<Item = &str> {
 }
 
 /// Connects to the agents of a plan.
-pub(super) fn connect(
-    workspace: &Workspace,
-    plan: &Plan,
-    run: &Path,
-    access: Access<'_>,
-) -> anyhow::Result<Box<dyn Agents>> {
+pub(super) fn connect(workspace: &Workspace, plan: &Plan, run: &Path, access: Access<'_>) -> Connected {
     let agents = plan.agents.as_ref().context("the plan has no agents")?;
     check_contracts(workspace, plan)?;
     ensure!(
