@@ -28,7 +28,7 @@ build: ## build the command `tare`, target/release/tare
 
 # The command builds and verifies the services itself; the page and the table go into the folder of
 # the run, whose path is printed at the end.
-# It needs the core alone. `make build` adds the parts: site, cluster, audit, import.
+# It needs the core alone. `make build` adds the parts: site, cluster (with agents and merge), audit, import.
 bench: ## measure the frameworks: a table in a few minutes (ARGS='...' for `tare run`)
 	@scripts/setup.sh bench
 	$(ENV) cargo build --release --locked -p tare-http --no-default-features

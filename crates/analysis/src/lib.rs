@@ -19,7 +19,6 @@ pub mod history;
 pub mod interleaved;
 pub mod level;
 pub mod loads;
-pub mod machines;
 pub mod sequential;
 pub mod series;
 pub mod status;

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use tare_agent::ControlError;
 use tare_analysis::verdict::Verdict;
 use tare_bench::schedule::CutOff;
 
@@ -120,7 +119,7 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Outcome {
 
 /// Whether the instrument failed instead of a service.
 pub(crate) fn is_cut_off(error: &anyhow::Error) -> bool {
-    error.is::<CutOff>() || error.downcast_ref::<ControlError>().is_some_and(ControlError::is_loss)
+    error.is::<CutOff>()
 }
 
 /// The chain of causes in one line, without causes that the error text already contains.
@@ -186,13 +185,10 @@ mod tests {
     /// A failure of the instrument is no fault of a service, and not success either.
     #[test]
     fn an_error_says_whose_it_is() {
-        let lost = || ControlError::Lost { address: "127.0.0.1:1".to_owned(), reason: "closed".to_owned() };
         let full = || CutOff::Storage(std::io::ErrorKind::StorageFull.into());
         for (error, expected) in [
             (anyhow::Error::new(full()), Outcome::MeasurementInvalid),
             (anyhow::Error::new(full()).context("in a run"), Outcome::MeasurementInvalid),
-            (anyhow::Error::new(lost()), Outcome::MeasurementInvalid),
-            (anyhow::Error::new(ControlError::NoAgent), Outcome::SetUp),
             (anyhow::anyhow!("no such file"), Outcome::SetUp),
         ] {
             assert_eq!(of_error(&error), expected, "{error:#}");

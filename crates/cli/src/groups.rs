@@ -31,9 +31,14 @@ fn listed(cli: &Command) -> String {
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let mut text = String::new();
     for (title, names) in GROUPS {
-        let _ = writeln!(text, "{header}{title}:{header:#}");
         // A build may leave out parts, and their commands.
-        for (name, command) in names.iter().filter_map(|name| Some((name, cli.find_subcommand(name)?))) {
+        let mut commands =
+            names.iter().filter_map(|name| Some((name, cli.find_subcommand(name)?))).peekable();
+        if commands.peek().is_none() {
+            continue;
+        }
+        let _ = writeln!(text, "{header}{title}:{header:#}");
+        for (name, command) in commands {
             let about = command.get_about();
             let _ = writeln!(text, "  {literal}{name:<12}{literal:#} {}", about.cloned().unwrap_or_default());
         }
@@ -60,6 +65,7 @@ mod tests {
             let line = help.lines().find(|line| line.starts_with(&format!("  {name} "))).unwrap();
             assert!(line.len() <= 98, "{line}");
         }
+        assert!(!help.contains(":\n\n"), "a heading without commands: {help}");
         grouped.sort_unstable();
         visible.sort_unstable();
         assert_eq!(grouped, visible);

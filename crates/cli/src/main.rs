@@ -49,9 +49,6 @@ enum Command {
 
     Show(command::show::Args),
     Report(command::report::Args),
-    Merge(command::merge::Args),
-
-    Agent(command::agent::Args),
 
     Doctor(command::doctor::Args),
     Trust(command::trust::Args),
@@ -103,16 +100,14 @@ fn main() -> ExitCode {
     let global = &cli.global;
     exit::of(match cli.command {
         Command::Init(args) => command::init::run(global, &args),
-        Command::Run(args) => command::run::run(global, *args),
+        Command::Run(args) => command::run::run(global, *args, parts::RUN_AGENTS),
         Command::Compare(args) => command::compare::run(global, *args),
         Command::Load(args) => parts::load::run(global, *args),
-        Command::Agent(args) => command::agent::run(&args),
         Command::History(args) => command::history::run(global, args),
         Command::Bisect(args) => command::bisect::run(global, *args),
-        Command::Slo(args) => command::slo::run(global, args),
-        Command::Show(args) => command::show::run(global, args),
-        Command::Report(args) => command::report::run(global, &args, parts::PARQUET),
-        Command::Merge(args) => command::merge::run(&args),
+        Command::Slo(args) => command::slo::run(global, args, parts::RUN_AGENTS),
+        Command::Show(args) => command::show::run(global, args, parts::MERGED),
+        Command::Report(args) => command::report::run(global, &args, parts::MERGED, parts::PARQUET),
         Command::Part(command) => command.run(global),
         Command::Verify(args) => command::verify::run(global, args),
         Command::Data(args) => command::data::run(global, &args),

@@ -10,7 +10,10 @@ use super::{claim::Claim, pair::Pair, row::Row};
 use tare_report::{
     Document,
     document::{Kind, Status},
-    gather::{GatherError, gather, machines},
+    gather::{
+        GatherError,
+        merged::{self, MergedReader},
+    },
     write::html,
 };
 
@@ -46,10 +49,10 @@ impl RunEntry {
     ///
     /// # Errors
     /// If it is no run folder, or cannot be read at all.
-    pub fn read(run: &Path, id: &str) -> Result<(RunEntry, Document), GatherError> {
-        let document = gather(run)?;
-        let is_merged = machines::folder::is_one(run);
-        let header = if is_merged { machines::folder::header(run) } else { folder::read_header(run).ok() };
+    pub fn read(run: &Path, id: &str, reader: MergedReader) -> Result<(RunEntry, Document), GatherError> {
+        let document = reader.gather(run)?;
+        let is_merged = merged::is_one(run);
+        let header = if is_merged { (reader.header)(run) } else { folder::read_header(run).ok() };
         let machine = header.as_ref().map(|header| match is_merged {
             true => document.facts.first().map_or_else(String::new, |of_machines| of_machines.text.clone()),
             false => format!("{} CPUs ({})", header.environment.cpus, header.environment.cpu),

@@ -7,15 +7,16 @@ use super::{File, Finding};
 
 /// The crates, the lowest layer first. Crates of one layer are independent; those in `parts/` are below the command, and those in
 /// `dev/` on top.
-const LAYERS: [&[&str]; 11] = [
+const LAYERS: [&[&str]; 12] = [
     &["base", "stats"],
     &["host", "load"],
-    &["agent", "contract", "reference"],
+    &["contract", "reference"],
     &["service"],
     &["bench"],
-    &["analysis", "cluster"],
+    &["analysis"],
     &["report"],
-    &["audit", "import", "selftest", "site"],
+    &["agent", "audit", "import", "machines", "selftest", "site"],
+    &["cluster"],
     &["cli"],
     &["crosscheck", "replay"],
     &["fuzz"],

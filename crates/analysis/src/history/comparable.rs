@@ -45,7 +45,7 @@ impl Weight {
 
 impl Difference {
     /// The difference over the runs' values.
-    pub(crate) fn new(what: &'static str, weight: Weight, values: Vec<String>) -> Difference {
+    pub fn new(what: &'static str, weight: Weight, values: Vec<String>) -> Difference {
         // A value that an older run lacks is no difference.
         let mut known = values.iter().filter(|value| *value != NOT_KNOWN);
         let first = known.next();
@@ -79,7 +79,7 @@ pub fn compare(runs: &[NamedRun]) -> Vec<Difference> {
 }
 
 /// The same for references to runs.
-pub(crate) fn compare_all(runs: &[&NamedRun]) -> Vec<Difference> {
+pub fn compare_all(runs: &[&NamedRun]) -> Vec<Difference> {
     let of = |(what, weight, value): Asked| {
         Difference::new(what, weight, runs.iter().map(|run| value(run)).collect())
     };
@@ -89,7 +89,7 @@ pub(crate) fn compare_all(runs: &[&NamedRun]) -> Vec<Difference> {
 }
 
 /// A value that a run did not store.
-pub(crate) const NOT_KNOWN: &str = "not known";
+pub const NOT_KNOWN: &str = "not known";
 
 type Asked = (&'static str, Weight, fn(&NamedRun) -> String);
 

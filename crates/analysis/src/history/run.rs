@@ -81,7 +81,7 @@ impl NamedRun {
     }
 
     /// The run under one of its loads. The first load gives its name and results.
-    pub(crate) fn at_load(&self, load: usize) -> Cow<'_, NamedRun> {
+    pub fn at_load(&self, load: usize) -> Cow<'_, NamedRun> {
         if load == 0 {
             return Cow::Borrowed(self);
         }
@@ -140,7 +140,7 @@ impl NamedRun {
     ///
     /// # Errors
     /// If there are none, with the reason.
-    pub(crate) fn ratios(&self, label: &str, metric: Metric) -> Result<RowRatios, String> {
+    pub fn ratios(&self, label: &str, metric: Metric) -> Result<RowRatios, String> {
         self.has(label, metric)?;
         let reference = self.plan().reference();
         let own = self.series(label, metric);

@@ -31,18 +31,20 @@ pub(super) struct Loaded {
 
 /// CPU time of generators.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct GeneratorTime {
+pub struct GeneratorTime {
     pub cpu_ns: u64,
     /// The part of it spent polling without result.
     pub polled_ns: u64,
 }
 
 impl GeneratorTime {
-    pub(super) fn of(report: &RunReport) -> GeneratorTime {
+    #[must_use]
+    pub fn of(report: &RunReport) -> GeneratorTime {
         GeneratorTime { cpu_ns: report.generator_cpu_ns, polled_ns: report.generator_polled_ns }
     }
 
-    pub(super) fn and(self, other: GeneratorTime) -> GeneratorTime {
+    #[must_use]
+    pub fn and(self, other: GeneratorTime) -> GeneratorTime {
         GeneratorTime { cpu_ns: self.cpu_ns + other.cpu_ns, polled_ns: self.polled_ns + other.polled_ns }
     }
 }

@@ -9,7 +9,7 @@ use tare_service::drive;
 
 use super::{
     Bench,
-    fleet::Fleet,
+    agents::AgentLoader,
     loaded::{Due, GeneratorTime, Loaded},
     process::Running,
     watch::LoadWatch,
@@ -22,7 +22,7 @@ pub(super) enum Loader {
     /// The local generator of each service.
     #[default]
     Local,
-    Fleet(Box<Fleet>),
+    Agents(AgentLoader),
 }
 
 impl Loader {
@@ -40,7 +40,7 @@ impl Loader {
                 running.generator.set_pool(drive::pool(contract, &running.ready.host, due.draw));
                 Ok(())
             }
-            Loader::Fleet(fleet) => fleet.connect(bench, running, due),
+            Loader::Agents(agents) => agents.connect(bench, running, due),
         }
     }
 
@@ -60,7 +60,7 @@ impl Loader {
                 let ended = bench.reading(running);
                 Ok(Loaded { here: GeneratorTime::of(&report), report, begun, ended, by: None })
             }
-            Loader::Fleet(fleet) => fleet.load(bench, running, due),
+            Loader::Agents(agents) => agents.load(bench, running, due),
         }
     }
 }

@@ -1,12 +1,11 @@
 //! The real executor: processes, sockets and the clock of this machine.
 
 mod account;
+mod agents;
 mod aside;
 mod backing;
 mod ballast;
 mod connections;
-mod fleet;
-mod fleet_jobs;
 mod load;
 mod loaded;
 mod loader;
@@ -40,8 +39,10 @@ use crate::{
     sample::{AskedOfLoad, Sample},
     schedule::{Executor, ExecutorError, Slot},
 };
-pub use fleet::Fleet;
-pub use fleet_jobs::FleetSetting;
+pub use agents::{AgentSlice, Agents, AgentsReport};
+pub use loaded::GeneratorTime;
+
+use agents::AgentLoader;
 use loader::Loader;
 use process::{Piloted, Running};
 
@@ -114,8 +115,8 @@ impl<'a> Bench<'a> {
 
     /// The bench with agents that send the measured load.
     #[must_use]
-    pub fn loaded_by(self, fleet: Fleet) -> Bench<'a> {
-        Bench { loader: Loader::Fleet(Box::new(fleet)), ..self }
+    pub fn loaded_by(self, agents: Box<dyn Agents>) -> Bench<'a> {
+        Bench { loader: Loader::Agents(AgentLoader::new(agents)), ..self }
     }
 
     /// A different request seed for every process.

@@ -315,9 +315,10 @@ impl Bench<'_> {
         options.allow(Duration::from_millis(self.plan.points[point].service_settings.delay_ms));
         let checks: &[CheckId] =
             if self.plan.is_sequential() { &CHECK_OF_ONE_SAMPLE } else { &CHECKS_AFTER_LOAD };
-        let transcript = running.network.at_the_service(|| {
-            verify::verify_only(&self.contracts[point], &running.ready.address, &options, checks)
-        })?;
+        let contract = &self.contracts[point];
+        let transcript = running
+            .network
+            .at_the_service(|| verify::verify_only(contract, &running.ready.address, &options, checks))?;
         match transcript.reason() {
             _ if self.interrupted() => Ok(()),
             None => Ok(()),

@@ -1,6 +1,5 @@
 //! One file per command.
 
-pub(crate) mod agent;
 pub(crate) mod asked;
 pub(crate) mod bisect;
 pub(crate) mod build;
@@ -15,7 +14,6 @@ pub(crate) mod list;
 pub(crate) mod load;
 mod load_options;
 pub(crate) mod man;
-pub(crate) mod merge;
 pub(crate) mod print;
 pub(crate) mod raw_socket;
 pub(crate) mod report;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tare_bench::folder::series::{self, SeriesHead};
-use tare_report::gather::{gather, related};
+use tare_report::gather::{gather, merged::MergedReader, related};
 
 use super::{
     print::{self, Extent},
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, args: Args, merged: MergedReader) -> anyhow::Result<Outcome> {
     let path = match &args.run {
         Some(path) => path.clone(),
         None => global.newest_run()?,
@@ -57,7 +57,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let extent = if args.long { Extent::Whole } else { Extent::Brief };
     let document = match &args.reference {
         Some(row) => related(&path, row)?,
-        None => gather(&path)?,
+        None => merged.gather(&path)?,
     };
     let outcome = print::document(&document, format, extent)?;
     if series::is_one(&path) {

@@ -9,6 +9,8 @@ mod audit;
 mod cluster;
 #[cfg(feature = "import")]
 mod footprint;
+#[cfg(feature = "cluster")]
+mod merge;
 #[cfg(feature = "import")]
 mod record;
 #[cfg(feature = "site")]
@@ -17,11 +19,13 @@ mod serve;
 mod site;
 
 use clap::Subcommand;
+use tare_report::gather::merged::MergedReader;
 
 #[cfg(not(feature = "cluster"))]
-pub(crate) use crate::command::load;
+use crate::command::run::agents::RunAgents;
+
 #[cfg(feature = "cluster")]
-pub(crate) use cluster::load;
+pub(crate) use cluster::{agents::RUN as RUN_AGENTS, load};
 
 use tare_service::workspace::Readers;
 
@@ -36,7 +40,7 @@ type Part = (&'static str, bool, &'static [&'static str]);
 
 const PARTS: [Part; 4] = [
     ("audit", cfg!(feature = "audit"), &["audit"]),
-    ("cluster", cfg!(feature = "cluster"), &["cluster", "load --engine"]),
+    ("cluster", cfg!(feature = "cluster"), &["agent", "cluster", "merge", "load --engine"]),
     ("import", cfg!(feature = "import"), &["adopt", "record"]),
     ("site", cfg!(feature = "site"), &["site", "serve"]),
 ];
@@ -52,6 +56,32 @@ pub(crate) const PARQUET: Parquet = Parquet {
     table: |_, _, _| anyhow::bail!(absent("tare report --format parquet", "site")),
 };
 
+#[cfg(feature = "cluster")]
+pub(crate) const MERGED: MergedReader = MergedReader {
+    document: |folder| Ok(tare_machines::machines(&[folder.to_owned()])?),
+    header: tare_machines::folder::header,
+};
+#[cfg(not(feature = "cluster"))]
+pub(crate) const MERGED: MergedReader =
+    MergedReader { document: |_| Err(absent("tare merge", "cluster").into()), header: |_| None };
+
+#[cfg(not(feature = "cluster"))]
+pub(crate) const RUN_AGENTS: RunAgents = RunAgents {
+    check_contracts: |_, _| anyhow::bail!(absent("tare run --agents", "cluster")),
+    connect: |_, _, _, _| anyhow::bail!(absent("tare run --agents", "cluster")),
+};
+
+/// `tare load`, to which the part adds options.
+#[cfg(not(feature = "cluster"))]
+pub(crate) mod load {
+    use crate::{command::load, exit::Outcome, workspace::Global};
+
+    pub(crate) use load::Args;
+
+    pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+        load::run(global, args, |_, _, _| anyhow::bail!(super::absent("tare load --agents", "cluster")))
+    }
+}
 #[cfg(feature = "import")]
 pub(crate) const READERS: Option<Readers> = Some(tare_import::READERS);
 #[cfg(not(feature = "import"))]
@@ -68,6 +98,8 @@ pub(crate) enum PartCommand {
     #[cfg(feature = "audit")]
     Audit(audit::Args),
     #[cfg(feature = "cluster")]
+    Agent(cluster::agent::Args),
+    #[cfg(feature = "cluster")]
     Cluster(cluster::Args),
     #[cfg(feature = "cluster")]
     #[command(hide = true)]
@@ -75,6 +107,8 @@ pub(crate) enum PartCommand {
     #[cfg(feature = "cluster")]
     #[command(hide = true)]
     JobChild(cluster::job::ChildArgs),
+    #[cfg(feature = "cluster")]
+    Merge(merge::Args),
     #[cfg(feature = "import")]
     Adopt(adopt::Args),
     #[cfg(feature = "import")]
@@ -92,11 +126,15 @@ impl PartCommand {
             #[cfg(feature = "audit")]
             PartCommand::Audit(args) => audit::run(&args),
             #[cfg(feature = "cluster")]
+            PartCommand::Agent(args) => cluster::agent::run(&args),
+            #[cfg(feature = "cluster")]
             PartCommand::Cluster(args) => cluster::run(global, &args),
             #[cfg(feature = "cluster")]
             PartCommand::Job(args) => cluster::job::run(global, &args),
             #[cfg(feature = "cluster")]
             PartCommand::JobChild(args) => cluster::job::run_child(&args),
+            #[cfg(feature = "cluster")]
+            PartCommand::Merge(args) => merge::run(&args),
             #[cfg(feature = "import")]
             PartCommand::Adopt(args) => adopt::run(&args),
             #[cfg(feature = "import")]

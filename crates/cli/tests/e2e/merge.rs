@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use tare_analysis::machines::fixture::{self, Simulated, five};
+use tare_machines::fixture::{self, Simulated, five};
 
 use crate::support::Workspace;
 

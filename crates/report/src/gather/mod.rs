@@ -12,7 +12,7 @@ mod footprint;
 pub mod history;
 mod interim;
 mod interleaved;
-pub mod machines;
+pub mod merged;
 mod sequential;
 mod settings;
 pub mod words;
@@ -24,7 +24,6 @@ use tare_analysis::{
     checks,
     findings::Finding,
     loads,
-    machines::MergeError,
 };
 use tare_base::spelling::suggestion;
 use tare_bench::{
@@ -33,6 +32,7 @@ use tare_bench::{
 };
 
 pub use interim::{Interim, interim};
+use merged::MergeError;
 
 use crate::{
     Document,
@@ -61,7 +61,7 @@ pub enum GatherError {
     },
     /// The runs in a folder that is marked as merged cannot be merged.
     #[error("{}: {source}", path.display())]
-    Merge { path: PathBuf, source: Box<MergeError> },
+    Merge { path: PathBuf, source: MergeError },
     /// The folder is a series with an unreadable list.
     #[error(
         "{}: is a series of experiments of which series.json cannot be read ({reason}); each has a report of its own: {}",
@@ -86,7 +86,7 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
     if series::is_one(run) {
         return no_rows("each experiment of a series");
     }
-    if machines::folder::is_one(run) {
+    if merged::is_one(run) {
         return no_rows("an experiment over machines");
     }
     let mut kept = folder::read(run)?;
@@ -118,11 +118,6 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
 pub fn gather(run: &Path) -> Result<Document, GatherError> {
     if series::is_one(run) {
         return sequential::series(run).map_err(|error| damage::of_a_series(run, error));
-    }
-    if machines::folder::is_one(run) {
-        let merged = machines::machines(&[run.to_owned()]);
-        return merged
-            .map_err(|source| GatherError::Merge { path: run.to_owned(), source: Box::new(source) });
     }
     let head = match Head::read(run) {
         Ok(head) => head,

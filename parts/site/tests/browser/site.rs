@@ -7,6 +7,7 @@ use std::{
     sync::OnceLock,
 };
 
+use tare_report::gather::merged::MergedReader;
 use tare_site::{self as site, RunEntry, Settings};
 
 use crate::{
@@ -38,13 +39,14 @@ fn root() -> &'static Path {
         let record = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../record");
         let settings = Settings { title: "Tare".to_owned(), url: None };
         let mut entries = Vec::new();
+        let reader = MergedReader { document: |_| Err("none is merged".into()), header: |_| None };
         for (run, id, day) in [
             ("quick", "quick", 24),
             ("quick", "second", 25),
             ("quick", "third", 26),
             ("restinio-2017", "published", 22),
         ] {
-            let (entry, document) = RunEntry::read(&record.join(run), id).unwrap();
+            let (entry, document) = RunEntry::read(&record.join(run), id, reader).unwrap();
             let entry = RunEntry { began: format!("2026-11-{day}T08:00:00Z"), ..entry };
             site::of_run(&entry, &document, &settings).unwrap().iter().for_each(|file| write(&root, file));
             entries.push(entry);

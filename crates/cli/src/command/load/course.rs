@@ -39,7 +39,7 @@ impl ServerMemory {
 
 /// The end of each interval, and the number of its failures.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct FailureCourse(Vec<(u64, u64)>);
+pub(crate) struct FailureCourse(Vec<(u64, u64)>);
 
 impl FailureCourse {
     pub(super) fn add(&mut self, interval: &Interval) {

@@ -8,7 +8,7 @@ const BESIDE: u64 = 64;
 
 /// Raises the limit of this process if the connections need it: up to the hard limit, and beyond it if the
 /// system allows that.
-pub(super) fn ensure_for(connections: usize) -> anyhow::Result<()> {
+pub(crate) fn ensure_for(connections: usize) -> anyhow::Result<()> {
     let needed = connections as u64 + BESIDE;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_none_or(|current| current >= needed) {

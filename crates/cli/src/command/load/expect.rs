@@ -32,14 +32,14 @@ const TIMES: usize = 1;
 
 /// The user's rules for a correct answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Rules {
+pub(crate) struct Rules {
     pub no_check: bool,
     pub status: Option<u16>,
     pub body: Option<Vec<u8>>,
 }
 
 /// A source of answers: a server, or a list in a test.
-pub(super) trait Ask {
+pub(crate) trait Ask {
     /// The answer to one request, on a connection of its own.
     fn ask(&mut self, exchange: &Exchange) -> anyhow::Result<Response>;
 
@@ -47,7 +47,7 @@ pub(super) trait Ask {
 }
 
 #[derive(Debug)]
-pub(super) struct Server<'a> {
+pub(crate) struct Server<'a> {
     endpoint: &'a Endpoint,
     channel: &'a Channel,
     /// The time limit for a whole answer.
@@ -57,7 +57,7 @@ pub(super) struct Server<'a> {
 }
 
 impl<'a> Server<'a> {
-    pub(super) fn new(endpoint: &'a Endpoint, channel: &'a Channel, patience: Duration) -> Server<'a> {
+    pub(crate) fn new(endpoint: &'a Endpoint, channel: &'a Channel, patience: Duration) -> Server<'a> {
         Server { endpoint, channel, patience, asked: 0 }
     }
 
@@ -88,7 +88,7 @@ impl Ask for Server<'_> {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Learned {
+pub(crate) struct Learned {
     /// The check of responses, in words.
     pub check: String,
     /// Warnings, each one sentence.
@@ -96,7 +96,7 @@ pub(super) struct Learned {
 }
 
 /// Fills in the correct response of each exchange.
-pub(super) fn learn(
+pub(crate) fn learn(
     server: &mut impl Ask,
     exchanges: &mut [Exchange],
     rules: &Rules,
@@ -281,7 +281,7 @@ fn redirect(name: &str, answer: &Response, rules: &Rules) -> Option<String> {
 }
 
 /// The same for a load without requests beforehand, by the received statuses.
-pub(super) fn unasked_redirect(statuses: &Statuses, is_checked: bool) -> Option<String> {
+pub(crate) fn unasked_redirect(statuses: &Statuses, is_checked: bool) -> Option<String> {
     let counts = statuses.counts();
     let (status, _) = counts.iter().max_by_key(|(_, count)| *count)?;
     let is_redirect = !is_checked && Redirect::STATUSES.contains(status);
@@ -289,7 +289,7 @@ pub(super) fn unasked_redirect(statuses: &Statuses, is_checked: bool) -> Option<
 }
 
 /// Sends each request of a contract once: for a service that violates it, a load would only count errors.
-pub(super) fn confirm(
+pub(crate) fn confirm(
     server: &mut impl Ask,
     contract: &str,
     exchanges: &[Exchange],
@@ -337,7 +337,7 @@ fn confirm_one(
 }
 
 /// The check in words, if nothing is sent before the load.
-pub(super) fn planned(rules: &Rules, contract: Option<&str>, varies: bool) -> String {
+pub(crate) fn planned(rules: &Rules, contract: Option<&str>, varies: bool) -> String {
     if rules.no_check {
         return "nothing: --no-check".to_owned();
     }

@@ -2,26 +2,29 @@
 
 use std::fmt;
 
-use tare_agent::FleetFinding;
 use tare_load::EngineFinding;
 
 use super::machine::Interference;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum LoadFinding {
+pub(crate) enum LoadFinding {
     Engine(EngineFinding),
     Machine(Interference),
     /// A finding of a load from several generators.
-    Fleet(FleetFinding),
+    Several {
+        name: &'static str,
+        agent: Option<String>,
+        text: String,
+    },
 }
 
 impl LoadFinding {
     /// The stable name of the finding in the verdict.
-    pub(super) fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             LoadFinding::Engine(doubt) => doubt.name(),
             LoadFinding::Machine(_) => "interference",
-            LoadFinding::Fleet(found) => found.name(),
+            LoadFinding::Several { name, .. } => name,
         }
     }
 }
@@ -31,7 +34,7 @@ impl fmt::Display for LoadFinding {
         match self {
             LoadFinding::Engine(doubt) => doubt.fmt(f),
             LoadFinding::Machine(interference) => interference.fmt(f),
-            LoadFinding::Fleet(found) => found.fmt(f),
+            LoadFinding::Several { text, .. } => f.write_str(text),
         }
     }
 }

@@ -45,7 +45,7 @@ pub(super) struct Before {
 
 /// The CPU time that was used during a load.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct MachineUse {
+pub(crate) struct MachineUse {
     /// The other processes' share of all CPU time available to this program.
     pub others_share: f64,
     pub stolen_share: f64,
@@ -60,7 +60,7 @@ pub(super) struct MachineUse {
 
 /// Other programs used so much that they may have changed the figures.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Interference {
+pub(crate) struct Interference {
     pub taker: Taker,
     pub machine: MachineUse,
 }

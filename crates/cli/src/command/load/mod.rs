@@ -3,21 +3,20 @@
 //! [`args`] parses options. [`target`], [`request`] and [`expect`] determine the server, the requests and the
 //! correct answers; [`plan`] fills in the rest. This module runs them, and [`output`] prints the result.
 
-mod agents;
 mod args;
 mod calibrate;
 mod course;
-mod descriptors;
+pub(crate) mod descriptors;
 mod dry;
-mod expect;
-mod finding;
+pub(crate) mod expect;
+pub(crate) mod finding;
 mod foreign;
 mod machine;
-mod output;
+pub(crate) mod output;
 mod own_cpus;
-mod plan;
-mod protocol;
-mod request;
+pub(crate) mod plan;
+pub(crate) mod protocol;
+pub(crate) mod request;
 mod silence;
 #[cfg(test)]
 mod tests;
@@ -31,7 +30,6 @@ use std::{
 use tare_base::units::several;
 
 use anyhow::{Context, bail, ensure};
-use tare_agent::FleetReport;
 use tare_analysis::{
     behaviour::answers::{self, Window},
     level,
@@ -45,9 +43,6 @@ use tare_load::{
 };
 use tare_service::client::{Channel, Trusts};
 
-pub(crate) use agents::{
-    AgentRig, TOKEN_VARIABLE, agent_token, contract_text, execute as execute_by_agents, text_alone, version,
-};
 use args::TransportArgs;
 pub(crate) use args::{AFTER_HELP, AFTER_LONG_HELP, Args, LONG_ABOUT};
 use course::ServerMemory;
@@ -55,7 +50,7 @@ use expect::{Learned, Rules, Server};
 use finding::LoadFinding;
 pub(crate) use foreign::advise;
 use machine::{Before, MachineUse};
-use output::{Recorded, Recorder};
+use output::{Recorded, Recorder, Several};
 use plan::Plan;
 use protocol::Spoken;
 use request::RequestSpec;
@@ -70,10 +65,13 @@ use crate::{exit::Outcome, output::print, workspace::Global};
 /// A smaller shortfall of the rate is within the noise at the window's edges.
 const SHORTFALL_NOTED: f64 = 0.01;
 /// The note for -k.
-const UNCHECKED_CERTIFICATE: &str =
+pub(crate) const UNCHECKED_CERTIFICATE: &str =
     "the certificate was not checked (-k): the answers are of a server that is not known";
 
-pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
+/// What a part does if agents send the load.
+pub(crate) type ByAgents = fn(&Job, &Global, &Args) -> anyhow::Result<Outcome>;
+
+pub(crate) fn run(global: &Global, args: Args, by_agents: ByAgents) -> anyhow::Result<Outcome> {
     if args.calibrate {
         return calibrate::run(global, args.output.json, args.output.quiet);
     }
@@ -82,9 +80,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
         return print(&dry::text(&job)).map(|()| Outcome::Fine);
     }
     if !args.agents.agents.is_empty() {
-        let token = agent_token(args.agents.token_file.as_deref())?;
-        let interrupt = signals::listen()?;
-        return agents::execute(&job, global, &args, &token, &interrupt);
+        return by_agents(&job, global, &args);
     }
     job.execute(&args)
 }
@@ -97,46 +93,46 @@ pub(crate) struct Job {
     origin: String,
     method: String,
     endpoints: Vec<Endpoint>,
-    exchanges: Vec<Exchange>,
-    contract: Option<String>,
-    rules: Rules,
-    spoken: Spoken,
+    pub exchanges: Vec<Exchange>,
+    pub contract: Option<String>,
+    pub rules: Rules,
+    pub spoken: Spoken,
     pub plan: Plan,
-    seed: u64,
+    pub seed: u64,
 }
 
 /// A finished load, as every form of the output needs it.
 #[derive(Debug)]
-struct LoadResult<'a> {
+pub(crate) struct LoadResult<'a> {
     /// The URL as given by the user.
-    url: &'a str,
+    pub url: &'a str,
     /// The requests: `GET /`, or `contract rest (7 requests)`.
-    what: String,
+    pub what: String,
     /// The same with the server: `GET http://127.0.0.1/`.
-    asked: String,
+    pub asked: String,
     /// The check of responses, in words.
-    check: String,
-    settings: &'a Settings,
-    load: &'a Load,
+    pub check: String,
+    pub settings: &'a Settings,
+    pub load: &'a Load,
     /// Notes, each one sentence: why this driver, what was not reached.
-    notes: Vec<String>,
+    pub notes: Vec<String>,
     /// Warnings, each one sentence: the load may not be the intended one.
-    warnings: Vec<String>,
-    report: &'a RunReport,
-    findings: Vec<LoadFinding>,
-    limits: Limits,
-    interference_share_max: f64,
+    pub warnings: Vec<String>,
+    pub report: &'a RunReport,
+    pub findings: Vec<LoadFinding>,
+    pub limits: Limits,
+    pub interference_share_max: f64,
     /// The CPU time of other programs, if it is known.
-    machine: Option<MachineUse>,
-    started_at: jiff::Timestamp,
+    pub machine: Option<MachineUse>,
+    pub started_at: jiff::Timestamp,
     /// Answers per second in each interval.
-    rates_per_s: Vec<f64>,
+    pub rates_per_s: Vec<f64>,
     /// The command line that repeats the load, with its seed.
-    command: String,
+    pub command: String,
     /// The share of the due requests that were not answered within the load.
-    shortfall: f64,
-    /// The results of the agents, if agents sent the load.
-    fleet: Option<&'a FleetReport>,
+    pub shortfall: f64,
+    /// What several generators add, if they sent the load.
+    pub several: Option<Several>,
 }
 
 impl Job {
@@ -181,7 +177,7 @@ impl Job {
     }
 
     /// The requests in a few words.
-    fn what(&self) -> String {
+    pub(crate) fn what(&self) -> String {
         let names = self.names();
         match &self.contract {
             Some(name) => format!("contract {name} ({})", several(names.len(), "request")),
@@ -191,7 +187,7 @@ impl Job {
     }
 
     /// The request with its server, without repeating a path.
-    fn asked(&self) -> String {
+    pub(crate) fn asked(&self) -> String {
         match (&self.contract, self.names().len()) {
             (None, 1) => format!("{} {}", self.method, self.url),
             _ => format!("{} at {}", self.what(), self.origin),
@@ -299,7 +295,7 @@ impl Job {
             rates_per_s: recorded.rates_per_s,
             command: command(std::env::args(), args.pace.seed.is_none().then_some(self.seed)),
             shortfall: short,
-            fleet: None,
+            several: None,
         };
         output::print(&result, output.format(), output.latency)?;
         recorded.written?;
@@ -351,7 +347,7 @@ fn exchanges(
 }
 
 /// Notes on the load that the figures do not show.
-fn notes(report: &RunReport, load: &Load, short: f64) -> Vec<String> {
+pub(crate) fn notes(report: &RunReport, load: &Load, short: f64) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(reason) = &report.driver.reason {
         notes.push(format!("the driver is {}: {reason}", report.driver.kind.name()));
@@ -382,7 +378,7 @@ fn findings(
 }
 
 /// Findings in the intervals that totals and percentiles do not show. For an open loop that is failures only.
-fn over_time(recorded: &Recorded, load: &Load) -> Vec<String> {
+pub(crate) fn over_time(recorded: &Recorded, load: &Load) -> Vec<String> {
     let failures = recorded.failures.note().into_iter();
     let (Schedule::Closed { .. }, Some(interval)) = (&load.schedule, load.interval) else {
         return failures.collect();
@@ -417,7 +413,7 @@ pub(crate) fn cpu_list(text: &str) -> anyhow::Result<Vec<usize>> {
 }
 
 /// The command line that repeats the load.
-fn command(words: impl Iterator<Item = String>, seed: Option<u64>) -> String {
+pub(crate) fn command(words: impl Iterator<Item = String>, seed: Option<u64>) -> String {
     let seed = seed.map(|seed| format!("--seed {seed}"));
     let words = ["tare".to_owned()].into_iter().chain(words.skip(1).map(|word| quoted(&word))).chain(seed);
     words.collect::<Vec<_>>().join(" ")

@@ -28,7 +28,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const CONNECTS_PER_MS: u32 = 1;
 
 /// Longer than the usual delay of a timer and of a CPU's wake-up.
-pub(super) const SPIN: Duration = Duration::from_micros(60);
+pub(crate) const SPIN: Duration = Duration::from_micros(60);
 
 /// The command line with all defaults.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +40,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(
+    pub(crate) fn new(
         pace: &PaceArgs,
         transport: &TransportArgs,
         checking: &CheckingArgs,
@@ -77,12 +77,12 @@ impl Plan {
     }
 
     /// The number of connections to open before the load: none if opening them is part of the measurement.
-    pub(super) fn opened_before(&self) -> usize {
+    pub(crate) fn opened_before(&self) -> usize {
         if self.load.requests_per_connection.is_none() { self.connections.total } else { 0 }
     }
 
     /// The same number, and the time limit for opening.
-    pub(super) fn opening(&self) -> (usize, Duration) {
+    pub(crate) fn opening(&self) -> (usize, Duration) {
         let opened = self.opened_before();
         let patience =
             self.load.connect_timeout + Duration::from_millis(1) * (opened as u32 / CONNECTS_PER_MS);
@@ -90,7 +90,7 @@ impl Plan {
     }
 }
 
-pub(super) fn describe(
+pub(crate) fn describe(
     connections: Connections,
     (protocol, streams): (Protocol, usize),
     load: &Load,

@@ -27,7 +27,7 @@ pub(crate) struct ProtocolArgs {
 
 /// A protocol and its settings.
 #[derive(Debug, Clone)]
-pub(super) struct Spoken {
+pub(crate) struct Spoken {
     pub protocol: Protocol,
     pub streams: usize,
     pub tls: Option<Arc<TlsClient>>,
@@ -35,7 +35,7 @@ pub(super) struct Spoken {
 
 impl ProtocolArgs {
     /// The protocol for the server of this URL.
-    pub(super) fn spoken(&self, url: &Url) -> anyhow::Result<Spoken> {
+    pub(crate) fn spoken(&self, url: &Url) -> anyhow::Result<Spoken> {
         let protocol = self.spoken.protocol(url)?;
         self.spoken.ensure_of_use(protocol.is_tls())?;
         ensure!(

@@ -4,13 +4,12 @@
 //! user, and with a body `Content-Type` and `Content-Length`.
 
 use anyhow::{Context, ensure};
-use tare_agent::job::Draws;
 use tare_base::spelling::suggestion;
 use tare_contract::{Contract, Varied, VariedTexts};
 use tare_load::{Exchange, Expected, ExpectedBody};
 use tare_service::learn::content_type;
 
-pub(super) use crate::command::sent::{Header, body, header, method};
+pub(crate) use crate::command::sent::{Header, body, header, method};
 use crate::command::{sent::NO_PLACEHOLDERS, target::url::Url};
 
 /// The number of exchanges if placeholders vary them; they then repeat.
@@ -20,7 +19,7 @@ const EXCHANGES_OF_ROWS: usize = 65_536;
 
 /// The common part of all requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct RequestSpec {
+pub(crate) struct RequestSpec {
     /// The method; the default is POST with a body and GET without.
     pub method: Option<String>,
     /// Headers as given: `Name: value`, `Name;` for an empty value, `Name:` to omit a default header.
@@ -29,13 +28,13 @@ pub(super) struct RequestSpec {
 }
 
 impl RequestSpec {
-    pub(super) fn method(&self) -> &str {
+    pub(crate) fn method(&self) -> &str {
         let usual = if self.body.is_some() { "POST" } else { "GET" };
         self.method.as_deref().unwrap_or(usual)
     }
 
     /// The request for a URL; the expected response is not known yet.
-    pub(super) fn exchange(&self, url: &Url) -> Exchange {
+    pub(crate) fn exchange(&self, url: &Url) -> Exchange {
         Exchange {
             request: self.bytes(url),
             is_head: self.method() == "HEAD",
@@ -49,7 +48,7 @@ impl RequestSpec {
     ///
     /// # Errors
     /// A placeholder is unknown.
-    pub(super) fn exchanges(&self, urls: &[Url], seed: u64) -> anyhow::Result<Vec<Exchange>> {
+    pub(crate) fn exchanges(&self, urls: &[Url], seed: u64) -> anyhow::Result<Vec<Exchange>> {
         let varied = urls.iter().map(|url| self.varied(url)).collect::<anyhow::Result<Vec<Varied>>>()?;
         if !varied.iter().any(Varied::varies) {
             return Ok(urls.iter().map(|url| self.exchange(url)).collect());
@@ -115,17 +114,17 @@ pub(crate) struct Only {
 }
 
 impl Only {
-    pub(super) fn new(name: String, weight: Option<u32>) -> Only {
+    pub(crate) fn new(name: String, weight: Option<u32>) -> Only {
         Only { name, weight }
     }
 
-    pub(super) fn parts(&self) -> (String, Option<u32>) {
+    pub(crate) fn parts(&self) -> (String, Option<u32>) {
         (self.name.clone(), self.weight)
     }
 }
 
 /// Parses `NAME` or `NAME=WEIGHT`.
-pub(super) fn only(text: &str) -> anyhow::Result<Only> {
+pub(crate) fn only(text: &str) -> anyhow::Result<Only> {
     let Some((name, weight)) = text.split_once('=') else {
         return Ok(Only { name: text.to_owned(), weight: None });
     };
@@ -136,7 +135,7 @@ pub(super) fn only(text: &str) -> anyhow::Result<Only> {
 
 /// The contract with only the named requests and sequences as its load. Verify-only requests may be named
 /// too.
-pub(super) fn narrowed(of: &Contract, only: &[Only]) -> anyhow::Result<Contract> {
+pub(crate) fn narrowed(of: &Contract, only: &[Only]) -> anyhow::Result<Contract> {
     let mut contract = of.clone();
     if only.is_empty() {
         return Ok(contract);
@@ -156,14 +155,24 @@ pub(super) fn narrowed(of: &Contract, only: &[Only]) -> anyhow::Result<Contract>
     Ok(contract)
 }
 
+/// The drawn values of a load, if the server already knows the rows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Drawn {
+    /// The seed of the rows.
+    pub rows_seed: u64,
+    /// The most exchanges that are made in advance: without rows, and with drawn rows.
+    pub exchanges: usize,
+    pub exchanges_of_rows: usize,
+}
+
 /// The exchanges of a contract, with its required answers.
-pub(super) fn of_contract(contract: &Contract, seed: u64, url: &Url) -> Vec<Exchange> {
+pub(crate) fn of_contract(contract: &Contract, seed: u64, url: &Url) -> Vec<Exchange> {
     let (exchanges, exchanges_of_rows) = (VARIED_EXCHANGES, EXCHANGES_OF_ROWS);
-    drawn(contract, Draws { rows_seed: seed, exchanges, exchanges_of_rows }, seed, url)
+    drawn(contract, &Drawn { rows_seed: seed, exchanges, exchanges_of_rows }, seed, url)
 }
 
 /// The same with these rows, and at most this number of exchanges.
-pub(super) fn drawn(contract: &Contract, draws: Draws, seed: u64, url: &Url) -> Vec<Exchange> {
+pub(crate) fn drawn(contract: &Contract, draws: &Drawn, seed: u64, url: &Url) -> Vec<Exchange> {
     let count = contract.exchanges_ahead(draws.exchanges, draws.exchanges_of_rows);
     contract.with_rows_of(draws.rows_seed).exchanges_for_load(seed, count, &url.authority)
 }

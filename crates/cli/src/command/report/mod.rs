@@ -12,8 +12,8 @@ use tare_report::{
     Document,
     document::Table,
     gather::{
-        gather,
         history::{self, History},
+        merged::MergedReader,
     },
     write::{self, File, csv, hgrm, html, json, junit, markdown},
 };
@@ -107,7 +107,12 @@ pub(crate) struct Parquet {
     pub table: fn(&Document, &str, &Table) -> anyhow::Result<Vec<u8>>,
 }
 
-pub(crate) fn run(global: &Global, args: &Args, parquet: Parquet) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    global: &Global,
+    args: &Args,
+    merged: MergedReader,
+    parquet: Parquet,
+) -> anyhow::Result<Outcome> {
     if args.schema {
         return output::print(json::SCHEMA).map(|()| Outcome::Fine);
     }
@@ -120,7 +125,11 @@ pub(crate) fn run(global: &Global, args: &Args, parquet: Parquet) -> anyhow::Res
     if args.format.is_export() {
         return exports::run(args.format, &runs, args.out.as_deref());
     }
-    if let [run] = runs.as_slice() { report(args, run, parquet) } else { several(args, &runs, parquet) }
+    if let [run] = runs.as_slice() {
+        report(args, run, (merged, parquet))
+    } else {
+        several(args, &runs, parquet)
+    }
 }
 
 impl Args {
@@ -137,7 +146,7 @@ impl Args {
     }
 }
 
-fn report(args: &Args, run: &Path, parquet: Parquet) -> anyhow::Result<Outcome> {
+fn report(args: &Args, run: &Path, (merged, parquet): (MergedReader, Parquet)) -> anyhow::Result<Outcome> {
     let to = args.destination(run, [page::NAME, "csv", "parquet"]);
     if args.format == Form::Hgrm {
         let latencies = hgrm::hgrm(run)?;
@@ -145,7 +154,7 @@ fn report(args: &Args, run: &Path, parquet: Parquet) -> anyhow::Result<Outcome> 
         Content::Files(latencies.files).deliver(to.as_deref())?;
         return Ok(Outcome::Fine);
     }
-    let document = gather(run)?;
+    let document = merged.gather(run)?;
     tell_damage(&document.damage);
     content(&document, args.format, args.section.as_deref(), parquet)?.deliver(to.as_deref())?;
     if args.format == Form::Junit && document.checks.is_empty() {

@@ -1,7 +1,7 @@
 //! `tare run`: runs an experiment: plan, build, verify, measure, report.
 
 mod about;
-mod agents;
+pub(crate) mod agents;
 mod before;
 mod cores;
 mod dry;
@@ -46,7 +46,7 @@ use crate::{
     output::Format,
     workspace::{self, Global},
 };
-use agents::{Access, AgentOptions};
+use agents::{Access, AgentOptions, RunAgents};
 pub(crate) use before::refuse_absent;
 pub(crate) use find::file as experiment_file;
 pub(crate) use known::with_windows_taken;
@@ -174,20 +174,20 @@ impl Args {
     }
 }
 
-pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, mut args: Args, agents: RunAgents) -> anyhow::Result<Outcome> {
     if let Some(run) = &args.resume {
-        let access = args.agents.access(args.running.may_load());
+        let access = args.agents.access(args.running.may_load(), agents);
         return resume_with(global, run, &args.start, access);
     }
     let Some(path) = args.experiment.clone() else {
         let experiment = Experiment::parse(Path::new("own.toml"), include_str!("own.toml"))?;
-        return begin(global, &mut args, experiment);
+        return begin(global, &mut args, experiment, agents);
     };
     let path = find::file(global, &path)?;
     match ExperimentFile::load(&path)? {
         ExperimentFile::Series(series) => published::series::run(global, &args, &series, &path),
         ExperimentFile::Sequential(experiment) => published::begin(global, &args, &experiment),
-        ExperimentFile::Interleaved(experiment) => begin(global, &mut args, *experiment),
+        ExperimentFile::Interleaved(experiment) => begin(global, &mut args, *experiment, agents),
     }
 }
 
@@ -270,7 +270,12 @@ pub(super) fn finish(workspace: &Workspace, run: &Path, rows: Vec<Row>, no_wait:
 }
 
 /// A new run of an interleaved experiment.
-fn begin(global: &Global, args: &mut Args, mut experiment: Experiment) -> anyhow::Result<Outcome> {
+fn begin(
+    global: &Global,
+    args: &mut Args,
+    mut experiment: Experiment,
+    agents: RunAgents,
+) -> anyhow::Result<Outcome> {
     ensure!(
         args.published == published::PublishedOptions::default(),
         "--scale, --duration, --rounds, --sweep, --threads, --link: only experiments in experiments/published/ have them"
@@ -320,8 +325,11 @@ fn begin(global: &Global, args: &mut Args, mut experiment: Experiment) -> anyhow
         plan = plan.bounded(budget);
     }
     let plan = known::with_spread(args.agents.enter(plan), &workspace.runs());
-    agents::check_contracts(&workspace, &plan)?;
-    measure_with(&workspace, &args.start, args.agents.access(args.running.may_load()), plan, rows)
+    if plan.agents.is_some() {
+        (agents.check_contracts)(&workspace, &plan)?;
+    }
+    let access = args.agents.access(args.running.may_load(), agents);
+    measure_with(&workspace, &args.start, access, plan, rows)
 }
 
 /// The CPUs of this machine, for the services and the generator of an experiment.
@@ -330,8 +338,13 @@ pub(crate) fn pinning(experiment: &Experiment, rows: &[Row]) -> Pinning {
 }
 
 /// Resumes an interrupted run of any kind.
-pub(crate) fn resume(global: &Global, run: &Path, start: &start::StartOptions) -> anyhow::Result<Outcome> {
-    resume_with(global, run, start, Access::default())
+pub(crate) fn resume(
+    global: &Global,
+    run: &Path,
+    start: &start::StartOptions,
+    agents: RunAgents,
+) -> anyhow::Result<Outcome> {
+    resume_with(global, run, start, Access::of(agents))
 }
 
 fn resume_with(

@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use tare_analysis::stop::PlannedRule;
 use tare_bench::{
-    executor::{Bench, Fleet},
+    executor::{Agents, Bench},
     experiment::Layout,
     folder::{self, FolderError, Header, RunFolder, StoredRun},
     plan::{Plan, PlannedRow},
@@ -36,11 +36,7 @@ use tare_service::{
     workspace::Workspace,
 };
 
-use super::{
-    about,
-    agents::{self, Access},
-    dry,
-};
+use super::{about, agents::Access, dry};
 use crate::{
     command::{report::page, turn},
     output,
@@ -64,7 +60,7 @@ pub(super) struct Session<'a> {
     progress: Arc<Progress>,
     access: Access<'a>,
     /// The connected agents, until the load begins.
-    fleet: Option<Fleet>,
+    fleet: Option<Box<dyn Agents>>,
 }
 
 impl<'a> Session<'a> {
@@ -100,7 +96,7 @@ impl<'a> Session<'a> {
         let _alone_on_its_cpus = self.take_cpus(&plan)?;
         let began = jiff::Timestamp::now();
         prepare::check_protocols(&plan, &self.workspace.contracts).map_err(anyhow::Error::msg)?;
-        self.fleet = agents::connect(self.workspace, &plan, &self.run, self.access)?;
+        self.fleet = self.access.connect(self.workspace, &plan, &self.run)?;
         self.certify()?;
         self.prepare(&mut plan)?;
         let environment = self.environment(&plan);
@@ -113,7 +109,7 @@ impl<'a> Session<'a> {
     pub(super) fn resume(&mut self, stored: &StoredRun) -> anyhow::Result<Document> {
         self.has_more_to_do(stored)?;
         let _alone_on_its_cpus = self.take_cpus(&stored.header.plan)?;
-        self.fleet = agents::connect(self.workspace, &stored.header.plan, &self.run, self.access)?;
+        self.fleet = self.access.connect(self.workspace, &stored.header.plan, &self.run)?;
         self.certify()?;
         self.same_builds(&stored.header.plan.rows)?;
         stored.damage.iter().for_each(|damage| self.progress.keep(damage));

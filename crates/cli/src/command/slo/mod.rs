@@ -21,7 +21,7 @@ use tare_service::{
 
 use super::{
     asked::{self, AskedOptions},
-    run::{measure, resume, with_windows_taken},
+    run::{agents::RunAgents, measure, resume, with_windows_taken},
     running::{self, RunningOptions},
     start,
 };
@@ -111,11 +111,11 @@ fn objectives() -> String {
     )
 }
 
-pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, mut args: Args, agents: RunAgents) -> anyhow::Result<Outcome> {
     let at_least = args.at_least.as_deref().map(parse_rate).transpose().context("--at-least")?;
     let Some(run) = &args.resume else { return begin(global, &mut args, at_least) };
     ask_of_stored(run, at_least)?;
-    resume(global, run, &args.start)
+    resume(global, run, &args.start, agents)
 }
 
 /// Stores the rate of a resumed search in its folder, as for a new one.

@@ -17,10 +17,13 @@ use tare_host::signals;
 use tare_load::Load;
 use tare_service::launch::everywhere;
 
-use super::load_args::GroupArgs;
+use super::{
+    agents::{LOAD, TOKEN_VARIABLE, agent_token, execute, of_instrument},
+    load_args::GroupArgs,
+};
 use crate::{
     command::{
-        load::{self, Job, TOKEN_VARIABLE, agent_token},
+        load::{self, Job},
         target::url::{self, Url},
     },
     exit::Outcome,
@@ -56,7 +59,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
-    if args.group.engine.is_some() { start(global, args) } else { load::run(global, args.load) }
+    if args.group.engine.is_some() { start(global, args) } else { load::run(global, args.load, LOAD) }
 }
 
 /// The load, if an engine starts the generators.
@@ -74,7 +77,7 @@ fn start(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
     let token = agent_token(args.load.agents.token_file.as_deref())?;
     let interrupt = signals::listen()?;
     let loaded = send(global, &mut args, (&mut group, server), &token, &interrupt);
-    let loaded = loaded.map_err(|error| explained(&group, error));
+    let loaded = loaded.map_err(|error| of_instrument(explained(&group, error)));
     let selector = group.selector();
     if let Err(error) = group.remove() {
         let within = spell_duration(ends_within(&args, &job));
@@ -107,7 +110,7 @@ fn send(
     let all = generators.iter().chain(&service);
     args.load.agents.agents = all.map(|pod| SocketAddr::new(pod.address, AGENT_PORT).to_string()).collect();
     let job = Job::new(global, &args.load)?;
-    load::execute_by_agents(&job, global, &args.load, token, interrupt)
+    execute(&job, global, &args.load, token, interrupt)
 }
 
 /// Adds the engine's information about the pod to an error of an agent.

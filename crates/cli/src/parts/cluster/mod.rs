@@ -1,6 +1,8 @@
 //! `tare cluster`: runs on many machines. `plan`, `submit`, `status`, `cancel` and `collect`, and `job`, which a node
 //! runs. The crate `cluster` has the engines and the store.
 
+pub(crate) mod agent;
+pub(crate) mod agents;
 mod batch;
 mod cancel;
 mod collect;

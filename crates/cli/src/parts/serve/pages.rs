@@ -12,13 +12,12 @@ use tare_bench::folder;
 use tare_report::{
     Document,
     document::Status,
-    gather::gather,
     write::html::{self, Served},
 };
 use tokio::sync::OwnedMutexGuard;
 
 use super::shelf::Stamp;
-use crate::command::run_folders::Place;
+use crate::{command::run_folders::Place, parts::MERGED};
 
 /// The shortest pause between two readings of a run in progress.
 const PAUSE_MIN: Duration = Duration::from_secs(2);
@@ -120,7 +119,7 @@ fn cpu_time() -> Duration {
 }
 
 fn make(name: &str, run: &Path) -> Result<Page, String> {
-    let mut document = gather(run).map_err(|error| error.to_string())?;
+    let mut document = MERGED.gather(run).map_err(|error| error.to_string())?;
     let running = document.status == Status::Running;
     if running {
         document.notes.insert(0, NOTE.to_owned());

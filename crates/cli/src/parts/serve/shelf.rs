@@ -9,15 +9,18 @@ use std::{
     time::SystemTime,
 };
 
-use crate::command::run_folders::{Place, folders_in};
 use tare_bench::{
     folder::{self, Head},
     plan::{Order, Until},
 };
 use tare_report::{
     document::{Kind, Status},
-    gather::gather,
     write::runs::{Listed, State},
+};
+
+use crate::{
+    command::run_folders::{Place, folders_in},
+    parts::MERGED,
 };
 
 /// Folders of runs, and the runs in them.
@@ -161,7 +164,7 @@ impl Place {
 
     /// The full entry.
     fn read(&self) -> Listed {
-        let listed = match gather(&self.path) {
+        let listed = match MERGED.gather(&self.path) {
             Ok(document) => Listed::of(&self.name, Place::link(&self.name), &document),
             Err(_) if !self.path.join("run.json").exists() => self.other(),
             Err(error) => Listed { text: error.to_string(), ..self.head(State::Broken) },

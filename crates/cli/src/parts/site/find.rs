@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::bail;
 use tare_bench::folder::{self, series};
-use tare_report::gather::machines;
+use tare_report::gather::merged;
 
 use crate::command::run_folders::{Place, folders_in};
 
@@ -66,7 +66,7 @@ fn places(folder: &Path) -> Vec<Place> {
 }
 
 fn is_run(folder: &Path) -> bool {
-    folder.join("run.json").is_file() || machines::folder::is_one(folder)
+    folder.join("run.json").is_file() || merged::is_one(folder)
 }
 
 fn free(name: &str, found: &[FoundRun]) -> String {

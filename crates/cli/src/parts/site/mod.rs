@@ -179,7 +179,7 @@ impl Reader<'_> {
             return Ok(Some(known));
         }
         let at = || found.path.display().to_string();
-        let (entry, document) = match RunEntry::read(&found.path, &found.id) {
+        let (entry, document) = match RunEntry::read(&found.path, &found.id, super::MERGED) {
             Ok(read) => read,
             Err(error) => {
                 self.progress.keep(&format!("{} {}: {error}", output::paint("33", "left out:"), at()));

@@ -4,17 +4,18 @@
 //! writes during the load.
 
 mod histogram;
-mod json;
+pub(crate) mod json;
 mod recorder;
-mod text;
+pub(crate) mod text;
 mod wrk;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
+use serde_json::Value;
 use tare_analysis::figures;
 
-pub(super) use recorder::{Recorded, Recorder};
+pub(crate) use recorder::{Recorded, Recorder};
 
 use super::{LoadResult, args::LoadFormat, finding::LoadFinding};
 use crate::output::{paint, print as put, print_json};
@@ -32,8 +33,21 @@ const QUANTILES: [(&str, &str, f64); 9] = [
     ("max", "100%", 1.0),
 ];
 
+/// What several generators add to each form of the result.
+#[derive(Debug, Clone)]
+pub(crate) struct Several {
+    /// Lines of text below the rates.
+    pub lines: String,
+    /// A table of text, with its head: a row for each generator.
+    pub table: Vec<Vec<String>>,
+    /// The same rows for programs.
+    pub rows: Vec<Value>,
+    pub alignment: Option<Value>,
+    pub service_cpu: Option<Value>,
+}
+
 /// Prints the result; `latency` adds percentiles to the formats that do not always have them.
-pub(super) fn print(result: &LoadResult<'_>, format: LoadFormat, latency: bool) -> anyhow::Result<()> {
+pub(crate) fn print(result: &LoadResult<'_>, format: LoadFormat, latency: bool) -> anyhow::Result<()> {
     match format {
         LoadFormat::Text => put(&text::text(result, latency)),
         LoadFormat::Wrk => {
@@ -61,7 +75,7 @@ fn verdict_words(result: &LoadResult<'_>) -> String {
 }
 
 /// Text without characters that move the cursor, colour or reorder: some of it comes from the server.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let is_hostile = |c: char| {
         c.is_control()
             || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

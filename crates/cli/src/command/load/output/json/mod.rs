@@ -1,8 +1,6 @@
 //! The JSON document, described by `schema/load.schema.json`, and the lines of `--series`; integers are in
 //! base units. Each key is written explicitly, so that the engine's types can change without it.
 
-mod fleet;
-
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -85,9 +83,9 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "stream_wait": times_with_histogram(&total.stream_wait),
         "handshakes": report.handshakes.as_ref().map(handshakes),
         "first_failure": report.first_failure.as_ref().map(sample),
-        "agents": result.fleet.map(fleet::rows),
-        "alignment": result.fleet.and_then(fleet::alignment),
-        "service_cpu": result.fleet.and_then(fleet::service_cpu),
+        "agents": result.several.as_ref().map(|several| &several.rows),
+        "alignment": result.several.as_ref().map(|several| &several.alignment),
+        "service_cpu": result.several.as_ref().map(|several| &several.service_cpu),
     })
 }
 
@@ -105,13 +103,11 @@ fn finding(finding: &LoadFinding) -> Value {
         LoadFinding::Machine(interference) => {
             json!({ "name": finding.name(), "share": interference.share(), "text": finding.to_string() })
         }
-        LoadFinding::Fleet(found) => {
-            json!({ "name": found.name(), "agent": found.agent(), "text": found.to_string() })
-        }
+        LoadFinding::Several { name, agent, text } => json!({ "name": name, "agent": agent, "text": text }),
     }
 }
 
-fn doubt(doubt: &EngineFinding) -> Value {
+pub(crate) fn doubt(doubt: &EngineFinding) -> Value {
     let (name, text) = (doubt.name(), doubt.to_string());
     match *doubt {
         EngineFinding::Gone { since_ns } => json!({ "name": name, "since_ns": since_ns, "text": text }),
@@ -232,7 +228,7 @@ fn times_with_histogram(histogram: &Histogram) -> Option<Value> {
 
 /// All latencies. Count and minimum cover answered requests; mean and quantiles include the others, as
 /// bounds.
-fn latency(measures: &Measures, with_histogram: bool) -> Option<Value> {
+pub(crate) fn latency(measures: &Measures, with_histogram: bool) -> Option<Value> {
     let is_bound = measures.is_bounded_below();
     let all = All { count: measures.timed(), mean_ns: measures.mean_ns(), is_bound };
     (all.count > 0).then(|| times(&measures.latency, with_histogram, &all, |q| measures.quantile(q)))

@@ -2,27 +2,21 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use tare_agent::{
-    AgentRow, FleetFinding, FleetReport,
-    merge::{ClockFacts, ServiceCpu},
-    tails::TailsDiffer,
-    window::Counted,
-};
 use tare_base::{Histogram, Route};
 use tare_load::{
-    AlignedRun, Arrivals, ChosenDriver, Connections, DriverKind, Failure, Interval, Limits, Load, Measures,
-    Process, Quota, RunReport, Sample, Schedule, Settings, Statuses, Stop, Think, evaluate,
+    Arrivals, ChosenDriver, Connections, DriverKind, Failure, Interval, Limits, Load, Measures, Process,
+    Quota, RunReport, Sample, Schedule, Settings, Statuses, Stop, Think, evaluate,
 };
 
 use tare_host::process::{self, Used};
 
-use crate::command::load::{LoadResult, finding::LoadFinding, machine::MachineUse};
+use crate::command::load::{LoadResult, finding::LoadFinding, machine::MachineUse, output::Several};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
 
 /// A finished run.
-pub(super) struct Case {
+pub(crate) struct Case {
     pub name: &'static str,
     pub load: Load,
     pub report: RunReport,
@@ -33,10 +27,12 @@ pub(super) struct Case {
     machine: Option<MachineUse>,
     check: &'static str,
     rates_per_s: Vec<f64>,
-    fleet: Option<FleetReport>,
+    /// What several generators add.
+    pub several: Option<Several>,
+    pub findings: Vec<LoadFinding>,
 }
 
-pub(super) fn cases() -> [Case; 9] {
+pub(crate) fn cases() -> [Case; 8] {
     [
         Case::closed(),
         Case::open(),
@@ -46,13 +42,12 @@ pub(super) fn cases() -> [Case; 9] {
         Case::interrupted(),
         Case::gone(),
         Case::disturbed(),
-        Case::agents(),
     ]
 }
 
 impl Case {
     /// A closed loop without findings.
-    pub(super) fn closed() -> Case {
+    pub(crate) fn closed() -> Case {
         let mut case = Case::of("closed", Load::new(Schedule::SATURATE, seconds(10), Duration::from_secs(2)));
         let tally = &mut case.report.total.tally;
         (tally.sent, tally.answered, tally.answered_in_window) = (1_829_404, 1_829_404, 1_829_340);
@@ -69,7 +64,7 @@ impl Case {
     }
 
     /// An open loop that neither the server nor the generator can keep up with.
-    pub(super) fn open() -> Case {
+    pub(crate) fn open() -> Case {
         let profile = "1k..2k/5s".parse().unwrap();
         let schedule = Schedule::Open(Arrivals { profile, process: Process::Poisson });
         let mut case = Case::of("open", Load::new(schedule, seconds(1), Duration::from_secs(2)));
@@ -96,7 +91,7 @@ impl Case {
     }
 
     /// Short connections, with a pause.
-    pub(super) fn sessions() -> Case {
+    pub(crate) fn sessions() -> Case {
         let stop = Stop::count(Quota::Connections(1_000), Duration::from_secs(3_600), Duration::from_secs(2));
         let think = Schedule::Closed { think: Think::Uniform { min_ns: 50 * MS, max_ns: 150 * MS } };
         let load =
@@ -120,7 +115,7 @@ impl Case {
     }
 
     /// A server whose answers contain hostile text.
-    pub(super) fn failing() -> Case {
+    pub(crate) fn failing() -> Case {
         let mut case = Case { name: "failing", ..Case::closed() };
         let tally = &mut case.report.total.tally;
         tally.sent += 1_700;
@@ -149,7 +144,7 @@ impl Case {
     }
 
     /// The server ended after a fifth of the time.
-    pub(super) fn gone() -> Case {
+    pub(crate) fn gone() -> Case {
         let mut case = Case { name: "gone", ..Case::closed() };
         let report = &mut case.report;
         report.gone_since_ns = Some(1_020 * MS);
@@ -168,7 +163,7 @@ impl Case {
     }
 
     /// Other programs used the machine, and the server redirects.
-    pub(super) fn disturbed() -> Case {
+    pub(crate) fn disturbed() -> Case {
         let mut case = Case { name: "disturbed", ..Case::closed() };
         case.report.total.statuses = statuses(&[(302, 1_829_404)]);
         case.warnings.push("GET / is answered with 302, 0 bytes: this loads a redirect to /login".to_owned());
@@ -185,7 +180,7 @@ impl Case {
     }
 
     /// A load without any answer.
-    pub(super) fn nothing() -> Case {
+    pub(crate) fn nothing() -> Case {
         let stop = Stop::count(Quota::Requests(100), Duration::from_secs(1), Duration::from_secs(2));
         let mut case = Case::of("nothing", Load::new(Schedule::SATURATE, stop, Duration::from_secs(2)));
         case.report.total.tally.connection_failed.add(Failure::Refused);
@@ -205,7 +200,7 @@ impl Case {
     }
 
     /// A load interrupted by the user.
-    pub(super) fn interrupted() -> Case {
+    pub(crate) fn interrupted() -> Case {
         let mut case = Case { name: "interrupted", ..Case::closed() };
         let report = &mut case.report;
         report.interrupted = true;
@@ -214,55 +209,6 @@ impl Case {
         // A fault of the engine itself.
         report.total.in_flight_ns *= 2;
         case.load.pipeline = 4;
-        case
-    }
-
-    /// Two agents: one is late, slow and silent, and its clock offset is not known.
-    pub(super) fn agents() -> Case {
-        let mut case = Case { name: "agents", ..Case::open() };
-        let row = |address: &str, lag_ns, clock| {
-            let mut report = case.report.clone();
-            report.total.schedule_lag = histogram(&[(lag_ns, 1_020)]);
-            report.aligned = Some(AlignedRun { late_ns: 20_000, answered_at: vec![3, 900] });
-            let doubts = evaluate(&report, &Limits::default());
-            AgentRow {
-                address: address.to_owned(),
-                report,
-                doubts,
-                clock,
-                answered_in_window: 490,
-                silent_ns: 4 * MS,
-            }
-        };
-        let clock = ClockFacts {
-            offset_ns: -7_000_000,
-            start_shift_ns: -12_000,
-            start_error_ns: 41_000,
-            end_error_ns: 52_000,
-            drift_ppm: -1.5,
-            round_trip_ns_min: 80_000,
-        };
-        let rows = vec![row("10.0.0.7:7070", 4_000, Some(clock)), row("10.0.0.8:7070", 3 * MS, None)];
-        let tails = TailsDiffer { p99_ns: 5 * MS, highest: (1, 0.02), lowest: (0, 0.001) };
-        let [one, other] = [0, 1].map(|agent: usize| rows[agent].address.clone());
-        let findings = vec![
-            FleetFinding::Agent { agent: other.clone(), doubts: rows[1].doubts.clone() },
-            FleetFinding::Silent { agent: other.clone(), ns: 2 * S },
-            FleetFinding::Clocks { agent: other.clone() },
-            FleetFinding::Unaligned,
-            FleetFinding::Tails { high: other, low: one, found: tails },
-        ];
-        case.fleet = Some(FleetReport {
-            total: case.report.clone(),
-            counted: Some(Counted { from_ns: MS, to_ns: 999 * MS, uncertainty_ns: 52_000 }),
-            rows,
-            service_cpu: Some(ServiceCpu {
-                cpu_ns: 300 * MS,
-                between_ns: 998 * MS,
-                ns_per_answer: 306_122.4,
-            }),
-            findings,
-        });
         case
     }
 
@@ -294,16 +240,13 @@ impl Case {
             machine: None,
             check,
             rates_per_s: Vec::new(),
-            fleet: None,
+            several: None,
+            findings: Vec::new(),
         }
     }
 
-    fn fleet_findings(&self) -> impl Iterator<Item = LoadFinding> {
-        self.fleet.iter().flat_map(|fleet| fleet.findings.iter().cloned().map(LoadFinding::Fleet))
-    }
-
     /// The result in the command's form.
-    pub(super) fn result(&self) -> LoadResult<'_> {
+    pub(crate) fn result(&self) -> LoadResult<'_> {
         let limits = Limits::default();
         let doubts = evaluate(&self.report, &limits).into_iter().map(LoadFinding::Engine);
         let interference = self.machine.clone().and_then(|machine| machine.interference(0.1));
@@ -319,7 +262,7 @@ impl Case {
             report: &self.report,
             findings: doubts
                 .chain(interference.map(LoadFinding::Machine))
-                .chain(self.fleet_findings())
+                .chain(self.findings.iter().cloned())
                 .collect(),
             limits,
             interference_share_max: 0.1,
@@ -328,13 +271,13 @@ impl Case {
             rates_per_s: self.rates_per_s.clone(),
             command: "tare load http://127.0.0.1:8080/ --seed 7".to_owned(),
             shortfall: tare_load::generator::verdict::shortfall(&self.report, &self.load),
-            fleet: self.fleet.as_ref(),
+            several: self.several.clone(),
         }
     }
 }
 
 /// Two seconds, and the end of the drain.
-pub(super) fn intervals() -> [Interval; 3] {
+pub(crate) fn intervals() -> [Interval; 3] {
     let mut parts = [1_000_u64, 500, 0].map(|answered| {
         let mut measures = Measures { latency: histogram(&[(5 * MS, answered)]), ..Measures::default() };
         (measures.tally.sent, measures.tally.answered) = (answered, answered);
@@ -366,7 +309,7 @@ fn statuses(counts: &[(u16, u64)]) -> Statuses {
     statuses
 }
 
-fn histogram(counts: &[(u64, u64)]) -> Histogram {
+pub(crate) fn histogram(counts: &[(u64, u64)]) -> Histogram {
     let mut histogram = Histogram::default();
     for &(ns, count) in counts {
         (0..count).for_each(|_| histogram.record(ns));

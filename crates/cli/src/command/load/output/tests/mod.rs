@@ -1,7 +1,7 @@
 //! Golden outputs of made-up runs, and the document against its schema.
 
-mod fixtures;
-mod schema;
+pub(crate) mod fixtures;
+pub(crate) mod schema;
 
 use insta::assert_snapshot;
 
@@ -20,8 +20,12 @@ fn shown(case: &Case, form: impl Fn(&super::LoadResult<'_>) -> String) -> String
 #[test]
 fn texts() {
     for case in cases() {
-        assert_snapshot!(format!("text_{}", case.name), shown(&case, |result| text::text(result, false)));
+        assert_snapshot!(format!("text_{}", case.name), as_text(&case));
     }
+}
+
+pub(crate) fn as_text(case: &Case) -> String {
+    shown(case, |result| text::text(result, false))
 }
 
 #[test]
@@ -40,30 +44,32 @@ fn only_the_verdict_is_in_colour() {
 #[test]
 fn texts_of_wrk() {
     for case in cases() {
-        // wrk prints a space after units of one letter, which editors would remove.
-        let text = shown(&case, |result| wrk::wrk(result, true)).replace(" \n", "<space>\n");
-        assert_snapshot!(format!("wrk_{}", case.name), text);
+        assert_snapshot!(format!("wrk_{}", case.name), as_wrk(&case));
     }
+}
+
+/// wrk prints a space after units of one letter, which editors would remove.
+pub(crate) fn as_wrk(case: &Case) -> String {
+    shown(case, |result| wrk::wrk(result, true)).replace(" \n", "<space>\n")
 }
 
 #[test]
 fn documents() {
     for case in cases() {
-        let mut json = document(&case.result());
-        shorten(&mut json);
-        let json = serde_json::to_string_pretty(&json).unwrap();
-        assert_snapshot!(format!("json_{}", case.name), json);
+        assert_snapshot!(format!("json_{}", case.name), as_json(&case));
     }
 }
 
-/// Removes histograms, which are tested elsewhere.
-fn shorten(json: &mut serde_json::Value) {
+/// The document without histograms, which are tested elsewhere.
+pub(crate) fn as_json(case: &Case) -> String {
+    let mut json = document(&case.result());
     for value in json.as_object_mut().unwrap().values_mut() {
         if let Some(histogram) = value.get_mut("hdr_v2_base64") {
             assert!(histogram.as_str().unwrap().starts_with("HISTFAAA"), "{histogram}");
             *histogram = "HISTFAAA...".into();
         }
     }
+    serde_json::to_string_pretty(&json).unwrap()
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     super::json::{Series, document},
-    fixtures::{cases, intervals},
+    fixtures::{Case, cases, intervals},
 };
 
 const SCHEMA: &str = include_str!("../../../../../schema/load.schema.json");
@@ -108,11 +108,11 @@ fn properties(schema: &Value, place: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-#[test]
-fn the_schema_and_the_output_agree() {
+/// What the schema describes, and neither these cases nor the lines of a series have.
+pub(crate) fn never_written<'c>(cases: impl IntoIterator<Item = &'c Case>) -> Vec<String> {
     let root: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
     let mut checker = Checker { root: root.clone(), seen: BTreeSet::new() };
-    for case in cases() {
+    for case in cases {
         checker.check(&root, &document(&case.result()), "");
     }
     let mut series = Series::default();
@@ -122,6 +122,16 @@ fn the_schema_and_the_output_agree() {
     }
     let mut described = BTreeSet::new();
     properties(&root, "", &mut described);
-    let never: Vec<&String> = described.difference(&checker.seen).collect();
-    assert!(never.is_empty(), "described and never written: {never:?}");
+    described.difference(&checker.seen).cloned().collect()
+}
+
+/// Only a part writes what several generators add.
+#[test]
+fn the_schema_and_the_output_agree() {
+    let never = never_written(&cases());
+    let of_several =
+        ["/$defs/agent/", "/$defs/alignment/", "/$defs/doubt/properties/agent", "/$defs/service_cpu/"];
+    let is_of_several = |place: &&String| of_several.iter().any(|prefix| place.starts_with(prefix));
+    let others: Vec<&String> = never.iter().filter(|place| !is_of_several(place)).collect();
+    assert!(others.is_empty(), "described and never written: {others:?}");
 }

@@ -1,7 +1,5 @@
 //! The result for people: short, aligned, and each figure with its uncertainty.
 
-mod fleet;
-
 use tare_base::Histogram;
 use tare_base::units::several;
 use tare_load::{
@@ -21,7 +19,7 @@ use crate::command::load::plan::describe;
 /// The width of the label at the start of a line.
 const LABEL: usize = 12;
 /// Printed if there are too few samples for a figure.
-const ABSENT: &str = "-";
+pub(crate) const ABSENT: &str = "-";
 const COLUMNS: [(&str, f64); 5] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)];
 
 /// The result as lines of text; `spectrum` adds percentiles.
@@ -29,11 +27,11 @@ pub(super) fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
     let total = &result.report.total;
     let mut out = head(result) + "\n";
     out += &rates(result);
-    out += &result.fleet.map(|found| fleet::lines(found, result.load)).unwrap_or_default();
+    out += result.several.as_ref().map_or("", |several| &several.lines);
     out += &times(result);
     out.push('\n');
-    if let Some(found) = result.fleet {
-        out += &(aligned(&fleet::table(found)) + "\n");
+    if let Some(several) = &result.several {
+        out += &(aligned(&several.table) + "\n");
     }
     if spectrum && measured(total) {
         out += &(spectrum_of(total) + "\n");
@@ -57,7 +55,7 @@ pub(super) fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
     out
 }
 
-fn line(label: &str, text: &str) -> String {
+pub(crate) fn line(label: &str, text: &str) -> String {
     format!("{label:LABEL$}  {text}\n")
 }
 
@@ -184,7 +182,7 @@ fn stdev(total: &Measures) -> String {
 }
 
 /// `12.3 ms`, or `>= 12.3 ms` if unanswered requests may have taken longer; [`ABSENT`] with too few samples.
-pub(super) fn quantile(total: &Measures, q: f64) -> String {
+pub(crate) fn quantile(total: &Measures, q: f64) -> String {
     if !carry(total.timed(), q) {
         return ABSENT.to_owned();
     }
