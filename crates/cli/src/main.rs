@@ -117,7 +117,7 @@ fn main() -> ExitCode {
         Command::Selftest(args) => command::selftest::run(global, args),
         Command::Trust(args) => command::trust::run(global, &args),
         Command::RawSocket(args) => command::raw_socket::run(global, args),
-        Command::Examples(args) => command::examples::run(&args),
+        Command::Examples(args) => command::examples::run(&Cli::command(), &args),
         Command::Completions(args) => command::completions::run(Cli::command(), &args),
         Command::Man(args) => command::man::run(Cli::command(), &args),
         Command::Upstream(args) => command::upstream::run(&args),
@@ -176,6 +176,9 @@ mod tests {
             ("raport", "report"),
             ("submit", "cluster submit"),
         ] {
+            if super::parts::left_out(meant.split(' ').next().unwrap()).is_some() {
+                continue;
+            }
             let mut error = Cli::try_parse_from(["tare", given]).unwrap_err();
             suggest_nearest(&mut error);
             let text = error.to_string();

@@ -123,9 +123,12 @@ mod tests {
     #[test]
     fn every_command_has_a_page_with_its_options_and_examples() {
         let pages = pages(Cli::command()).unwrap();
-        let nested = ["cluster plan", "cluster collect"];
+        let nested: &[&str] = match crate::parts::left_out("cluster") {
+            None => &["cluster plan", "cluster collect"],
+            Some(_) => &[],
+        };
         let has = |command: &str| pages.iter().any(|page| page.command.as_deref() == Some(command));
-        assert!(pages.len() > 1 + shown(&Cli::command()).count() && nested.into_iter().all(has));
+        assert!(pages.len() > 1 + shown(&Cli::command()).count() && nested.iter().copied().all(has));
         let own = String::from_utf8_lossy(&pages[0].text).into_owned();
         for page in &pages[1..] {
             let text = String::from_utf8_lossy(&page.text);
