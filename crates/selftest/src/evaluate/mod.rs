@@ -8,8 +8,9 @@ use std::{collections::BTreeMap, io};
 
 use serde::{Deserialize, Serialize};
 use tare_analysis::{
-    comparison::{self, Comparison},
-    interleaved::{self, Report, RowReport},
+    analysis::{Analysis, Answer},
+    comparison::Comparison,
+    interleaved::{Report, RowReport},
 };
 use tare_bench::folder::StoredRun;
 use tare_service::{raw_socket::Added, verify::Transcript};
@@ -32,8 +33,7 @@ pub enum Evidence {
 #[derive(Debug)]
 pub struct Analysed {
     kept: StoredRun,
-    report: Report,
-    comparison: Option<Comparison>,
+    analysis: Analysis,
     made: Made,
 }
 
@@ -49,12 +49,27 @@ pub(crate) struct Made {
 impl Analysed {
     /// Analyses a run read from its folder.
     pub(crate) fn new(kept: StoredRun, made: Made) -> Analysed {
-        let report = interleaved::compute(&kept);
-        Analysed { comparison: comparison::of_table(&kept, &report), report, kept, made }
+        Analysed { analysis: Analysis::of(&kept), kept, made }
+    }
+
+    fn report(&self) -> &Report {
+        match &self.analysis.answer {
+            Answer::Tables(loads) | Answer::Comparison(_, loads) => &loads[0].report,
+            Answer::Capacity(_) | Answer::Claims(_) => {
+                unreachable!("no trial is a search or a published experiment")
+            }
+        }
+    }
+
+    fn comparison(&self) -> Option<&Comparison> {
+        match &self.analysis.answer {
+            Answer::Comparison(comparison, _) => Some(comparison),
+            _ => None,
+        }
     }
 
     fn row(&self, name: &str) -> Option<&RowReport> {
-        self.report.rows.iter().find(|row| row.label == name)
+        self.report().rows.iter().find(|row| row.label == name)
     }
 
     fn missing(&self, name: &str) -> String {
