@@ -126,15 +126,17 @@ struct Differences {
 
 impl Differences {
     fn of<const N: usize>(rows: [&ProtocolRow; N], value: impl Fn([f64; N]) -> f64) -> Differences {
-        let common =
-            rows[0].blocks.keys().filter(|number| rows.iter().all(|row| row.blocks.contains_key(number)));
-        let blocks: Vec<[&Block; N]> = common.map(|number| rows.map(|row| &row.blocks[number])).collect();
-        let values: Vec<f64> =
-            blocks.iter().map(|blocks| value(blocks.map(Block::cpu_ns_per_request))).collect();
+        let of_block = |number: &usize| {
+            let blocks: Vec<&Block> = rows.iter().map(|row| row.blocks.get(number)).collect::<Option<_>>()?;
+            let costs: Vec<f64> =
+                blocks.iter().map(|block| block.cpu_ns_per_request()).collect::<Option<_>>()?;
+            Some((value(costs.try_into().ok()?), (blocks[0].process, blocks[1].process)))
+        };
+        let (values, processes): (Vec<f64>, Vec<(usize, usize)>) =
+            rows[0].blocks.keys().filter_map(of_block).unzip();
         // Blocks of one process are dependent, so the row with fewer processes decides.
-        let processes =
-            |place: usize| blocks.iter().map(|blocks| blocks[place].process).collect::<Vec<usize>>();
-        let starts = two_level::by_start(&values, &processes(0), &processes(1)).ok();
+        let (one, other): (Vec<usize>, Vec<usize>) = processes.into_iter().unzip();
+        let starts = two_level::by_start(&values, &one, &other).ok();
         Differences { values, starts }
     }
 

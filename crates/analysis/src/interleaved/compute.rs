@@ -268,8 +268,9 @@ fn fill_in(report: &mut RowReport, stored: &StoredRun, blocks: &Blocks) {
     let of = |value: &dyn Fn(&Block) -> Option<f64>| median(blocks.values().filter_map(value).collect());
     report.requests_per_second = level(|block| Some(block.requests_per_second()), blocks);
     // No cost if most of the blocks have none.
-    let has_cost = of(&|block| Some(block.cpu_ns_per_request())).is_some_and(|cpu| cpu > 0.0);
-    report.cpu_ns_per_request = level(|block| Some(block.cpu_ns_per_request()), blocks).filter(|_| has_cost);
+    let costs = blocks.values().filter_map(Block::cpu_ns_per_request).count();
+    let has_cost = 2 * costs >= blocks.len();
+    report.cpu_ns_per_request = level(|block| block.cpu_ns_per_request(), blocks).filter(|_| has_cost);
     report.backing = backing::compute(blocks);
     report.latency_ns_p50 = level(|block| block.latency_ns(0, 0.5), blocks);
     report.latency_ns_p99 = level(|block| block.latency_ns(0, 0.99), blocks);
@@ -286,7 +287,7 @@ fn fill_in(report: &mut RowReport, stored: &StoredRun, blocks: &Blocks) {
     if let Some(apart) = stored.header.environment.irq_time_apart {
         let with_softirq = |block: &Block| {
             let softirq_ns = block.softirq_ns().map(|ns| if apart { ns } else { 0.0 })?;
-            Some(block.cpu_ns_per_request() + softirq_ns / answered(block))
+            Some(block.cpu_ns_per_request()? + softirq_ns / answered(block))
         };
         report.cpu_ns_per_request_with_softirq =
             level(with_softirq, blocks).filter(|_| has_cost).map(|found| found.value);
@@ -347,8 +348,9 @@ fn classify_throughput(
 
 /// An impossible cost of a row whose CPU time was discarded.
 fn impossible_cost(blocks: &Blocks) -> Option<RowIssue> {
-    let costs: Vec<f64> = blocks.values().map(Block::counted_cpu_ns_per_request).collect();
-    let cpu_ns_per_request = summary::median(&costs).ok().filter(|cost_ns| *cost_ns > 0.0)?;
+    let counted = |block: &Block| block.cost(Sample::cost, |moment| moment.cost)?.per_request();
+    let costs: Vec<f64> = blocks.values().filter_map(counted).collect();
+    let cpu_ns_per_request = summary::median(&costs).ok()?;
     Some(RowIssue::ImpossibleCost { cpu_ns_per_request })
 }
 

@@ -1,7 +1,7 @@
 //! The cost per request at a rate that is equal for all rows. At saturation a slow server receives large
 //! batches; at an equal rate all services have the same load, and pay for wake-ups.
 
-use tare_bench::{experiment::Rate, metric, plan::Plan, sample::Sample};
+use tare_bench::{experiment::Rate, plan::Plan, sample::Sample};
 use tare_stats::{DEFAULT_CONFIDENCE, Looks, interval};
 
 use super::{
@@ -9,7 +9,7 @@ use super::{
     blocks::{Block, Blocks},
     relation::relate_by,
 };
-use crate::{estimate::Estimate, validity::COST_NS_MIN};
+use crate::estimate::Estimate;
 
 /// The cost of one row at one rate.
 #[derive(Debug, Clone)]
@@ -35,8 +35,8 @@ pub(super) fn fill_in(
     for (row, blocks) in rows.iter_mut().filter(|(row, _)| row.state == State::Measured) {
         let is_reference = row.label == plan.reference();
         let at = |(point, rate): &(usize, Rate)| {
-            let cost = |block: &Block| cost(block, *point);
-            let of_backing = |block: &Block| backing_cost(block, *point);
+            let cost = |block: &Block| block.cpu_ns_per_request_at(*point);
+            let of_backing = |block: &Block| block.cost_at(*point, Sample::backing_cost)?.per_request();
             Some(CostAtRate {
                 rate: rate.label(),
                 cpu_ns_per_request: own_level(&cost, blocks)?,
@@ -51,24 +51,4 @@ pub(super) fn fill_in(
 fn own_level(cost: &dyn Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<Estimate> {
     let logs: Vec<f64> = blocks.values().filter_map(cost).map(f64::ln).collect();
     interval(&logs, DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
-}
-
-/// The cost over all slices of a block at that rate; absent without requests or complete CPU time.
-fn cost(block: &Block, point: usize) -> Option<f64> {
-    if block.is_uncounted {
-        return None;
-    }
-    per_answer(block, point, |slice| Some(slice.cost_ns())).filter(|ns| *ns >= COST_NS_MIN)
-}
-
-/// The same for the backing; absent without one.
-fn backing_cost(block: &Block, point: usize) -> Option<f64> {
-    per_answer(block, point, |slice| slice.host.backing_cpu_ns)
-}
-
-fn per_answer(block: &Block, point: usize, cpu_ns: impl Fn(&Sample) -> Option<u64>) -> Option<f64> {
-    let slices = || block.open.iter().filter(|slice| slice.point == point);
-    let cpu_ns = slices().map(|slice| cpu_ns(slice)).sum::<Option<u64>>()?;
-    let answered: u64 = slices().map(|slice| slice.load.answered).sum();
-    metric::figure(metric::cpu_ns_per_request(cpu_ns as f64, answered as f64))
 }

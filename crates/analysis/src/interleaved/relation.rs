@@ -19,14 +19,12 @@ struct Relation {
 }
 
 impl Relation {
-    fn of(value: impl Fn(&Block) -> Option<f64>, blocks: &Blocks, base: &Blocks) -> Option<Relation> {
-        let pairs = blocks.iter().filter_map(|(number, block)| Some((block, base.get(number)?)));
-        let have_values = pairs.filter(|(block, base)| value(block).is_some() && value(base).is_some());
-        let (subject, base): (Vec<&Block>, Vec<&Block>) = have_values.unzip();
-        let values = |of: &[&Block]| of.iter().filter_map(|block| value(block)).collect::<Vec<f64>>();
-        let processes = |of: &[&Block]| of.iter().map(|block| block.process).collect::<Vec<usize>>();
-        let logs = log_ratios(&values(&subject), &values(&base)).ok()?;
-        let starts = two_level::by_start(&logs, &processes(&subject), &processes(&base)).ok()?;
+    /// Absent if a common block lacks the value.
+    fn of(value: impl Fn(&Block) -> Option<f64>, pairs: &[[&Block; 2]]) -> Option<Relation> {
+        let values = |side: usize| pairs.iter().map(|pair| value(pair[side])).collect::<Option<Vec<f64>>>();
+        let processes = |side: usize| pairs.iter().map(|pair| pair[side].process).collect::<Vec<usize>>();
+        let logs = log_ratios(&values(0)?, &values(1)?).ok()?;
+        let starts = two_level::by_start(&logs, &processes(0), &processes(1)).ok()?;
         Some(Relation { contrast: Contrast::of(&starts).ok()?, logs })
     }
 
@@ -43,6 +41,11 @@ impl Relation {
     }
 }
 
+/// The common blocks of two rows.
+fn common<'b, 'a>(blocks: &'b Blocks<'a>, base: &'b Blocks<'a>) -> Vec<[&'b Block<'a>; 2]> {
+    blocks.iter().filter_map(|(number, block)| Some([block, base.get(number)?])).collect()
+}
+
 /// The ratio of one row to another.
 pub(crate) fn relate(
     blocks: &Blocks,
@@ -50,17 +53,20 @@ pub(crate) fn relate(
     metric: Metric,
     looks: Option<&Looks>,
 ) -> Option<Estimate> {
-    relate_by(|block| Some(block.value(metric)), blocks, base, looks)
+    let relation = Relation::of(|block| block.value(metric), &common(blocks, base))?;
+    Some(Estimate::from(&relation.estimate(looks, None)?))
 }
 
-/// The same for any value of a block.
+/// The ratio by any value, over the blocks that have it.
 pub(super) fn relate_by(
     value: impl Fn(&Block) -> Option<f64>,
     blocks: &Blocks,
     base: &Blocks,
     looks: Option<&Looks>,
 ) -> Option<Estimate> {
-    Some(Estimate::from(&Relation::of(value, blocks, base)?.estimate(looks, None)?))
+    let mut pairs = common(blocks, base);
+    pairs.retain(|pair| pair.iter().all(|block| value(block).is_some()));
+    Some(Estimate::from(&Relation::of(value, &pairs)?.estimate(looks, None)?))
 }
 
 /// Each row divided by the base in a metric; `None` without blocks. Their noise is estimated jointly.
@@ -71,7 +77,7 @@ pub(super) fn related(
     looks: Option<&Looks>,
 ) -> Vec<Option<RatioEstimate>> {
     let relation =
-        |blocks: &Option<&Blocks>| Relation::of(|block: &Block| Some(block.value(metric)), (*blocks)?, base);
+        |blocks: &Option<&Blocks>| Relation::of(|block| block.value(metric), &common((*blocks)?, base));
     let relations: Vec<Option<Relation>> = rows.iter().map(relation).collect();
     let prior = Prior::of(relations.iter().flatten().map(|relation| &relation.contrast));
     relations.into_iter().map(|relation| relation?.estimate(looks, prior.as_ref())).collect()

@@ -10,7 +10,7 @@ use super::{
     uncounted,
 };
 use crate::validity::{self, Disturbance};
-use tare_bench::{folder::StoredRun, metric, record::Record, sample::Sample};
+use tare_bench::{folder::StoredRun, record::Record, sample::Sample};
 
 /// The treatment of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl ClassifiedSlice<'_> {
 
     /// CPU time of the service per answer; absent without answers, or if CPU time is incomplete.
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
-        moments::cpu_ns_per_request(self.slice).filter(|_| !self.is_uncounted)
+        self.slice.cost().filter(|_| !self.is_uncounted)?.per_request()
     }
 
     /// The share of the measured CPUs that others took.
@@ -118,7 +118,7 @@ pub fn blocks(stored: &StoredRun) -> BTreeMap<&str, Vec<BlockFigures>> {
         block: *number,
         process: block.process,
         requests_per_second: block.requests_per_second(),
-        cpu_ns_per_request: metric::figure(block.cpu_ns_per_request()),
+        cpu_ns_per_request: block.cpu_ns_per_request(),
         rss_bytes_peak: block.stopped.and_then(|stopped| stopped.rss_bytes_peak),
         start_up_ns: block.start_up_ns(),
     };

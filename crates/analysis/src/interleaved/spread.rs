@@ -2,11 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tare_bench::{
-    folder::StoredRun,
-    metric::{self, Metric},
-    plan::Spread,
-};
+use tare_bench::{folder::StoredRun, plan::Spread};
 use tare_stats::log_ratios;
 
 use super::{
@@ -46,9 +42,9 @@ impl Variances {
     fn of(row: &Blocks, reference: &Blocks) -> Option<Variances> {
         let both: Vec<(&Block, &Block)> =
             row.iter().filter_map(|(number, block)| Some((block, reference.get(number)?))).collect();
-        let value = |block: &Block| metric::figure(block.value(Metric::Cpu));
-        let of_blocks: Vec<(f64, f64)> =
-            both.iter().filter_map(|(own, base)| Some((value(own)?, value(base)?))).collect();
+        let costs =
+            |(own, base): &(&Block, &Block)| Some((own.cpu_ns_per_request()?, base.cpu_ns_per_request()?));
+        let of_blocks: Vec<(f64, f64)> = both.iter().filter_map(costs).collect();
         let (own, base): (Vec<f64>, Vec<f64>) = of_blocks.into_iter().unzip();
         let logs = log_ratios(&own, &base).ok().filter(|logs| logs.len() >= BLOCKS_MIN)?;
         let slices: Vec<Vec<f64>> = both.iter().map(|(own, base)| ratios(own, base)).collect();
@@ -70,10 +66,7 @@ fn ratios(own: &Block, base: &Block) -> Vec<f64> {
 
 fn logs<'a>(block: &'a Block) -> impl Iterator<Item = (usize, f64)> + 'a {
     let slices = block.slices.iter().zip(&block.moments);
-    slices.filter_map(|(slice, moment)| {
-        let cost = slice.cpu_ns_per_request().filter(|cost| *cost > 0.0)?;
-        Some((slice.round, cost.ln() - moment.cost))
-    })
+    slices.filter_map(|(slice, moment)| Some((slice.round, slice.cost()?.per_request()?.ln() - moment.cost)))
 }
 
 fn variance(values: &[f64]) -> Option<f64> {

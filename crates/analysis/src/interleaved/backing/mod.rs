@@ -71,8 +71,7 @@ pub(super) fn compute(blocks: &Blocks) -> Option<BackingCost> {
 
 /// The total of a block in which both are known.
 fn total(block: &Block) -> Option<f64> {
-    let service = Some(block.cpu_ns_per_request()).filter(|ns| *ns > 0.0)?;
-    Some(service + block.backing_cpu_ns_per_request()?)
+    Some(block.cpu_ns_per_request()? + block.backing_cpu_ns_per_request()?)
 }
 
 fn settings(blocks: &Blocks) -> Vec<String> {

@@ -44,8 +44,10 @@ impl Moments {
                 };
                 neighbours::explained(&slices.iter().map(moment).collect::<Vec<_>>())
             };
-            let both = explained(requests_per_second).into_iter().zip(explained(cpu_ns_per_request));
-            let all = both.zip(explained(backing_cpu_ns_per_request));
+            let both = explained(requests_per_second)
+                .into_iter()
+                .zip(explained(|slice| slice.cost()?.per_request()));
+            let all = both.zip(explained(|slice| slice.backing_cost()?.per_request()));
             let keys = slices.iter().map(|slice| (slice.block, slice.round, slice.row));
             moments.extend(keys.zip(all.map(|((throughput, cost), backing)| Moment {
                 throughput,
@@ -66,19 +68,6 @@ pub(super) fn requests_per_second(slice: &Sample) -> Option<f64> {
     let load = &slice.load;
     let answering_ns = slice.answering_ns();
     (answering_ns > 0).then(|| metric::per_second(load.answered_in_window as f64, answering_ns as f64))
-}
-
-/// CPU time of the service per answer; absent without answers or CPU time.
-pub(super) fn cpu_ns_per_request(slice: &Sample) -> Option<f64> {
-    let (answered, cost_ns) = (slice.load.answered, slice.cost_ns());
-    (answered > 0 && cost_ns > 0).then(|| metric::cpu_ns_per_request(cost_ns as f64, answered as f64))
-}
-
-/// The same for the backing.
-fn backing_cpu_ns_per_request(slice: &Sample) -> Option<f64> {
-    let backing_cpu_ns = slice.host.backing_cpu_ns?;
-    (slice.load.answered > 0)
-        .then(|| metric::cpu_ns_per_request(backing_cpu_ns as f64, slice.load.answered as f64))
 }
 
 #[cfg(test)]

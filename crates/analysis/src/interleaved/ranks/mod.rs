@@ -20,7 +20,7 @@ use super::{
 use crate::faults::{self, Fault};
 use crate::figures::percent;
 use tare_bench::{
-    metric::{self, Metric},
+    metric::Metric,
     plan::{Plan, Until, until::planned_if_valid},
 };
 
@@ -199,16 +199,15 @@ impl AdjacentPair {
     }
 }
 
-/// Positive figures only; others mean that the kernel counted no CPU time.
+/// The figures of one row, over the blocks that have them.
 fn series(plan: &Plan, by: Metric, blocks: &Blocks, reference: Option<&Blocks>) -> Figures {
-    let value = |block: &Block| block.value(by);
     let groups = plan.groups();
     let figure = |(&number, block): (&usize, &Block)| {
-        let own = metric::figure(value(block))?;
+        let own = block.value(by)?;
         if groups == 1 {
             return Some((number, (own, block.process)));
         }
-        let base = metric::figure(value(reference?.get(&number)?))?;
+        let base = reference?.get(&number)?.value(by)?;
         Some((number / groups, (own / base, block.process)))
     };
     blocks.iter().filter_map(figure).collect()
