@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{moments::Moment, rounds::Rounds, uncounted};
+use super::{
+    rounds::{Moment, Rounds},
+    uncounted,
+};
 use crate::validity::COST_NS_MIN;
 use tare_bench::{
     metric::{self, Metric},

@@ -3,8 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RowReport, blocks::Blocks};
-use crate::findings::RowIssue;
+use super::{RowReport, row::OwnThroughput};
+use crate::{
+    estimate::Estimate,
+    findings::{Finding, RowIssue},
+};
 
 /// Relation between the ratio of capacities and the ratio of rates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
@@ -42,7 +45,8 @@ impl RatioBound {
 
 /// The relation for a row and a base; absent if neither was saturated.
 pub(super) fn between(row: &RowReport, base: &RowReport) -> Option<RatioBound> {
-    match (unsaturated(row), unsaturated(base)) {
+    let share = |row: &RowReport| unsaturated(row.findings.iter().filter_map(Finding::row_issue));
+    match (share(row), share(base)) {
         (None, None) => Some(RatioBound::Exact),
         (Some(_), None) => Some(RatioBound::AtLeast),
         (None, Some(_)) => Some(RatioBound::AtMost),
@@ -50,32 +54,44 @@ pub(super) fn between(row: &RowReport, base: &RowReport) -> Option<RatioBound> {
     }
 }
 
-/// Classifies the ratio of each row, and removes it if neither service was saturated.
-pub(super) fn classify(rows: &mut [(RowReport, Blocks)], reference: &str) {
-    let of_reference = rows.iter().find(|(row, _)| row.label == reference).map(|(row, _)| unsaturated(row));
-    let of_reference = of_reference.flatten();
-    for (row, _) in rows.iter_mut().filter(|(row, _)| row.label != reference && row.ratio.is_some()) {
-        let own = unsaturated(row);
-        row.throughput_bound = match (own, of_reference) {
-            (None, None) => continue,
-            (Some(_), None) => RatioBound::AtLeast,
-            (None, Some(_)) => RatioBound::AtMost,
-            (Some(server_share), Some(reference_share)) => {
-                row.ratio = None;
-                row.add([RowIssue::NeitherSaturated { server_share, reference_share }]);
-                continue;
-            }
-        };
-        let shares = own.or(row.busy_cpu_share).or(row.server_cpu_share).zip(of_reference.or(Some(1.0)));
-        row.ratio_if_busy =
-            row.ratio.zip(shares).map(|(ratio, (own, reference))| ratio.value / own * reference);
-    }
+/// What a ratio to the reference implies.
+#[derive(Debug, Default)]
+pub(super) struct Bounded {
+    /// Absent if neither service was saturated.
+    pub ratio: Option<Estimate>,
+    pub bound: RatioBound,
+    /// The ratio extrapolated to saturation by the busy shares; absent if both were saturated.
+    pub if_busy: Option<f64>,
+    pub issue: Option<RowIssue>,
+}
+
+pub(super) fn classify(
+    row: &OwnThroughput,
+    reference: Option<&OwnThroughput>,
+    ratio: Option<Estimate>,
+) -> Bounded {
+    let Some(found) = ratio else { return Bounded::default() };
+    let own = unsaturated(&row.issues);
+    let of_reference = reference.and_then(|reference| unsaturated(&reference.issues));
+    let bound = match (own, of_reference) {
+        (None, None) => return Bounded { ratio, ..Bounded::default() },
+        (Some(_), None) => RatioBound::AtLeast,
+        (None, Some(_)) => RatioBound::AtMost,
+        (Some(server_share), Some(reference_share)) => {
+            let issue = Some(RowIssue::NeitherSaturated { server_share, reference_share });
+            return Bounded { issue, ..Bounded::default() };
+        }
+    };
+    let usage = row.usage;
+    let shares = own.or(usage.busy_cpu_share).or(usage.server_cpu_share).zip(of_reference.or(Some(1.0)));
+    let if_busy = shares.map(|(own, reference)| found.value / own * reference);
+    Bounded { ratio, bound, if_busy, issue: None }
 }
 
 /// Busy share of the service's CPUs, if it is too small for a capacity.
-fn unsaturated(row: &RowReport) -> Option<f64> {
-    row.findings.iter().find_map(|finding| match finding.row_issue() {
-        Some(RowIssue::NotServerBound { server_share }) => Some(*server_share),
+fn unsaturated<'a>(issues: impl IntoIterator<Item = &'a RowIssue>) -> Option<f64> {
+    issues.into_iter().find_map(|issue| match issue {
+        RowIssue::NotServerBound { server_share } => Some(*server_share),
         _ => None,
     })
 }

@@ -153,7 +153,7 @@ fn at_threads(point: &Point, first: &Point, stored: &StoredRun) -> AtThreads {
         speed_up,
         efficiency: speed_up.map(|speed_up| speed_up.over(times)),
         cpu_to_first: related(Metric::Cpu, |row| row.cpu_ns_per_request),
-        server_cpu_share: row.server_cpu_share,
+        server_cpu_share: row.usage.server_cpu_share,
         blocks: row.blocks,
     }
 }

@@ -5,9 +5,9 @@ use tare_bench::{experiment::Rate, plan::Plan, sample::Sample};
 use tare_stats::{DEFAULT_CONFIDENCE, Looks, interval};
 
 use super::{
-    RowReport, State,
     blocks::{Block, Blocks},
-    relation::relate_by,
+    relation::{relate_by, related_level},
+    row::OwnRow,
 };
 use crate::estimate::Estimate;
 
@@ -16,6 +16,7 @@ use crate::estimate::Estimate;
 pub struct CostAtRate {
     /// The rate as the experiment names it: `5000/s`.
     pub rate: String,
+    point: usize,
     pub cpu_ns_per_request: Estimate,
     /// CPU time of the backing; absent without one.
     pub backing_cpu_ns_per_request: Option<Estimate>,
@@ -23,29 +24,34 @@ pub struct CostAtRate {
     pub cpu_ratio: Option<Estimate>,
 }
 
-/// Fills in the costs of each measured row at the common rates.
-pub(super) fn fill_in(
-    rows: &mut [(RowReport, Blocks)],
-    plan: &Plan,
-    reference: &Blocks,
-    looks: Option<&Looks>,
-) {
-    let equal: Vec<(usize, Rate)> =
-        plan.rates().filter(|(_, rate)| matches!(rate, Rate::PerSecond(_))).collect();
-    for (row, blocks) in rows.iter_mut().filter(|(row, _)| row.state == State::Measured) {
-        let is_reference = row.label == plan.reference();
-        let at = |(point, rate): &(usize, Rate)| {
-            let cost = |block: &Block| block.cpu_ns_per_request_at(*point);
-            let of_backing = |block: &Block| block.cost_at(*point, Sample::backing_cost)?.per_request();
-            Some(CostAtRate {
-                rate: rate.label(),
-                cpu_ns_per_request: own_level(&cost, blocks)?,
-                backing_cpu_ns_per_request: own_level(&of_backing, blocks),
-                cpu_ratio: (!is_reference).then(|| relate_by(cost, blocks, reference, looks)).flatten(),
-            })
-        };
-        row.cost_at_rates = equal.iter().filter_map(at).collect();
-    }
+/// The costs of a row at the common rates, related to no other row.
+pub(super) fn own_costs(plan: &Plan, blocks: &Blocks) -> Vec<CostAtRate> {
+    let equal = plan.rates().filter(|(_, rate)| matches!(rate, Rate::PerSecond(_)));
+    let at = |(point, rate): (usize, Rate)| {
+        let of_backing = |block: &Block| block.cost_at(point, Sample::backing_cost)?.per_request();
+        Some(CostAtRate {
+            rate: rate.label(),
+            point,
+            cpu_ns_per_request: own_level(&|block| block.cpu_ns_per_request_at(point), blocks)?,
+            backing_cpu_ns_per_request: own_level(&of_backing, blocks),
+            cpu_ratio: None,
+        })
+    };
+    equal.filter_map(at).collect()
+}
+
+/// The costs of a row, related to those of the reference at the same rates.
+pub(super) fn related(row: &OwnRow, reference: Option<&OwnRow>, looks: Option<&Looks>) -> Vec<CostAtRate> {
+    let other = reference.filter(|reference| reference.planned.label != row.planned.label);
+    let at = |own: &CostAtRate| {
+        let cost = |block: &Block| block.cpu_ns_per_request_at(own.point);
+        let cpu_ratio = other.and_then(|other| relate_by(cost, row.measured, other.blocks, looks));
+        let same = other.and_then(|other| other.cost_at_rates.iter().find(|other| other.rate == own.rate));
+        let level = same.map(|same| same.cpu_ns_per_request);
+        let related = related_level(Some(own.cpu_ns_per_request), level, cpu_ratio);
+        CostAtRate { cpu_ratio, cpu_ns_per_request: related.unwrap_or(own.cpu_ns_per_request), ..own.clone() }
+    };
+    row.cost_at_rates.iter().map(at).collect()
 }
 
 fn own_level(cost: &dyn Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<Estimate> {

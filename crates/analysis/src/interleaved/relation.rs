@@ -1,16 +1,46 @@
-//! Ratios of rows to another row, block by block. Without looks, their noise is estimated jointly.
+//! The level of a row and its ratio to another row, block by block. A level is the geometric mean over the blocks,
+//! with an interval over processes, adjusted to the reference's level times the ratio, so that displayed figures and
+//! ratios agree. Without looks, the noise of ratios is estimated jointly.
 
+use tare_bench::metric::Metric;
 use tare_stats::{
     Contrast, DEFAULT_CONFIDENCE, Looks, Prior, RatioEstimate, Warning, log_ratios, two_level, warning,
 };
 
 use super::{
-    RowReport, State,
     blocks::{Block, Blocks},
+    row::OwnRow,
     starts,
 };
 use crate::{behaviour::cost, estimate::Estimate, findings::RowIssue};
-use tare_bench::metric::Metric;
+
+/// The level over blocks with a value. With a single process it has no interval.
+pub(super) fn level(value: impl Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<Estimate> {
+    let known = blocks.values().filter_map(|block| Some((value(block).filter(|value| *value > 0.0)?, block)));
+    let (logs, processes): (Vec<f64>, Vec<usize>) =
+        known.map(|(value, block)| (value.ln(), block.process)).unzip();
+    let starts = two_level::by_start(&logs, &processes, &processes).ok()?;
+    let found = Estimate::exp(&Contrast::of(&starts).ok()?.estimate(DEFAULT_CONFIDENCE).ok()?);
+    // A value that is equal in all blocks is returned without rounding errors of logarithms.
+    let mut values = blocks.values().filter_map(&value);
+    let first = values.next()?;
+    if !values.all(|value| value == first) {
+        return Some(found);
+    }
+    let end = |end: Option<f64>| end.map(|_| first);
+    Some(Estimate { value: first, low: end(found.low), high: end(found.high), ..found })
+}
+
+/// A level, adjusted to the blocks of the reference. A row may have fewer blocks than the reference, and an
+/// estimated ratio need not equal the ratio of two estimates.
+pub(super) fn related_level(
+    own: Option<Estimate>,
+    reference: Option<Estimate>,
+    ratio: Option<Estimate>,
+) -> Option<Estimate> {
+    let level = reference.zip(ratio).map(|(level, ratio)| level.value * ratio.value);
+    own.map(|own| level.map_or(own, |level| own.over(own.value / level)))
+}
 
 /// The log ratios of common blocks.
 struct Relation {
@@ -83,34 +113,74 @@ pub(super) fn related(
     relations.into_iter().map(|relation| relation?.estimate(looks, prior.as_ref())).collect()
 }
 
-/// Fills in the ratio of each measured row to the reference.
-pub(super) fn relate_to_reference(
-    rows: &mut [(RowReport, Blocks)],
-    label: &str,
-    reference: &Blocks,
+/// A row divided by the reference. The reference itself has no ratios.
+#[derive(Debug, Default)]
+pub(super) struct Ratios {
+    pub throughput: Option<Estimate>,
+    pub cpu: Option<Estimate>,
+    pub issues: Vec<RowIssue>,
+}
+
+/// The ratios of each row, in order.
+pub(super) fn to_reference(
+    rows: &[OwnRow],
+    reference: Option<&OwnRow>,
     looks: Option<&Looks>,
-) {
-    for metric in [Metric::Throughput, Metric::Cpu] {
-        let is_related = |row: &RowReport| row.state == State::Measured && row.label != label;
-        let blocks: Vec<Option<&Blocks>> =
-            rows.iter().map(|(row, blocks)| is_related(row).then_some(blocks)).collect();
-        let ratios = related(&blocks, reference, metric, looks);
-        for ((row, _), found) in rows.iter_mut().zip(ratios) {
-            let warnings = found.iter().flat_map(|found| found.warnings.clone());
-            // Too few blocks affect all rows alike: one finding of the run covers it.
-            let own = warnings.filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));
-            row.add(
-                own.map(|warning| RowIssue::Sample { metric: Some(metric), warning }).collect::<Vec<_>>(),
-            );
-            let ratio = found.as_ref().map(Estimate::from);
-            match metric {
-                Metric::Throughput => row.ratio = ratio,
-                _ => row.cpu_ratio = ratio,
+) -> Vec<Ratios> {
+    let Some(reference) = reference else { return rows.iter().map(|_| Ratios::default()).collect() };
+    let is_other = |row: &OwnRow| row.planned.label != reference.planned.label;
+    let blocks: Vec<Option<&Blocks>> = rows.iter().map(|row| is_other(row).then_some(row.measured)).collect();
+    let of = |metric| related(&blocks, reference.blocks, metric, looks);
+    let both = of(Metric::Throughput).into_iter().zip(of(Metric::Cpu)).map(<[_; 2]>::from);
+    let ratios = |(blocks, [throughput, cpu]): (&Option<&Blocks>, [Option<RatioEstimate>; 2])| {
+        let step = blocks.and_then(|blocks| cost::step(&starts::courses(blocks, reference.blocks)));
+        let issues = warnings(Metric::Throughput, throughput.as_ref());
+        let issues = issues.chain(warnings(Metric::Cpu, cpu.as_ref())).chain(step.map(RowIssue::CostStep));
+        Ratios {
+            issues: issues.collect(),
+            throughput: throughput.as_ref().map(Estimate::from),
+            cpu: cpu.as_ref().map(Estimate::from),
+        }
+    };
+    blocks.iter().zip(both).map(ratios).collect()
+}
+
+fn warnings(metric: Metric, found: Option<&RatioEstimate>) -> impl Iterator<Item = RowIssue> {
+    let warnings = found.into_iter().flat_map(|found| found.warnings.clone());
+    // Too few blocks affect all rows alike: one finding of the run covers it.
+    let own = warnings.filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));
+    own.map(move |warning| RowIssue::Sample { metric: Some(metric), warning })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{compute, tests::kept_with};
+    use crate::estimate::Estimate;
+
+    #[test]
+    fn the_quotient_of_two_levels_is_the_ratio_and_each_has_an_interval() {
+        let report = compute(&kept_with(&[("raw-socket", 1.0), ("half", 0.5), ("third", 0.33)], 12));
+        let of = |label: &str| report.rows.iter().find(|row| row.label == label).unwrap();
+        let reference = of("raw-socket");
+        let value = |found: Option<Estimate>| found.unwrap().value;
+        for row in [of("half"), of("third")] {
+            let pairs = [
+                (row.requests_per_second, reference.requests_per_second, row.ratio),
+                (row.cpu_ns_per_request, reference.cpu_ns_per_request, row.cpu_ratio),
+            ];
+            for (own, of_reference, ratio) in pairs {
+                let quotient = value(own) / value(of_reference);
+                assert!((quotient / value(ratio) - 1.0).abs() < 1e-12, "{}: {quotient}", row.label);
+                let (low, high) = own.unwrap().interval().unwrap();
+                assert!(low <= value(own) && value(own) <= high);
             }
         }
     }
-    for (row, blocks) in rows.iter_mut().filter(|(row, _)| row.state == State::Measured && row.label != label)
-    {
-        row.add(cost::step(&starts::courses(blocks, reference)).map(RowIssue::CostStep));
+
+    #[test]
+    fn one_block_has_no_interval() {
+        let report = compute(&kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 1));
+        let found = report.rows[0].requests_per_second.unwrap();
+        assert_eq!((found.interval(), found.n), (None, 1));
     }
 }

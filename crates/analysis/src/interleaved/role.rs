@@ -3,7 +3,7 @@
 use tare_bench::plan::Plan;
 use tare_service::catalogue::Style;
 
-use super::{RowReport, State, blocks::Blocks};
+use super::{RowReport, State, row::OwnRow};
 
 /// The role of a row in a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,24 +18,31 @@ pub enum Role {
 /// Fewest rows of a ranking.
 const RANKED_MIN: usize = 2;
 
-/// Assigns the roles. Without two other rows with figures, references are ranked like all rows. With versions
-/// of one service, the first is both the reference and ranked.
-pub(super) fn assign(rows: &mut [(RowReport, Blocks)], plan: &Plan) {
-    let is_asked_for = |row: &RowReport| plan.are_versions || row.is_asked_for(plan.reference());
-    let measured = rows.iter().filter(|(row, _)| row.state == State::Measured);
-    if measured.filter(|(row, _)| is_asked_for(row)).count() < RANKED_MIN {
-        return;
-    }
-    for (row, _) in rows {
-        row.role = if is_asked_for(row) { Role::Ranked } else { Role::Reference };
-    }
+/// The role of each row. Without two other rows with figures, references are ranked like all rows. With versions
+/// of one service, the first is both the reference and ranked. The twin has none.
+pub(super) fn roles(plan: &Plan, rows: &[OwnRow]) -> Vec<Role> {
+    let is_twin = |row: &OwnRow| plan.is_twin(&row.planned.label);
+    let is_asked_for = |row: &OwnRow| {
+        plan.are_versions || is_asked_for(row.planned.style, &row.planned.label, plan.reference())
+    };
+    let is_ranked = |row: &&OwnRow| row.state == State::Measured && !is_twin(row) && is_asked_for(row);
+    let has_references = rows.iter().filter(is_ranked).count() >= RANKED_MIN;
+    let role = |row: &OwnRow| match has_references && !is_twin(row) && !is_asked_for(row) {
+        true => Role::Reference,
+        false => Role::Ranked,
+    };
+    rows.iter().map(role).collect()
+}
+
+fn is_asked_for(style: Style, label: &str, reference: &str) -> bool {
+    style != Style::RawSocket && label != reference
 }
 
 impl RowReport {
     /// Whether the run measures this row's cost. Raw sockets and the reference are yardsticks, even if they
     /// are ranked for lack of other rows.
     pub fn is_asked_for(&self, reference: &str) -> bool {
-        self.style != Style::RawSocket && self.label != reference
+        is_asked_for(self.style, &self.label, reference)
     }
 
     /// Whether it takes part in the ranking: it has figures and is no reference.

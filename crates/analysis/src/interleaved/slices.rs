@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{
     blocks::{Block, blocks_of},
-    moments,
-    rounds::Rounds,
+    rounds::{self, Rounds},
     uncounted,
 };
 use crate::validity::{self, Disturbance};
@@ -40,7 +39,7 @@ pub struct ClassifiedSlice<'a> {
 impl ClassifiedSlice<'_> {
     /// Answers per second within the window; absent without a window.
     pub fn requests_per_second(&self) -> Option<f64> {
-        moments::requests_per_second(self.slice)
+        rounds::requests_per_second(self.slice)
     }
 
     /// CPU time of the service per answer; absent without answers, or if CPU time is incomplete.

@@ -8,7 +8,7 @@ use tare_bench::sample::{CpuByMode, Sample};
 use super::{
     RowReport,
     blocks::{Block, Blocks},
-    levels::level,
+    relation::level,
 };
 use crate::estimate::Estimate;
 
@@ -95,15 +95,14 @@ fn kind(slices: &[&Sample]) -> BackingKind {
     }
 }
 
-/// Makes the total the exact sum of both displayed figures. The service's figure is adjusted to the
-/// reference, and a mean of sums exceeds the sum of two geometric means. Absent if the service's figure is.
-pub(super) fn relate(row: &mut RowReport) {
-    let service = row.cpu_ns_per_request;
-    if let Some(backing) = &mut row.backing {
-        let sum = service.map(|service| service.value + backing.cpu_ns_per_request.value);
-        let own = backing.total_cpu_ns_per_request.zip(sum);
-        backing.total_cpu_ns_per_request =
-            own.map(|(own, sum)| Estimate { value: sum, ..own.over(own.value / sum) });
+impl BackingCost {
+    /// Makes the total the exact sum of both displayed figures. The service's figure is adjusted to the
+    /// reference, and a mean of sums exceeds the sum of two geometric means. Absent if the service's figure is.
+    pub(super) fn beside(self, service: Option<Estimate>) -> BackingCost {
+        let sum = service.map(|service| service.value + self.cpu_ns_per_request.value);
+        let own = self.total_cpu_ns_per_request.zip(sum);
+        let total = own.map(|(own, sum)| Estimate { value: sum, ..own.over(own.value / sum) });
+        BackingCost { total_cpu_ns_per_request: total, ..self }
     }
 }
 

@@ -17,7 +17,6 @@ use super::{
     RowReport,
     blocks::{Block, Blocks},
 };
-use crate::faults::{self, Fault};
 use crate::figures::percent;
 use tare_bench::{
     metric::Metric,
@@ -108,10 +107,10 @@ fn differ_most(pair: &Pair, level: f64) -> Option<f64> {
 
 impl Ranks {
     /// Ranks the rows with figures that are not references; absent if fewer than two can be ranked.
-    pub(super) fn of(plan: &Plan, rows: &[(RowReport, Blocks)], looks: Option<&Looks>) -> Option<Ranks> {
+    pub(super) fn of(plan: &Plan, rows: &[(RowReport, &Blocks)], looks: Option<&Looks>) -> Option<Ranks> {
         let ranked = || rows.iter().filter(|(row, _)| row.can_be_ranked());
         let by = decides(plan, ranked().map(|(row, _)| row));
-        let reference = rows.iter().find(|(row, _)| row.label == plan.reference()).map(|(_, blocks)| blocks);
+        let reference = rows.iter().find(|(row, _)| row.label == plan.reference()).map(|(_, blocks)| *blocks);
         let series = ranked().map(|(row, blocks)| (row.label.as_str(), series(plan, by, blocks, reference)));
         let series: Vec<(&str, Figures)> = series.filter(|(_, series)| !series.is_empty()).collect();
         let table = Table::of(&series)?;
@@ -214,10 +213,7 @@ fn series(plan: &Plan, by: Metric, blocks: &Blocks, reference: Option<&Blocks>) 
 }
 
 fn separated_pairs(ranking: &Ranking, labels: &[&str]) -> Vec<[String; 2]> {
-    let is_separated = |pair: &&Pair| {
-        (pair.separated || faults::is_active(Fault::AllSeparated)) && !faults::is_active(Fault::NoneSeparated)
-    };
-    let separated = ranking.pairs.iter().filter(is_separated);
+    let separated = ranking.pairs.iter().filter(|pair| pair.separated);
     separated.map(|pair| [pair.a, pair.b].map(|place| labels[place].to_owned())).collect()
 }
 

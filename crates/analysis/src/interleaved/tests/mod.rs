@@ -1,4 +1,5 @@
 mod cpu_usage;
+mod moments;
 
 use super::*;
 use crate::estimate::Estimate;
@@ -17,6 +18,7 @@ use tare_bench::{
     record::{Block, Ended, Ending, Failed, Latency, Record, Started, Stopped},
 };
 use tare_host::environment::Environment;
+use tare_service::catalogue::Style;
 
 fn row(label: &str, style: Style) -> PlannedRow {
     PlannedRow { framework: label.to_owned(), style, content: None, ..fixture::row(label) }

@@ -1,0 +1,437 @@
+//! A row of a run: what its own blocks show, and what that is of the reference.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tare_bench::{folder::StoredRun, plan::PlannedRow, sample::Sample};
+use tare_host::cpus::Pinning;
+use tare_service::catalogue::Style;
+use tare_stats::{Looks, summary};
+
+use super::{
+    BackingCost, CostAtRate, RatioBound, Role, State, backing,
+    blocks::{Block, Blocks},
+    bound, equal_rate, latency,
+    relation::{Ratios, level, related_level},
+    starts,
+    state::{self, Counts},
+    uncounted,
+};
+use crate::{
+    behaviour::{
+        answers::{self, Window},
+        memory, thaw,
+    },
+    estimate::Estimate,
+    findings::{Finding, RowIssue, detect},
+    validity::{RowLimits, Shares},
+    verdict::Verdict,
+};
+
+#[derive(Debug, Clone, Default)]
+pub struct RowReport {
+    pub label: String,
+    pub language: String,
+    pub framework: String,
+    pub title: Option<String>,
+    pub style: Style,
+    pub version: Option<String>,
+    pub state: State,
+    pub role: Role,
+    /// The best and the worst rank that it may have.
+    pub ranks: Option<[usize; 2]>,
+    pub blocks: usize,
+    /// Processes that measured them; fewer than blocks if some lasted for several.
+    pub starts: usize,
+    /// Load time until CPU per request was steady, from the pilot. Absent if it never was.
+    pub steady_after_ns: Option<u64>,
+    /// Answers per second within the window, as a geometric mean over blocks, like all levels here. Divided
+    /// by the reference's it gives the ratio.
+    pub requests_per_second: Option<Estimate>,
+    /// Why a measured row has no throughput.
+    pub throughput_finding: Option<Finding>,
+    /// Throughput divided by the reference's, paired by block.
+    pub ratio: Option<Estimate>,
+    /// What the ratio implies about capacities.
+    pub throughput_bound: RatioBound,
+    /// The ratio extrapolated to saturation by the busy shares; absent if both were saturated.
+    pub ratio_if_busy: Option<f64>,
+    /// CPU time of the service's processes per answer. Divided by the reference's it gives the ratio.
+    pub cpu_ns_per_request: Option<Estimate>,
+    /// The same plus all softirq on the service's CPUs; absent if unknown.
+    pub cpu_ns_per_request_with_softirq: Option<f64>,
+    /// CPU time per answer divided by the reference's.
+    pub cpu_ratio: Option<Estimate>,
+    /// The cost of the service's backing; absent without one.
+    pub backing: Option<BackingCost>,
+    pub usage: CpuUsage,
+    /// Bytes on the wire per answer, both ways.
+    pub bytes_per_request: Option<f64>,
+    /// Voluntary and involuntary switches of the service's threads; the median of the blocks.
+    pub context_switches_per_request: Option<f64>,
+    /// Mean of the processes' medians.
+    pub latency_ns_p50: Option<Estimate>,
+    /// Mean of the processes' 99th percentiles.
+    pub latency_ns_p99: Option<Estimate>,
+    /// Latency in the open loops, in the order of the plan's rates.
+    pub latency_open: Vec<OpenLatency>,
+    /// The cost per request at the rates common to all rows.
+    pub cost_at_rates: Vec<CostAtRate>,
+    /// Peak resident memory; the mean of the processes.
+    pub rss_bytes_peak: Option<Estimate>,
+    /// From `exec` to the first correct answer; the mean of the starts.
+    pub start_up_ns: Option<Estimate>,
+    /// Requests sent in all complete blocks.
+    pub sent: u64,
+    /// Wrong and missing answers, by class.
+    pub failed: BTreeMap<String, u64>,
+    pub findings: Vec<Finding>,
+}
+
+/// Where the time of the CPUs went while a row was loaded, as shares. Absent if unknown, or without figures.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CpuUsage {
+    /// The share of time in which the service kept its CPUs busy.
+    pub server_cpu_share: Option<f64>,
+    /// The same including a backing on these CPUs; absent without one.
+    pub busy_cpu_share: Option<f64>,
+    pub generator_cpu_share: Option<f64>,
+    /// Share of the service's CPU time in interrupts and softirq, for all processes.
+    pub softirq_share: Option<f64>,
+    /// Share of the measured CPUs that others took, including stolen time.
+    pub interference_share: Option<f64>,
+    /// Share of the measured CPUs that a hypervisor took.
+    pub steal_share: Option<f64>,
+    /// Share of the time in which a quota throttled the service.
+    pub throttled_share: Option<f64>,
+    /// Share of the time in which some process on the machine waited for a CPU.
+    pub cpu_pressure_share: Option<f64>,
+}
+
+/// Latency of a row at one rate, from the instants at which requests were due.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenLatency {
+    /// The rate as the experiment names it: `5000/s`, `80%`.
+    pub point: String,
+    /// Requests due per second; the median of the blocks.
+    pub offered_per_second: f64,
+    /// Each quantile covers the blocks with enough requests for it.
+    pub p50_ns: Option<Estimate>,
+    pub p90_ns: Option<Estimate>,
+    pub p99_ns: Option<Estimate>,
+    pub p999_ns: Option<Estimate>,
+    /// Some requests were never answered, so the quantiles are lower bounds.
+    pub at_least: bool,
+    /// Schedule lag of the generator: the largest p99 of its slices.
+    pub lag_ns_p99: u64,
+    pub due: u64,
+    /// Why it is not the service's latency; absent if it is valid.
+    pub doubt: Option<Finding>,
+}
+
+static NO_BLOCKS: Blocks<'static> = Blocks::new();
+
+/// What a row is without the others.
+pub(super) struct OwnRow<'a> {
+    pub planned: &'a PlannedRow,
+    place: usize,
+    pub blocks: &'a Blocks<'a>,
+    /// The blocks of its figures: none if it has none.
+    pub measured: &'a Blocks<'a>,
+    pub state: State,
+    counts: Counts,
+    cpu_ns_per_request: Option<Estimate>,
+    pub throughput: OwnThroughput,
+    pub cost_at_rates: Vec<CostAtRate>,
+}
+
+/// The throughput of a row, with what decides whether it is the service's own.
+#[derive(Default)]
+pub(super) struct OwnThroughput {
+    /// Absent if it is not the service's own.
+    requests_per_second: Option<Estimate>,
+    /// Why it is not.
+    doubt: Option<RowIssue>,
+    pub usage: CpuUsage,
+    /// What else the CPU time shows.
+    pub issues: Vec<RowIssue>,
+}
+
+impl<'a> OwnRow<'a> {
+    pub(super) fn of(
+        stored: &'a StoredRun,
+        place: usize,
+        blocks: &'a Blocks<'a>,
+        limits: &RowLimits,
+    ) -> OwnRow<'a> {
+        let plan = &stored.header.plan;
+        let counts = Counts::of(blocks);
+        let state = state::of(stored, place, blocks, &counts, limits);
+        let measured = if state == State::Measured { blocks } else { &NO_BLOCKS };
+        let cost = level(|block| block.cpu_ns_per_request(), measured).filter(|_| has_cost(measured));
+        OwnRow {
+            planned: &plan.rows[place],
+            place,
+            blocks,
+            measured,
+            counts,
+            cpu_ns_per_request: cost,
+            throughput: match state {
+                State::Measured => OwnThroughput::of(stored, place, blocks, cost.is_some(), limits),
+                _ => OwnThroughput::default(),
+            },
+            cost_at_rates: equal_rate::own_costs(plan, measured),
+            state,
+        }
+    }
+
+    /// Findings of its own blocks, before those of its CPU time.
+    fn issues(&self, stored: &StoredRun) -> Vec<RowIssue> {
+        let (plan, records, blocks) = (&stored.header.plan, &stored.records, self.blocks);
+        let mut issues: Vec<RowIssue> = unclean_stops(blocks).collect();
+        issues.extend(starts::pilot(records, self.place).and_then(starts::unsteady));
+        if self.state == State::Measured {
+            issues.extend(starts::warming(blocks));
+            issues.extend(starts::failed_in_warm_up(records, self.place));
+            issues.extend(some_failed(&self.counts, blocks, plan.load().connections));
+            issues.extend(answers_in_time(plan.pinning_of(self.place), blocks));
+            issues.extend(memory::growth(records, self.place).map(RowIssue::MemoryGrowth));
+        }
+        issues
+    }
+}
+
+impl OwnThroughput {
+    fn of(
+        stored: &StoredRun,
+        row: usize,
+        blocks: &Blocks,
+        has_cost: bool,
+        limits: &RowLimits,
+    ) -> OwnThroughput {
+        let plan = &stored.header.plan;
+        let (pinning, threads) = (plan.pinning_of(row), plan.service_settings(row, 0).threads);
+        let slices: Vec<&Sample> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
+        let shares = Shares::of(&slices, pinning, threads);
+        let (doubt, issues) = match has_cost {
+            true => own_limit(stored, row, blocks, &shares, limits),
+            false => {
+                let why = uncounted::why(&stored.records, row).or_else(|| impossible_cost(blocks));
+                (detect::throughput_without_cpu(&shares, limits), why.into_iter().collect())
+            }
+        };
+        let level = level(|block| Some(block.requests_per_second()), blocks);
+        OwnThroughput {
+            requests_per_second: level.filter(|_| doubt.is_none()),
+            doubt,
+            usage: CpuUsage::of(&shares, blocks, pinning.server.len(), has_cost),
+            issues,
+        }
+    }
+}
+
+impl CpuUsage {
+    fn of(shares: &Shares, blocks: &Blocks, server_cpus: usize, has_cost: bool) -> CpuUsage {
+        let elapsed_ns: f64 = blocks.values().map(|block| block.sum(|slice| slice.load.elapsed_ns)).sum();
+        let softirq_ns = blocks.values().map(Block::softirq_ns).sum::<Option<f64>>();
+        CpuUsage {
+            server_cpu_share: has_cost.then_some(shares.server),
+            busy_cpu_share: shares.with_backing.filter(|_| has_cost).map(|_| shares.busy()),
+            generator_cpu_share: Some(shares.generator),
+            softirq_share: softirq_ns.map(|ns| ns / elapsed_ns / server_cpus as f64),
+            interference_share: shares.interference,
+            steal_share: shares.stolen,
+            throttled_share: shares.throttled,
+            cpu_pressure_share: shares.pressure,
+        }
+    }
+}
+
+/// Why the throughput is not the service's own, and what else its CPU time shows.
+fn own_limit(
+    stored: &StoredRun,
+    row: usize,
+    blocks: &Blocks,
+    shares: &Shares,
+    limits: &RowLimits,
+) -> (Option<RowIssue>, Vec<RowIssue>) {
+    let plan = &stored.header.plan;
+    let (pinning, threads) = (plan.pinning_of(row), plan.service_settings(row, 0).threads);
+    let placements = blocks.values().filter_map(|block| block.stopped?.placement.as_ref());
+    // Tare gave a running server neither CPUs nor a number of threads.
+    let is_running = plan.rows[row].is_running();
+    let strayed =
+        || detect::placement(placements, pinning).or_else(|| detect::more_threads(shares, pinning, threads));
+    let strayed = if is_running { None } else { strayed() };
+    let mut issues = Vec::new();
+    // A service that is a plain command was not given `THREADS`.
+    if strayed.is_none() && !matches!(plan.rows[row].style, Style::Own | Style::Running) {
+        issues.extend(detect::threads_at_work(shares, threads));
+    }
+    let doubt = strayed.or_else(|| detect::throughput(shares, limits));
+    if doubt.is_none() {
+        issues.extend(detect::not_server_bound(shares, plan.points[0].service_settings.delay_ms, limits));
+    }
+    (doubt, issues)
+}
+
+/// Whether a row has a cost: at least half of its blocks have one.
+fn has_cost(blocks: &Blocks) -> bool {
+    let with = blocks.values().filter(|block| block.cpu_ns_per_request().is_some()).count();
+    2 * with >= blocks.len()
+}
+
+/// An impossible cost of a row whose CPU time was discarded.
+fn impossible_cost(blocks: &Blocks) -> Option<RowIssue> {
+    let counted = |block: &Block| block.cost(Sample::cost, |moment| moment.cost)?.per_request();
+    let costs: Vec<f64> = blocks.values().filter_map(counted).collect();
+    let cpu_ns_per_request = summary::median(&costs).ok()?;
+    Some(RowIssue::ImpossibleCost { cpu_ns_per_request })
+}
+
+/// Missing answers that are too few to invalidate the row. Connections closed during a freeze do not count,
+/// because they are replaced before a window.
+fn some_failed(counts: &Counts, blocks: &Blocks, connections: usize) -> Option<RowIssue> {
+    let failed: u64 = counts.failed.values().sum();
+    if let Some(closed) = thaw::closed(blocks.values().flat_map(Block::all), connections) {
+        return Some(RowIssue::ClosedAtThaw(closed));
+    }
+    let first = blocks.values().flat_map(Block::all).find_map(|slice| slice.load.first_failure.clone());
+    (failed > 0).then_some(RowIssue::SomeFailed { failed, sent: counts.sent, first })
+}
+
+/// Stalls, and requests with very late answers.
+fn answers_in_time(pinning: &Pinning, blocks: &Blocks) -> impl Iterator<Item = RowIssue> {
+    let slices = || blocks.values().flat_map(|block| &block.slices);
+    let windows: Vec<Window> = slices().filter_map(|slice| Window::of(slice, pinning)).collect();
+    let before: Vec<Window> = slices().filter_map(|slice| Window::before(slice, pinning)).collect();
+    let stalls = answers::stalls(&windows, &before).map(RowIssue::Stalls);
+    stalls.into_iter().chain(answers::late(&windows).map(RowIssue::LateAnswers))
+}
+
+/// The ways in which its processes stopped uncleanly, without duplicates.
+fn unclean_stops(blocks: &Blocks) -> impl Iterator<Item = RowIssue> {
+    let all =
+        blocks.values().filter_map(|block| block.stopped.and_then(|stopped| stopped.unclean_stop.clone()));
+    let all: BTreeSet<String> = all.collect();
+    all.into_iter().map(|what| RowIssue::UncleanStop { what })
+}
+
+impl RowReport {
+    /// The row, related to the reference. The role is that in the run.
+    pub(super) fn of(
+        stored: &StoredRun,
+        own: &OwnRow,
+        role: Role,
+        ratios: Ratios,
+        reference: Option<&OwnRow>,
+        looks: Option<&Looks>,
+    ) -> RowReport {
+        let (planned, plan, blocks) = (own.planned, &stored.header.plan, own.measured);
+        let doubted = |row: &OwnRow| row.throughput.doubt.is_some();
+        let is_doubtful = doubted(own) || reference.is_some_and(doubted);
+        let base = reference.map(|reference| &reference.throughput);
+        let bounded = bound::classify(&own.throughput, base, ratios.throughput.filter(|_| !is_doubtful));
+        let cost = related_level(
+            own.cpu_ns_per_request,
+            reference.and_then(|reference| reference.cpu_ns_per_request),
+            ratios.cpu,
+        );
+        let issues = own.issues(stored).into_iter().chain(own.throughput.issues.iter().cloned());
+        let issues = issues.chain(ratios.issues).chain(bounded.issue);
+        RowReport {
+            label: planned.label.clone(),
+            language: planned.language.clone(),
+            framework: planned.framework.clone(),
+            title: planned.title.clone(),
+            style: planned.style,
+            version: planned.version.clone(),
+            state: own.state.clone(),
+            role,
+            ranks: None,
+            blocks: own.blocks.len(),
+            starts: starts::count(own.blocks),
+            steady_after_ns: starts::pilot(&stored.records, own.place)
+                .and_then(|pilot| pilot.steady_after_ns),
+            requests_per_second: related_level(
+                own.throughput.requests_per_second,
+                base.and_then(|base| base.requests_per_second),
+                bounded.ratio,
+            ),
+            throughput_finding: own
+                .throughput
+                .doubt
+                .clone()
+                .map(|issue| Finding::of_row(&planned.label, issue)),
+            ratio: bounded.ratio,
+            throughput_bound: bounded.bound,
+            ratio_if_busy: bounded.if_busy,
+            cpu_ns_per_request: cost,
+            cpu_ns_per_request_with_softirq: with_softirq(stored, blocks)
+                .zip(cost.zip(own.cpu_ns_per_request))
+                .map(|(with, (related, own))| with.value * (related.value / own.value)),
+            cpu_ratio: ratios.cpu,
+            backing: backing::compute(blocks).map(|backing| backing.beside(cost)),
+            usage: own.throughput.usage,
+            bytes_per_request: median(blocks, |block| {
+                let bytes = block.sum(|slice| slice.load.bytes_sent + slice.load.bytes_received);
+                Some(bytes / answered(block))
+            }),
+            context_switches_per_request: median(blocks, |block| {
+                let switches = block.slices.iter().map(|slice| slice.host.context_switches);
+                Some(switches.sum::<Option<u64>>()? as f64 / answered(block))
+            }),
+            latency_ns_p50: level(|block| block.latency_ns(0, 0.5), blocks),
+            latency_ns_p99: level(|block| block.latency_ns(0, 0.99), blocks),
+            latency_open: latency::compute(plan, &planned.label, blocks),
+            cost_at_rates: equal_rate::related(own, reference, looks),
+            rss_bytes_peak: level(|block| Some(block.stopped?.rss_bytes_peak? as f64), blocks),
+            start_up_ns: level(|block| Some(block.start_up_ns()? as f64), blocks),
+            sent: own.counts.sent,
+            failed: own.counts.failed.clone(),
+            findings: issues.map(|issue| Finding::of_row(&planned.label, issue)).collect(),
+        }
+    }
+
+    /// Whether it has valid figures.
+    pub fn verdict(&self) -> Verdict {
+        match &self.state {
+            State::Measured if self.throughput_finding.is_some() => Verdict::Invalid,
+            state => state.verdict(),
+        }
+    }
+
+    /// Why it has no figures, or no throughput.
+    pub fn reason(&self) -> Option<String> {
+        self.state.reason().or_else(|| self.throughput_finding.as_ref().map(ToString::to_string))
+    }
+
+    /// Throughput divided by the reference's; 1 for the reference itself if its throughput is valid.
+    pub fn times_throughput(&self, reference: &str) -> Option<f64> {
+        let own = (self.label == reference && self.requests_per_second.is_some()).then_some(1.0);
+        self.ratio.as_ref().map(|ratio| ratio.value).or(own)
+    }
+
+    /// CPU per request divided by the reference's; 1 for the reference itself.
+    pub fn times_cpu(&self, reference: &str) -> Option<f64> {
+        let own = (self.label == reference && self.cpu_ns_per_request.is_some()).then_some(1.0);
+        self.cpu_ratio.as_ref().map(|ratio| ratio.value).or(own)
+    }
+}
+
+fn answered(block: &Block) -> f64 {
+    block.sum(|slice| slice.load.answered)
+}
+
+fn median(blocks: &Blocks, value: impl Fn(&Block) -> Option<f64>) -> Option<f64> {
+    summary::median(&blocks.values().filter_map(value).collect::<Vec<f64>>()).ok()
+}
+
+/// The cost with all softirq on the service's CPUs; absent if the kernel does not count it.
+fn with_softirq(stored: &StoredRun, blocks: &Blocks) -> Option<Estimate> {
+    let is_apart = stored.header.environment.irq_time_apart?;
+    let with_softirq = |block: &Block| {
+        let softirq_ns = block.softirq_ns().map(|ns| if is_apart { ns } else { 0.0 })?;
+        Some(block.cpu_ns_per_request()? + softirq_ns / answered(block))
+    };
+    level(with_softirq, blocks)
+}
