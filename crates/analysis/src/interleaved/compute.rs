@@ -107,7 +107,7 @@ fn in_order(rows: Vec<(RowReport, &Blocks)>, plan: &Plan, ranks: Option<&Ranks>)
 /// The sort key: the paired cost ratio, which varies less than the cost, then cost or rate.
 fn rank(row: &RowReport, reference: &str) -> (bool, f64, f64) {
     let per_cpu_second = |cost: f64| 1.0 / cost;
-    let ratio = row.times_cpu(reference).map_or(0.0, per_cpu_second);
+    let ratio = row.cost_of(reference).map_or(0.0, |ratio| per_cpu_second(ratio.value));
     let rate = row.cpu_ns_per_request.map(|cost| per_cpu_second(cost.value));
     let rate = rate.or(row.requests_per_second.map(|rate| rate.value));
     (row.state == State::Measured, ratio, rate.unwrap_or(0.0))

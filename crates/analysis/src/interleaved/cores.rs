@@ -9,9 +9,8 @@ use tare_stats::{
 
 use super::{
     Report, RowReport, State,
-    blocks::{Blocks, blocks_of},
+    blocks::{self, Blocks},
     relation::relate,
-    rounds::Rounds,
 };
 use crate::{estimate::Estimate, verdict::Verdict};
 
@@ -98,14 +97,12 @@ pub fn scalings(stored: &StoredRun, report: &Report) -> Vec<Scaling> {
     if plan.threads_planned().is_empty() {
         return Vec::new();
     }
-    let rounds = Rounds::of(plan, &stored.records);
     let mut services: Vec<(&str, Protocol)> = Vec::new();
     let mut found: Vec<Vec<Point>> = Vec::new();
-    for (place, planned) in plan.rows.iter().enumerate() {
+    for ((place, planned), blocks) in plan.rows.iter().enumerate().zip(blocks::of_rows(stored)) {
         // The twin is not a row of the report.
         let row = report.rows.iter().find(|row| row.label == planned.label);
         let (Some(threads), Some(row)) = (planned.threads, row) else { continue };
-        let blocks = blocks_of(&stored.records, &rounds, place);
         let point = Point { threads, planned, row, blocks };
         let service = (plan.word(place), planned.protocol);
         match services.iter().position(|other| *other == service) {

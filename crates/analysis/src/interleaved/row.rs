@@ -23,7 +23,7 @@ use crate::{
     },
     estimate::Estimate,
     findings::{Finding, RowIssue, detect},
-    validity::{RowLimits, Shares},
+    validity::{COST_NS_MIN, RowLimits, Shares},
     verdict::Verdict,
 };
 
@@ -283,8 +283,7 @@ fn has_cost(blocks: &Blocks) -> bool {
 /// An impossible cost of a row whose CPU time was discarded.
 fn impossible_cost(blocks: &Blocks) -> Option<RowIssue> {
     let counted = |block: &Block| block.cost(Sample::cost, |moment| moment.cost)?.per_request();
-    let costs: Vec<f64> = blocks.values().filter_map(counted).collect();
-    let cpu_ns_per_request = summary::median(&costs).ok()?;
+    let cpu_ns_per_request = median(blocks, |block| counted(block).filter(|ns| *ns < COST_NS_MIN))?;
     Some(RowIssue::ImpossibleCost { cpu_ns_per_request })
 }
 
@@ -331,11 +330,11 @@ impl RowReport {
         let is_doubtful = doubted(own) || reference.is_some_and(doubted);
         let base = reference.map(|reference| &reference.throughput);
         let bounded = bound::classify(&own.throughput, base, ratios.throughput.filter(|_| !is_doubtful));
-        let cost = related_level(
-            own.cpu_ns_per_request,
-            reference.and_then(|reference| reference.cpu_ns_per_request),
-            ratios.cpu,
-        );
+        let related = |level: fn(&OwnRow) -> Option<Estimate>, ratio| {
+            related_level(level(own), reference.and_then(level), ratio)
+        };
+        let cost = related(|row| row.cpu_ns_per_request, ratios.cpu);
+        let finding = |issue| Finding::of_row(&planned.label, issue);
         let issues = own.issues(stored).into_iter().chain(own.throughput.issues.iter().cloned());
         let issues = issues.chain(ratios.issues).chain(bounded.issue);
         RowReport {
@@ -352,16 +351,8 @@ impl RowReport {
             starts: starts::count(own.blocks),
             steady_after_ns: starts::pilot(&stored.records, own.place)
                 .and_then(|pilot| pilot.steady_after_ns),
-            requests_per_second: related_level(
-                own.throughput.requests_per_second,
-                base.and_then(|base| base.requests_per_second),
-                bounded.ratio,
-            ),
-            throughput_finding: own
-                .throughput
-                .doubt
-                .clone()
-                .map(|issue| Finding::of_row(&planned.label, issue)),
+            requests_per_second: related(|row| row.throughput.requests_per_second, bounded.ratio),
+            throughput_finding: own.throughput.doubt.clone().map(finding),
             ratio: bounded.ratio,
             throughput_bound: bounded.bound,
             ratio_if_busy: bounded.if_busy,
@@ -388,7 +379,7 @@ impl RowReport {
             start_up_ns: level(|block| Some(block.start_up_ns()? as f64), blocks),
             sent: own.counts.sent,
             failed: own.counts.failed.clone(),
-            findings: issues.map(|issue| Finding::of_row(&planned.label, issue)).collect(),
+            findings: issues.map(finding).collect(),
         }
     }
 
@@ -406,15 +397,15 @@ impl RowReport {
     }
 
     /// Throughput divided by the reference's; 1 for the reference itself if its throughput is valid.
-    pub fn times_throughput(&self, reference: &str) -> Option<f64> {
-        let own = (self.label == reference && self.requests_per_second.is_some()).then_some(1.0);
-        self.ratio.as_ref().map(|ratio| ratio.value).or(own)
+    pub fn throughput_of(&self, reference: &str) -> Option<Estimate> {
+        self.ratio
+            .or(self.requests_per_second.filter(|_| self.label == reference).map(|_| Estimate::known(1.0)))
     }
 
     /// CPU per request divided by the reference's; 1 for the reference itself.
-    pub fn times_cpu(&self, reference: &str) -> Option<f64> {
-        let own = (self.label == reference && self.cpu_ns_per_request.is_some()).then_some(1.0);
-        self.cpu_ratio.as_ref().map(|ratio| ratio.value).or(own)
+    pub fn cost_of(&self, reference: &str) -> Option<Estimate> {
+        self.cpu_ratio
+            .or(self.cpu_ns_per_request.filter(|_| self.label == reference).map(|_| Estimate::known(1.0)))
     }
 }
 

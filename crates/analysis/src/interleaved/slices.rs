@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    blocks::{Block, blocks_of},
+    blocks::{self, Block},
     rounds::{self, Rounds},
     uncounted,
 };
@@ -112,7 +112,6 @@ pub struct BlockFigures {
 
 /// The blocks behind the figures of each row, by label.
 pub fn blocks(stored: &StoredRun) -> BTreeMap<&str, Vec<BlockFigures>> {
-    let rounds = Rounds::of(&stored.header.plan, &stored.records);
     let figures = |(number, block): (&usize, &Block)| BlockFigures {
         block: *number,
         process: block.process,
@@ -121,9 +120,8 @@ pub fn blocks(stored: &StoredRun) -> BTreeMap<&str, Vec<BlockFigures>> {
         rss_bytes_peak: block.stopped.and_then(|stopped| stopped.rss_bytes_peak),
         start_up_ns: block.start_up_ns(),
     };
-    let of_row = |row| blocks_of(&stored.records, &rounds, row).iter().map(figures).collect();
-    let rows = stored.header.plan.rows.iter().enumerate();
-    rows.map(|(place, row)| (row.label.as_str(), of_row(place))).collect()
+    let rows = stored.header.plan.rows.iter().zip(blocks::of_rows(stored));
+    rows.map(|(row, blocks)| (row.label.as_str(), blocks.iter().map(figures).collect())).collect()
 }
 
 #[cfg(test)]

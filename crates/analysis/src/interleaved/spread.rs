@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use tare_bench::{folder::StoredRun, plan::Spread};
 use tare_stats::log_ratios;
 
-use super::{
-    blocks::{Block, Blocks, blocks_of},
-    rounds::Rounds,
-};
+use super::blocks::{self, Block, Blocks};
 
 /// Fewer blocks hardly show their variation.
 const BLOCKS_MIN: usize = 4;
@@ -16,11 +13,10 @@ const BLOCKS_MIN: usize = 4;
 /// Spread of CPU time relative to the reference, averaged over rows; absent with too few blocks.
 pub fn spread(stored: &StoredRun) -> Option<Spread> {
     let plan = &stored.header.plan;
-    let rounds = Rounds::of(plan, &stored.records);
-    let blocks = |row| blocks_of(&stored.records, &rounds, row);
-    let reference = blocks(plan.rows.iter().position(|row| row.label == plan.reference())?);
-    let others = (0..plan.rows.len()).filter(|row| plan.rows[*row].label != plan.reference());
-    let found: Vec<Variances> = others.filter_map(|row| Variances::of(&blocks(row), &reference)).collect();
+    let blocks = blocks::of_rows(stored);
+    let reference = &blocks[plan.rows.iter().position(|row| row.label == plan.reference())?];
+    let others = plan.rows.iter().zip(&blocks).filter(|(row, _)| row.label != plan.reference());
+    let found: Vec<Variances> = others.filter_map(|(_, blocks)| Variances::of(blocks, reference)).collect();
     let mean = |of: fn(&Variances) -> f64| found.iter().map(of).sum::<f64>() / found.len() as f64;
     (!found.is_empty()).then(|| Spread {
         slice: mean(|row| row.slice).sqrt(),

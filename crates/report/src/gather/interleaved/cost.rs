@@ -1,13 +1,13 @@
-//! The cost of a request, and the throughput.
+//! The cost of a request and the throughput, each with its ratio to the reference: columns for every table that has them,
+//! and the section of both.
 
 use tare_analysis::{
     estimate::Estimate,
     interleaved::{Report, RowReport, State},
 };
 
-use super::ratios::{self, cpu_ratio, throughput_ratio};
 use crate::{
-    document::{Chart, Scale, Section, Shape, Unit},
+    document::{Chart, Column, LAST, Scale, Section, Shape, Unit},
     gather::{columns::Columns, words::span},
 };
 
@@ -43,8 +43,8 @@ fn columns<'a>(reference: &'a str) -> Columns<'a, &'a RowReport> {
     Columns::new()
         .text("label", "service", |row: &&RowReport| row.label.clone())
         .facet("language", "language", |row| row.language.clone())
-        .and(ratios::cpu(of, reference))
-        .and(ratios::throughput(of, reference))
+        .and(cpu(of, reference))
+        .and(throughput(of, reference))
         .count("blocks", "blocks", |row| row.blocks)
 }
 
@@ -54,11 +54,67 @@ fn alt(rows: &[&RowReport], reference: &str, are_related: bool) -> String {
     };
     let of = |found: Option<Estimate>| found.map(|found| found.value);
     if are_related {
-        let rates = spans(Unit::Share, &|row| of(throughput_ratio(row, reference)));
-        let costs = spans(Unit::Times, &|row| of(cpu_ratio(row, reference)));
+        let rates = spans(Unit::Share, &|row| of(row.throughput_of(reference)));
+        let costs = spans(Unit::Times, &|row| of(row.cost_of(reference)));
         return format!("Throughput related to {reference}: {rates}; CPU per request: {costs}.");
     }
     let rates = spans(Unit::PerSecond, &|row| Some(row.requests_per_second?.value));
     let costs = spans(Unit::Nanoseconds, &|row| Some(row.cpu_ns_per_request?.value));
     format!("Requests a second: {rates}; CPU per request: {costs}.")
+}
+
+/// A column with this priority, whose interval is shown beside it if there is room.
+pub(crate) fn beside(column: Column, priority: u8) -> Column {
+    column.priority(priority).interval_priority(LAST)
+}
+
+/// Requests per second, and their ratio.
+pub(crate) fn throughput<'a, T>(
+    row: impl Fn(&T) -> &'a RowReport + Copy + 'a,
+    reference: &'a str,
+) -> Columns<'a, T> {
+    Columns::new()
+        .estimate(Unit::PerSecond, "requests_per_second", "req/s", move |of| row(of).requests_per_second)
+        .with(|column| beside(column, 80))
+        .help("right answers a second; the mean of the blocks, with a 95% interval")
+        .bounded(
+            Unit::Share,
+            "throughput_ratio",
+            "throughput",
+            move |of| row(of).throughput_of(reference),
+            move |of| row(of).throughput_bound,
+        )
+        .with(|column| column.priority(75).interval_priority(30))
+        .help(
+            "throughput related to the reference's in the same block, with a 95% interval; of their capacities at least (≥) or at \
+             most (≤) that much where one of them was not saturated",
+        )
+        .share("throughput_ratio_if_busy", "if both were busy", move |of| row(of).ratio_if_busy)
+        .priority(28)
+        .help("the ratio if the CPUs of both had been busy all the time, by how busy they were; it has no interval")
+}
+
+/// CPU time per answer, and its ratio.
+pub(crate) fn cpu<'a, T>(
+    row: impl Fn(&T) -> &'a RowReport + Copy + 'a,
+    reference: &'a str,
+) -> Columns<'a, T> {
+    Columns::new()
+        .estimate(Unit::Times, "cpu_ratio", "CPU of reference", move |of| row(of).cost_of(reference))
+        .with(|column: Column| column.interval_priority(85))
+        .help("CPU per request related to the reference's in the same block, with a 95% interval")
+        .estimate(Unit::Nanoseconds, "cpu_ns_per_request", "CPU/request", move |of| row(of).cpu_ns_per_request)
+        .with(|column| column.interval_priority(LAST))
+        .help("CPU time of the service's processes for each answer; the mean of the blocks, with a 95% interval")
+}
+
+/// The ratio of the cost at the first rate that is the same for all. It is in the data only, because a
+/// section of its own shows it.
+pub(crate) fn cpu_at_rate<'a, T>(row: impl Fn(&T) -> &'a RowReport + Copy + 'a) -> Columns<'a, T> {
+    Columns::new()
+        .estimate(Unit::Times, "cpu_ratio_at_rate", "CPU at equal rate", move |of| {
+            row(of).cost_at_rates.first()?.cpu_ratio
+        })
+        .help("CPU per request related to the reference's, both at the same rate and not saturated")
+        .all_hidden()
 }

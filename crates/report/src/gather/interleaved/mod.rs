@@ -12,7 +12,6 @@ pub(crate) mod loads;
 mod pairs;
 mod parts;
 pub(crate) mod ranks;
-mod ratios;
 mod slices;
 mod starts;
 mod validity;

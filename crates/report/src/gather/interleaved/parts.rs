@@ -8,7 +8,7 @@ use tare_analysis::{
     interleaved::{BackingCost, BackingKind, KernelShare, Report, RowReport, State},
 };
 
-use super::ratios::beside;
+use super::cost::beside;
 use crate::{
     document::{Chart, Extra, Section, Shape, Unit},
     gather::{columns::Columns, words::span},
