@@ -50,14 +50,10 @@ pub fn compute(stored: &StoredRun) -> Vec<AtLoad> {
     let runs: Vec<Cow<StoredRun>> = (0..loads.len()).map(|load| stored.at_load(load)).collect();
     let runs: Vec<Run> = runs.iter().map(|run| Run::of(run)).collect();
     let to_first: Vec<_> = runs.iter().map(|run| run.to_first(&runs[0])).collect();
-    let found = loads.iter().zip(runs).zip(to_first).enumerate();
-    let at = |(place, ((load, run), to_first)): (usize, ((&LoadSetting, Run), _))| AtLoad {
-        place,
-        load: load.clone(),
-        report: run.report,
-        to_first,
-    };
-    found.map(at).collect()
+    let found = loads.into_iter().zip(runs).zip(to_first).enumerate();
+    found
+        .map(|(place, ((load, run), to_first))| AtLoad { place, load, report: run.report, to_first })
+        .collect()
 }
 
 impl Run<'_> {

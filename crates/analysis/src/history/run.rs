@@ -123,9 +123,7 @@ impl NamedRun {
     pub fn level(&self, label: &str, metric: Metric) -> Option<f64> {
         let row = self.row(label)?;
         match metric {
-            Metric::Throughput => {
-                row.requests_per_second.filter(|_| row.throughput_finding.is_none()).map(|found| found.value)
-            }
+            Metric::Throughput => row.requests_per_second.map(|found| found.value),
             Metric::Cpu => row.cpu_ns_per_request.map(|found| found.value),
             Metric::P99 => {
                 summary::median(&self.series(label, metric).into_values().collect::<Vec<_>>()).ok()

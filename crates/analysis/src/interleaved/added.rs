@@ -124,13 +124,7 @@ impl Differences {
             Some(looks) => looks.estimate(&self.values).ok()?,
             None => Contrast::of(self.starts.as_ref()?).ok()?.estimate(DEFAULT_CONFIDENCE).ok()?,
         };
-        Some(Estimate {
-            value: found.point,
-            low: found.interval.map(|interval| interval.low),
-            high: found.interval.map(|interval| interval.high),
-            confidence_attained: found.interval.map(|interval| interval.attained),
-            n: found.n,
-        })
+        Some(Estimate::plain(&found))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RowReport, row::OwnThroughput};
+use super::{RowReport, row::OwnRow};
 use crate::{
     estimate::Estimate,
     findings::{Finding, RowIssue},
@@ -24,6 +24,16 @@ pub enum RatioBound {
 }
 
 impl RatioBound {
+    /// From the busy shares of those that were not saturated.
+    fn of(own: Option<f64>, base: Option<f64>) -> Option<RatioBound> {
+        match (own, base) {
+            (None, None) => Some(RatioBound::Exact),
+            (Some(_), None) => Some(RatioBound::AtLeast),
+            (None, Some(_)) => Some(RatioBound::AtMost),
+            (Some(_), Some(_)) => None,
+        }
+    }
+
     /// The sign before a figure.
     pub fn sign(self) -> &'static str {
         match self {
@@ -46,12 +56,7 @@ impl RatioBound {
 /// The relation for a row and a base; absent if neither was saturated.
 pub(super) fn between(row: &RowReport, base: &RowReport) -> Option<RatioBound> {
     let share = |row: &RowReport| unsaturated(row.findings.iter().filter_map(Finding::row_issue));
-    match (share(row), share(base)) {
-        (None, None) => Some(RatioBound::Exact),
-        (Some(_), None) => Some(RatioBound::AtLeast),
-        (None, Some(_)) => Some(RatioBound::AtMost),
-        (Some(_), Some(_)) => None,
-    }
+    RatioBound::of(share(row), share(base))
 }
 
 /// What a ratio to the reference implies.
@@ -65,25 +70,19 @@ pub(super) struct Bounded {
     pub issue: Option<RowIssue>,
 }
 
-pub(super) fn classify(
-    row: &OwnThroughput,
-    reference: Option<&OwnThroughput>,
-    ratio: Option<Estimate>,
-) -> Bounded {
+pub(super) fn classify(row: &OwnRow, reference: Option<&OwnRow>, ratio: Option<Estimate>) -> Bounded {
     let Some(found) = ratio else { return Bounded::default() };
-    let own = unsaturated(&row.issues);
-    let of_reference = reference.and_then(|reference| unsaturated(&reference.issues));
-    let bound = match (own, of_reference) {
-        (None, None) => return Bounded { ratio, ..Bounded::default() },
-        (Some(_), None) => RatioBound::AtLeast,
-        (None, Some(_)) => RatioBound::AtMost,
-        (Some(server_share), Some(reference_share)) => {
-            let issue = Some(RowIssue::NeitherSaturated { server_share, reference_share });
-            return Bounded { issue, ..Bounded::default() };
-        }
+    let own = unsaturated(&row.throughput.issues);
+    let of_reference = reference.and_then(|reference| unsaturated(&reference.throughput.issues));
+    let Some(bound) = RatioBound::of(own, of_reference) else {
+        let issue = own.zip(of_reference).map(|(server_share, reference_share)| RowIssue::NeitherSaturated {
+            server_share,
+            reference_share,
+        });
+        return Bounded { issue, ..Bounded::default() };
     };
-    let usage = row.usage;
-    let shares = own.or(usage.busy_cpu_share).or(usage.server_cpu_share).zip(of_reference.or(Some(1.0)));
+    let busy = row.cpu_ns_per_request.and(row.throughput.usage).map(|usage| usage.busy());
+    let shares = own.or(busy).zip(of_reference.or(Some(1.0))).filter(|_| bound != RatioBound::Exact);
     let if_busy = shares.map(|(own, reference)| found.value / own * reference);
     Bounded { ratio, bound, if_busy, issue: None }
 }

@@ -2,7 +2,7 @@
 //! batches; at an equal rate all services have the same load, and pay for wake-ups.
 
 use tare_bench::{experiment::Rate, plan::Plan, sample::Sample};
-use tare_stats::{DEFAULT_CONFIDENCE, Looks, interval};
+use tare_stats::Looks;
 
 use super::{
     blocks::{Block, Blocks},
@@ -28,12 +28,15 @@ pub struct CostAtRate {
 pub(super) fn own_costs(plan: &Plan, blocks: &Blocks) -> Vec<CostAtRate> {
     let equal = plan.rates().filter(|(_, rate)| matches!(rate, Rate::PerSecond(_)));
     let at = |(point, rate): (usize, Rate)| {
+        let level = |cost: &dyn Fn(&Block) -> Option<f64>| {
+            Estimate::of(&blocks.values().filter_map(cost).collect::<Vec<f64>>())
+        };
         let of_backing = |block: &Block| block.cost_at(point, Sample::backing_cost)?.per_request();
         Some(CostAtRate {
             rate: rate.label(),
             point,
-            cpu_ns_per_request: own_level(&|block| block.cpu_ns_per_request_at(point), blocks)?,
-            backing_cpu_ns_per_request: own_level(&of_backing, blocks),
+            cpu_ns_per_request: level(&|block| block.cpu_ns_per_request_at(point))?,
+            backing_cpu_ns_per_request: level(&of_backing),
             cpu_ratio: None,
         })
     };
@@ -52,9 +55,4 @@ pub(super) fn related(row: &OwnRow, reference: Option<&OwnRow>, looks: Option<&L
         CostAtRate { cpu_ratio, cpu_ns_per_request: related.unwrap_or(own.cpu_ns_per_request), ..own.clone() }
     };
     row.cost_at_rates.iter().map(at).collect()
-}
-
-fn own_level(cost: &dyn Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<Estimate> {
-    let logs: Vec<f64> = blocks.values().filter_map(cost).map(f64::ln).collect();
-    interval(&logs, DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
 }

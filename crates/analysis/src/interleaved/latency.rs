@@ -3,7 +3,7 @@
 //! The unit is the block: a percentile of a block is one observation. An interval over requests would treat a
 //! thousand requests that waited for one stall as independent.
 
-use tare_stats::{DEFAULT_CONFIDENCE, summary};
+use tare_stats::summary;
 
 use super::{OpenLatency, blocks::Blocks};
 use crate::{
@@ -30,8 +30,10 @@ fn at(place: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLat
         .filter(|slice| slice.point == place)
         .collect();
     let rates: Vec<f64> = slices.iter().filter_map(|slice| slice.load.offered_per_second).collect();
+    // On the logarithmic scale, where latencies of blocks are most symmetric.
     let level_of = |probability| {
-        level(&blocks.values().filter_map(|block| block.latency_ns(place, probability)).collect::<Vec<f64>>())
+        let ns = blocks.values().filter_map(|block| Some(block.latency_ns(place, probability)?.max(1.0)));
+        Estimate::of(&ns.collect::<Vec<f64>>())
     };
     let lag_ns = |slice: &&Sample| slice.load.schedule_lag_ns_p99.unwrap_or(0);
     let lags: Vec<f64> = slices.iter().map(|slice| lag_ns(slice) as f64).collect();
@@ -47,12 +49,6 @@ fn at(place: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLat
         due: slices.iter().map(|slice| slice.load.sent + slice.load.unsent).sum(),
         point,
     })
-}
-
-/// On the logarithmic scale, where latencies of blocks are most symmetric.
-fn level(values: &[f64]) -> Option<Estimate> {
-    let logarithms: Vec<f64> = values.iter().map(|value| value.max(1.0).ln()).collect();
-    tare_stats::interval(&logarithms, DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
 }
 
 /// The open loops in words, for the head of the table.

@@ -6,8 +6,6 @@ pub(crate) mod blocks;
 mod bound;
 pub(crate) mod compute;
 mod cores;
-#[cfg(test)]
-mod discarded_tests;
 mod equal_rate;
 mod handshakes;
 mod latency;
@@ -36,7 +34,7 @@ pub use handshakes::{RowHandshakes, handshakes};
 pub use pairs::{PairRatios, pair_ratios};
 pub use ranks::{AdjacentPair, Place, Ranks};
 pub use role::Role;
-pub use row::{CpuUsage, OpenLatency, RowReport};
+pub use row::{OpenLatency, RowReport};
 pub use spread::spread;
 pub use state::State;
 pub(crate) use state::wrong_answers;

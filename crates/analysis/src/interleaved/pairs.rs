@@ -79,7 +79,7 @@ impl OfSecond {
             return ranks.are_separated(one, other);
         }
         let by = if ranks.by == Metric::Throughput { &self.throughput } else { &self.cpu };
-        by[first].as_ref().is_some_and(is_apart)
+        by[first].as_ref().is_some_and(Estimate::is_apart)
     }
 
     fn pair(&self, rows: &[TableRow], [first, second]: [usize; 2], report: &Report) -> PairRatios {
@@ -102,11 +102,6 @@ impl OfSecond {
             differ_most: adjacent.filter_map(|pair| pair.differ_most).next(),
         }
     }
-}
-
-/// Whether the interval excludes 1.
-fn is_apart(ratio: &Estimate) -> bool {
-    ratio.interval().is_some_and(|(low, high)| low > 1.0 || high < 1.0)
 }
 
 #[cfg(test)]

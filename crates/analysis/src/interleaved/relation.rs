@@ -2,7 +2,7 @@
 //! with an interval over processes, adjusted to the reference's level times the ratio, so that displayed figures and
 //! ratios agree. Without looks, the noise of ratios is estimated jointly.
 
-use tare_bench::metric::Metric;
+use tare_bench::metric::{Metric, figure};
 use tare_stats::{
     Contrast, DEFAULT_CONFIDENCE, Looks, Prior, RatioEstimate, Warning, log_ratios, two_level, warning,
 };
@@ -16,19 +16,16 @@ use crate::{behaviour::cost, estimate::Estimate, findings::RowIssue};
 
 /// The level over blocks with a value. With a single process it has no interval.
 pub(super) fn level(value: impl Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<Estimate> {
-    let known = blocks.values().filter_map(|block| Some((value(block).filter(|value| *value > 0.0)?, block)));
-    let (logs, processes): (Vec<f64>, Vec<usize>) =
-        known.map(|(value, block)| (value.ln(), block.process)).unzip();
+    let known = blocks.values().filter_map(|block| Some((figure(value(block)?)?, block.process)));
+    let (values, processes): (Vec<f64>, Vec<usize>) = known.unzip();
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let starts = two_level::by_start(&logs, &processes, &processes).ok()?;
     let found = Estimate::exp(&Contrast::of(&starts).ok()?.estimate(DEFAULT_CONFIDENCE).ok()?);
     // A value that is equal in all blocks is returned without rounding errors of logarithms.
-    let mut values = blocks.values().filter_map(&value);
-    let first = values.next()?;
-    if !values.all(|value| value == first) {
-        return Some(found);
-    }
-    let end = |end: Option<f64>| end.map(|_| first);
-    Some(Estimate { value: first, low: end(found.low), high: end(found.high), ..found })
+    let value = *values.first()?;
+    let end = |end: Option<f64>| end.map(|_| value);
+    let exact = Estimate { value, low: end(found.low), high: end(found.high), ..found };
+    Some(if values.iter().all(|other| *other == value) { exact } else { found })
 }
 
 /// A level, adjusted to the blocks of the reference. A row may have fewer blocks than the reference, and an

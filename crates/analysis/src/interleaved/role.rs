@@ -44,11 +44,6 @@ impl RowReport {
     pub fn is_asked_for(&self, reference: &str) -> bool {
         is_asked_for(self.style, &self.label, reference)
     }
-
-    /// Whether it takes part in the ranking: it has figures and is no reference.
-    pub(super) fn can_be_ranked(&self) -> bool {
-        self.state == State::Measured && self.role == Role::Ranked
-    }
 }
 
 #[cfg(test)]

@@ -63,7 +63,8 @@ pub struct RowReport {
     pub cpu_ratio: Option<Estimate>,
     /// The cost of the service's backing; absent without one.
     pub backing: Option<BackingCost>,
-    pub usage: CpuUsage,
+    /// Where the time of the CPUs went; absent without figures.
+    pub usage: Option<Shares>,
     /// Bytes on the wire per answer, both ways.
     pub bytes_per_request: Option<f64>,
     /// Voluntary and involuntary switches of the service's threads; the median of the blocks.
@@ -85,26 +86,6 @@ pub struct RowReport {
     /// Wrong and missing answers, by class.
     pub failed: BTreeMap<String, u64>,
     pub findings: Vec<Finding>,
-}
-
-/// Where the time of the CPUs went while a row was loaded, as shares. Absent if unknown, or without figures.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct CpuUsage {
-    /// The share of time in which the service kept its CPUs busy.
-    pub server_cpu_share: Option<f64>,
-    /// The same including a backing on these CPUs; absent without one.
-    pub busy_cpu_share: Option<f64>,
-    pub generator_cpu_share: Option<f64>,
-    /// Share of the service's CPU time in interrupts and softirq, for all processes.
-    pub softirq_share: Option<f64>,
-    /// Share of the measured CPUs that others took, including stolen time.
-    pub interference_share: Option<f64>,
-    /// Share of the measured CPUs that a hypervisor took.
-    pub steal_share: Option<f64>,
-    /// Share of the time in which a quota throttled the service.
-    pub throttled_share: Option<f64>,
-    /// Share of the time in which some process on the machine waited for a CPU.
-    pub cpu_pressure_share: Option<f64>,
 }
 
 /// Latency of a row at one rate, from the instants at which requests were due.
@@ -139,7 +120,7 @@ pub(super) struct OwnRow<'a> {
     pub measured: &'a Blocks<'a>,
     pub state: State,
     counts: Counts,
-    cpu_ns_per_request: Option<Estimate>,
+    pub cpu_ns_per_request: Option<Estimate>,
     pub throughput: OwnThroughput,
     pub cost_at_rates: Vec<CostAtRate>,
 }
@@ -151,7 +132,7 @@ pub(super) struct OwnThroughput {
     requests_per_second: Option<Estimate>,
     /// Why it is not.
     doubt: Option<RowIssue>,
-    pub usage: CpuUsage,
+    pub usage: Option<Shares>,
     /// What else the CPU time shows.
     pub issues: Vec<RowIssue>,
 }
@@ -212,66 +193,38 @@ impl OwnThroughput {
         let (pinning, threads) = (plan.pinning_of(row), plan.service_settings(row, 0).threads);
         let slices: Vec<&Sample> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
         let shares = Shares::of(&slices, pinning, threads);
-        let (doubt, issues) = match has_cost {
-            true => own_limit(stored, row, blocks, &shares, limits),
+        let mut issues = Vec::new();
+        let doubt = match has_cost {
+            true => {
+                // Tare gave a running server neither CPUs nor a number of threads.
+                let placements = blocks.values().filter_map(|block| block.stopped?.placement.as_ref());
+                let strayed = || detect::placement(placements, pinning);
+                let strayed = || strayed().or_else(|| detect::more_threads(&shares, pinning, threads));
+                let strayed = if plan.rows[row].is_running() { None } else { strayed() };
+                // A service that is a plain command was not given `THREADS`.
+                if strayed.is_none() && !matches!(plan.rows[row].style, Style::Own | Style::Running) {
+                    issues.extend(detect::threads_at_work(&shares, threads));
+                }
+                let doubt = strayed.or_else(|| detect::throughput(&shares, limits));
+                if doubt.is_none() {
+                    let delay_ms = plan.points[0].service_settings.delay_ms;
+                    issues.extend(detect::not_server_bound(&shares, delay_ms, limits));
+                }
+                doubt
+            }
             false => {
-                let why = uncounted::why(&stored.records, row).or_else(|| impossible_cost(blocks));
-                (detect::throughput_without_cpu(&shares, limits), why.into_iter().collect())
+                issues.extend(uncounted::why(&stored.records, row).or_else(|| impossible_cost(blocks)));
+                detect::throughput_without_cpu(&shares, limits)
             }
         };
         let level = level(|block| Some(block.requests_per_second()), blocks);
         OwnThroughput {
             requests_per_second: level.filter(|_| doubt.is_none()),
             doubt,
-            usage: CpuUsage::of(&shares, blocks, pinning.server.len(), has_cost),
+            usage: Some(shares),
             issues,
         }
     }
-}
-
-impl CpuUsage {
-    fn of(shares: &Shares, blocks: &Blocks, server_cpus: usize, has_cost: bool) -> CpuUsage {
-        let elapsed_ns: f64 = blocks.values().map(|block| block.sum(|slice| slice.load.elapsed_ns)).sum();
-        let softirq_ns = blocks.values().map(Block::softirq_ns).sum::<Option<f64>>();
-        CpuUsage {
-            server_cpu_share: has_cost.then_some(shares.server),
-            busy_cpu_share: shares.with_backing.filter(|_| has_cost).map(|_| shares.busy()),
-            generator_cpu_share: Some(shares.generator),
-            softirq_share: softirq_ns.map(|ns| ns / elapsed_ns / server_cpus as f64),
-            interference_share: shares.interference,
-            steal_share: shares.stolen,
-            throttled_share: shares.throttled,
-            cpu_pressure_share: shares.pressure,
-        }
-    }
-}
-
-/// Why the throughput is not the service's own, and what else its CPU time shows.
-fn own_limit(
-    stored: &StoredRun,
-    row: usize,
-    blocks: &Blocks,
-    shares: &Shares,
-    limits: &RowLimits,
-) -> (Option<RowIssue>, Vec<RowIssue>) {
-    let plan = &stored.header.plan;
-    let (pinning, threads) = (plan.pinning_of(row), plan.service_settings(row, 0).threads);
-    let placements = blocks.values().filter_map(|block| block.stopped?.placement.as_ref());
-    // Tare gave a running server neither CPUs nor a number of threads.
-    let is_running = plan.rows[row].is_running();
-    let strayed =
-        || detect::placement(placements, pinning).or_else(|| detect::more_threads(shares, pinning, threads));
-    let strayed = if is_running { None } else { strayed() };
-    let mut issues = Vec::new();
-    // A service that is a plain command was not given `THREADS`.
-    if strayed.is_none() && !matches!(plan.rows[row].style, Style::Own | Style::Running) {
-        issues.extend(detect::threads_at_work(shares, threads));
-    }
-    let doubt = strayed.or_else(|| detect::throughput(shares, limits));
-    if doubt.is_none() {
-        issues.extend(detect::not_server_bound(shares, plan.points[0].service_settings.delay_ms, limits));
-    }
-    (doubt, issues)
 }
 
 /// Whether a row has a cost: at least half of its blocks have one.
@@ -328,8 +281,7 @@ impl RowReport {
         let (planned, plan, blocks) = (own.planned, &stored.header.plan, own.measured);
         let doubted = |row: &OwnRow| row.throughput.doubt.is_some();
         let is_doubtful = doubted(own) || reference.is_some_and(doubted);
-        let base = reference.map(|reference| &reference.throughput);
-        let bounded = bound::classify(&own.throughput, base, ratios.throughput.filter(|_| !is_doubtful));
+        let bounded = bound::classify(own, reference, ratios.throughput.filter(|_| !is_doubtful));
         let related = |level: fn(&OwnRow) -> Option<Estimate>, ratio| {
             related_level(level(own), reference.and_then(level), ratio)
         };
@@ -394,6 +346,17 @@ impl RowReport {
     /// Why it has no figures, or no throughput.
     pub fn reason(&self) -> Option<String> {
         self.state.reason().or_else(|| self.throughput_finding.as_ref().map(ToString::to_string))
+    }
+
+    /// The share of time in which the service kept its CPUs busy.
+    pub fn server_cpu_share(&self) -> Option<f64> {
+        self.usage.filter(|_| self.cpu_ns_per_request.is_some()).map(|usage| usage.server)
+    }
+
+    /// The same including a backing on these CPUs; absent without one.
+    pub fn busy_cpu_share(&self) -> Option<f64> {
+        let usage = self.server_cpu_share().and(self.usage).filter(|usage| usage.with_backing.is_some());
+        usage.map(|usage| usage.busy())
     }
 
     /// Throughput divided by the reference's; 1 for the reference itself if its throughput is valid.

@@ -29,9 +29,7 @@ impl Twin {
         };
         let original = plan.original().to_owned();
         let estimate = estimate.filter(|_| plan.is_reference(&original));
-        let interval = estimate.and_then(|estimate| estimate.interval());
-        let separated = interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0);
-        Twin { row, by, original, estimate, separated }
+        Twin { row, by, original, separated: estimate.is_some_and(|ratio| ratio.is_apart()), estimate }
     }
 
     /// The smallest difference that is separated between two rows as noisy as the reference, as a single

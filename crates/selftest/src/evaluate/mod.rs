@@ -11,6 +11,7 @@ use tare_analysis::{
     analysis::{Analysis, Answer},
     comparison::Comparison,
     interleaved::{Report, RowReport},
+    verdict::Verdict,
 };
 use tare_bench::folder::StoredRun;
 use tare_service::{raw_socket::Added, verify::Transcript};
@@ -33,7 +34,9 @@ pub enum Evidence {
 #[derive(Debug)]
 pub struct Analysed {
     kept: StoredRun,
-    analysis: Analysis,
+    verdict: Verdict,
+    report: Report,
+    comparison: Option<Comparison>,
     made: Made,
 }
 
@@ -49,27 +52,17 @@ pub(crate) struct Made {
 impl Analysed {
     /// Analyses a run read from its folder.
     pub(crate) fn new(kept: StoredRun, made: Made) -> Analysed {
-        Analysed { analysis: Analysis::of(&kept), kept, made }
-    }
-
-    fn report(&self) -> &Report {
-        match &self.analysis.answer {
-            Answer::Tables(loads) | Answer::Comparison(_, loads) => &loads[0].report,
-            Answer::Capacity(_) | Answer::Claims(_) => {
-                unreachable!("no trial is a search or a published experiment")
-            }
-        }
-    }
-
-    fn comparison(&self) -> Option<&Comparison> {
-        match &self.analysis.answer {
-            Answer::Comparison(comparison, _) => Some(comparison),
-            _ => None,
-        }
+        let Analysis { verdict, answer, .. } = Analysis::of(&kept);
+        let (comparison, mut loads) = match answer {
+            Answer::Comparison(comparison, loads) => (Some(comparison), loads),
+            Answer::Tables(loads) => (None, loads),
+            Answer::Capacity(_) | Answer::Claims(_) => unreachable!("every trial asks for a table"),
+        };
+        Analysed { verdict, report: loads.swap_remove(0).report, comparison, kept, made }
     }
 
     fn row(&self, name: &str) -> Option<&RowReport> {
-        self.report().rows.iter().find(|row| row.label == name)
+        self.report.rows.iter().find(|row| row.label == name)
     }
 
     fn missing(&self, name: &str) -> String {

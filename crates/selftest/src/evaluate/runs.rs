@@ -68,7 +68,7 @@ fn weight(run: &Analysed, label: &str) -> Result<f64, Evaluation> {
 
 /// On a noisy host other programs may explain an undetected fault.
 fn unless_noisy(run: &Analysed, evaluation: Evaluation) -> Evaluation {
-    let others = run.report().interference_share.filter(|share| *share > TOO_BUSY);
+    let others = run.report.interference_share.filter(|share| *share > TOO_BUSY);
     match others {
         Some(share) if evaluation.outcome == super::Outcome::NotSeen => Evaluation::not_tried(format!(
             "other programs took {:.0}% of the measured CPUs: {}",
@@ -86,7 +86,7 @@ pub(crate) fn twins(evidence: &Evidence) -> Found {
     let (cpu, ..) = decided("CPU per request of the twin by the reference", twin.cpu_ratio.as_ref())?;
     let (rate, ..) = decided("throughput of the twin by the reference", twin.ratio.as_ref())?;
     let failed: u64 = twin.failed.values().chain(reference.failed.values()).sum();
-    let is_separated = run.report().ranks.as_ref().is_none_or(|ranks| ranks.are_separated(TWIN, RAW_SOCKET));
+    let is_separated = run.report.ranks.as_ref().is_none_or(|ranks| ranks.are_separated(TWIN, RAW_SOCKET));
     let found = format!(
         "after {} blocks CPU per request is {}, throughput {}; {}; {failed} requests failed",
         cpu.n,
@@ -110,13 +110,13 @@ pub(crate) fn slower(evidence: &Evidence) -> Found {
     let run = run(evidence)?;
     measured(run, SUBJECT)?;
     let added = weight(run, SUBJECT)?;
-    let Some((comparison, cpu)) = run.comparison().and_then(cpu_of) else {
+    let Some((comparison, cpu)) = run.comparison.as_ref().and_then(cpu_of) else {
         return Err(Evaluation::not_decided("no block was finished"));
     };
     let ratio = ratio_of(cpu, comparison.blocks);
     let (_, low, high) = decided("CPU per request by the reference", Some(&ratio))?;
-    let is_found = matches!(run.analysis.verdict, Verdict::Worse | Verdict::Fail);
-    let is_behind = run.report().ranks.as_ref().is_some_and(|ranks| ranks.is_behind(SUBJECT, RAW_SOCKET));
+    let is_found = matches!(run.verdict, Verdict::Worse | Verdict::Fail);
+    let is_behind = run.report.ranks.as_ref().is_some_and(|ranks| ranks.is_behind(SUBJECT, RAW_SOCKET));
     let (least, most) = (1.0 + added * 2.0 / 3.0, 1.0 + added * 4.0 / 3.0);
     let is_about = low <= most && high >= least;
     let found = format!(
@@ -306,7 +306,7 @@ pub(crate) fn throttled(evidence: &Evidence) -> Found {
         return Err(Evaluation::not_tried(ONE_CPU));
     }
     let (server, generator) =
-        (row.usage.server_cpu_share.unwrap_or(0.0), row.usage.generator_cpu_share.unwrap_or(0.0));
+        (row.server_cpu_share().unwrap_or(0.0), row.usage.map_or(0.0, |usage| usage.generator));
     let doubt = row.throughput_finding.as_ref().or(row.findings.first());
     let found = format!(
         "the service was busy for {:.0}% of the time, the generator for {:.0}% (held back {}); {}",

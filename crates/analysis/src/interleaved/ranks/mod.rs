@@ -14,7 +14,7 @@ use tare_stats::{
 };
 
 use super::{
-    RowReport,
+    Role, RowReport, State,
     blocks::{Block, Blocks},
 };
 use crate::figures::percent;
@@ -108,7 +108,8 @@ fn differ_most(pair: &Pair, level: f64) -> Option<f64> {
 impl Ranks {
     /// Ranks the rows with figures that are not references; absent if fewer than two can be ranked.
     pub(super) fn of(plan: &Plan, rows: &[(RowReport, &Blocks)], looks: Option<&Looks>) -> Option<Ranks> {
-        let ranked = || rows.iter().filter(|(row, _)| row.can_be_ranked());
+        let is_ranked = |row: &RowReport| row.state == State::Measured && row.role == Role::Ranked;
+        let ranked = || rows.iter().filter(|(row, _)| is_ranked(row));
         let by = decides(plan, ranked().map(|(row, _)| row));
         let reference = rows.iter().find(|(row, _)| row.label == plan.reference()).map(|(_, blocks)| *blocks);
         let series = ranked().map(|(row, blocks)| (row.label.as_str(), series(plan, by, blocks, reference)));

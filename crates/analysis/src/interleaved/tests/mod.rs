@@ -1,4 +1,5 @@
 mod cpu_usage;
+mod discarded;
 mod moments;
 
 use super::*;

@@ -5,7 +5,6 @@ mod agents;
 mod answer;
 mod cores;
 mod cost;
-mod equal_rate;
 mod handshakes;
 mod latency;
 pub(crate) mod loads;
@@ -75,7 +74,7 @@ fn sections(stored: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
     let first = versions::section(stored).unwrap_or_else(|| ranks::section(stored, report));
     let sections = vec![
         cost::section(report),
-        equal_rate::section(report),
+        cost::at_equal_rate(report),
         latency::curves(report, &curves),
         latency::against_load(report).brief(),
         slices::section(stored, report),

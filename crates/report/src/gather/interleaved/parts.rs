@@ -157,7 +157,7 @@ pub(super) fn busy<'a, T: 'a>(report: &Report, row: impl Fn(&T) -> &'a RowReport
     let columns = kind(report).map(|kind| {
         let title = format!("service + {}", words(kind)[0]);
         Columns::new()
-            .share("busy_cpu_share", &title, move |thing| row(thing).usage.busy_cpu_share)
+            .share("busy_cpu_share", &title, move |thing| row(thing).busy_cpu_share())
             .help("of the service's CPUs: busy with it or with what it works with, which shares them")
     });
     columns.unwrap_or_else(Columns::new)
