@@ -7,7 +7,8 @@ use tare_stats::{Contrast, DEFAULT_CONFIDENCE, two_level};
 
 use super::{
     Report,
-    blocks::{Block, TableRow, measured},
+    blocks::Block,
+    row::{TableRow, measured},
 };
 use crate::estimate::Estimate;
 

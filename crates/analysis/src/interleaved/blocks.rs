@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::{
-    RowReport, State,
     rounds::{Moment, Rounds},
     uncounted,
 };
@@ -11,7 +10,7 @@ use crate::validity::COST_NS_MIN;
 use tare_bench::{
     folder::StoredRun,
     metric::{self, Metric},
-    plan::{Plan, PlannedRow},
+    plan::Plan,
     record::{Record, Started, Stopped},
     sample::{Cost, Sample},
 };
@@ -136,28 +135,6 @@ pub(crate) fn of_rows(stored: &StoredRun) -> Vec<Blocks<'_>> {
 pub(crate) fn of_label<'a>(plan: &Plan, records: &'a [Record], label: &str) -> Blocks<'a> {
     let place = plan.rows.iter().position(|row| row.label == label);
     place.map(|row| blocks_of(records, &Rounds::of(plan, records), row)).unwrap_or_default()
-}
-
-/// A row of the table, with its blocks.
-pub(super) struct TableRow<'a> {
-    pub planned: &'a PlannedRow,
-    pub row: &'a RowReport,
-    pub blocks: Blocks<'a>,
-}
-
-/// These rows, as far as they were measured.
-pub(super) fn measured<'a>(
-    stored: &'a StoredRun,
-    rows: impl IntoIterator<Item = &'a RowReport>,
-) -> Vec<TableRow<'a>> {
-    let plan = &stored.header.plan;
-    let rounds = Rounds::of(plan, &stored.records);
-    let of = |row: &'a RowReport| {
-        let place = plan.rows.iter().position(|planned| planned.label == row.label)?;
-        let blocks = blocks_of(&stored.records, &rounds, place);
-        (row.state == State::Measured).then_some(TableRow { planned: &plan.rows[place], row, blocks })
-    };
-    rows.into_iter().filter_map(of).collect()
 }
 
 pub(super) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, row: usize) -> Blocks<'a> {

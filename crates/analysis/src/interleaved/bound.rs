@@ -3,11 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RowReport, row::OwnRow};
-use crate::{
-    estimate::Estimate,
-    findings::{Finding, RowIssue},
-};
+use crate::{estimate::Estimate, findings::RowIssue};
 
 /// Relation between the ratio of capacities and the ratio of rates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
@@ -24,8 +20,8 @@ pub enum RatioBound {
 }
 
 impl RatioBound {
-    /// From the busy shares of those that were not saturated.
-    fn of(own: Option<f64>, base: Option<f64>) -> Option<RatioBound> {
+    /// From the busy shares of those that were not saturated; absent if neither was.
+    pub(super) fn of(own: Option<f64>, base: Option<f64>) -> Option<RatioBound> {
         match (own, base) {
             (None, None) => Some(RatioBound::Exact),
             (Some(_), None) => Some(RatioBound::AtLeast),
@@ -53,12 +49,6 @@ impl RatioBound {
     }
 }
 
-/// The relation for a row and a base; absent if neither was saturated.
-pub(super) fn between(row: &RowReport, base: &RowReport) -> Option<RatioBound> {
-    let share = |row: &RowReport| unsaturated(row.findings.iter().filter_map(Finding::row_issue));
-    RatioBound::of(share(row), share(base))
-}
-
 /// What a ratio to the reference implies.
 #[derive(Debug, Default)]
 pub(super) struct Bounded {
@@ -70,10 +60,13 @@ pub(super) struct Bounded {
     pub issue: Option<RowIssue>,
 }
 
-pub(super) fn classify(row: &OwnRow, reference: Option<&OwnRow>, ratio: Option<Estimate>) -> Bounded {
+/// From the busy shares of the row and of the reference, as far as they are too small for a capacity, and from that of the row.
+pub(super) fn classify(
+    ratio: Option<Estimate>,
+    [own, of_reference]: [Option<f64>; 2],
+    busy: Option<f64>,
+) -> Bounded {
     let Some(found) = ratio else { return Bounded::default() };
-    let own = unsaturated(&row.throughput.issues);
-    let of_reference = reference.and_then(|reference| unsaturated(&reference.throughput.issues));
     let Some(bound) = RatioBound::of(own, of_reference) else {
         let issue = own.zip(of_reference).map(|(server_share, reference_share)| RowIssue::NeitherSaturated {
             server_share,
@@ -81,14 +74,13 @@ pub(super) fn classify(row: &OwnRow, reference: Option<&OwnRow>, ratio: Option<E
         });
         return Bounded { issue, ..Bounded::default() };
     };
-    let busy = row.cpu_ns_per_request.and(row.throughput.usage).map(|usage| usage.busy());
     let shares = own.or(busy).zip(of_reference.or(Some(1.0))).filter(|_| bound != RatioBound::Exact);
     let if_busy = shares.map(|(own, reference)| found.value / own * reference);
     Bounded { ratio, bound, if_busy, issue: None }
 }
 
 /// Busy share of the service's CPUs, if it is too small for a capacity.
-fn unsaturated<'a>(issues: impl IntoIterator<Item = &'a RowIssue>) -> Option<f64> {
+pub(super) fn unsaturated<'a>(issues: impl IntoIterator<Item = &'a RowIssue>) -> Option<f64> {
     issues.into_iter().find_map(|issue| match issue {
         RowIssue::NotServerBound { server_share } => Some(*server_share),
         _ => None,

@@ -7,11 +7,7 @@ use tare_stats::{
     scalability::{Law, Misfit, Peak, ScalabilityError, scalability},
 };
 
-use super::{
-    Report, RowReport, State,
-    blocks::{self, TableRow},
-    relation::relate,
-};
+use super::{Report, RowReport, State, blocks, relation::relate, row::TableRow};
 use crate::{estimate::Estimate, verdict::Verdict};
 
 /// A service over its numbers of threads.

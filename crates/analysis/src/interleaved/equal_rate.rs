@@ -7,7 +7,6 @@ use tare_stats::Looks;
 use super::{
     blocks::{Block, Blocks},
     relation::{relate_by, related_level},
-    row::OwnRow,
 };
 use crate::estimate::Estimate;
 
@@ -43,16 +42,19 @@ pub(super) fn own_costs(plan: &Plan, blocks: &Blocks) -> Vec<CostAtRate> {
     equal.filter_map(at).collect()
 }
 
-/// The costs of a row, related to those of the reference at the same rates.
-pub(super) fn related(row: &OwnRow, reference: Option<&OwnRow>, looks: Option<&Looks>) -> Vec<CostAtRate> {
-    let other = reference.filter(|reference| reference.planned.label != row.planned.label);
+/// The costs of a row with these blocks, related to those of the reference at the same rates.
+pub(super) fn related(
+    (own, blocks): (&[CostAtRate], &Blocks),
+    reference: Option<(&[CostAtRate], &Blocks)>,
+    looks: Option<&Looks>,
+) -> Vec<CostAtRate> {
     let at = |own: &CostAtRate| {
         let cost = |block: &Block| block.cpu_ns_per_request_at(own.point);
-        let cpu_ratio = other.and_then(|other| relate_by(cost, row.measured, other.blocks, looks));
-        let same = other.and_then(|other| other.cost_at_rates.iter().find(|other| other.rate == own.rate));
+        let cpu_ratio = reference.and_then(|(_, base)| relate_by(cost, blocks, base, looks));
+        let same = reference.and_then(|(costs, _)| costs.iter().find(|other| other.rate == own.rate));
         let level = same.map(|same| same.cpu_ns_per_request);
         let related = related_level(Some(own.cpu_ns_per_request), level, cpu_ratio);
         CostAtRate { cpu_ratio, cpu_ns_per_request: related.unwrap_or(own.cpu_ns_per_request), ..own.clone() }
     };
-    row.cost_at_rates.iter().map(at).collect()
+    own.iter().map(at).collect()
 }

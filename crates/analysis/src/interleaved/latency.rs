@@ -5,13 +5,34 @@
 
 use tare_stats::summary;
 
-use super::{OpenLatency, blocks::Blocks};
+use super::blocks::Blocks;
 use crate::{
     estimate::Estimate,
     findings::{Finding, detect},
 };
 use tare_bench::sample::Sample;
 use tare_bench::{plan::Plan, record::Latency};
+
+/// Latency of a row at one rate, from the instants at which requests were due.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenLatency {
+    /// The rate as the experiment names it: `5000/s`, `80%`.
+    pub point: String,
+    /// Requests due per second; the median of the blocks.
+    pub offered_per_second: f64,
+    /// Each quantile covers the blocks with enough requests for it.
+    pub p50_ns: Option<Estimate>,
+    pub p90_ns: Option<Estimate>,
+    pub p99_ns: Option<Estimate>,
+    pub p999_ns: Option<Estimate>,
+    /// Some requests were never answered, so the quantiles are lower bounds.
+    pub at_least: bool,
+    /// Schedule lag of the generator: the largest p99 of its slices.
+    pub lag_ns_p99: u64,
+    pub due: u64,
+    /// Why it is not the service's latency; absent if it is valid.
+    pub doubt: Option<Finding>,
+}
 
 /// The latency of one row at each rate with data.
 pub(super) fn compute(plan: &Plan, row: &str, blocks: &Blocks) -> Vec<OpenLatency> {

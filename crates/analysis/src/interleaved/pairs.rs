@@ -4,9 +4,9 @@ use tare_bench::{folder::StoredRun, metric::Metric};
 
 use super::{
     Ranks, RatioBound, Report, RowReport,
-    blocks::{Blocks, TableRow, measured},
-    bound,
+    blocks::Blocks,
     relation::related,
+    row::{TableRow, measured},
 };
 use crate::estimate::Estimate;
 
@@ -85,7 +85,7 @@ impl OfSecond {
     fn pair(&self, rows: &[TableRow], [first, second]: [usize; 2], report: &Report) -> PairRatios {
         let [one, other] = [&rows[first], &rows[second]];
         let both = |has: fn(&RowReport) -> bool| has(one.row) && has(other.row);
-        let bound = bound::between(one.row, other.row)
+        let bound = RatioBound::of(one.row.unsaturated(), other.row.unsaturated())
             .filter(|_| both(|row| row.requests_per_second.is_some()) && self.throughput[first].is_some());
         let ranks = report.ranks.as_ref().filter(|ranks| ranks.are_known());
         let labels = [&one.row.label, &other.row.label];

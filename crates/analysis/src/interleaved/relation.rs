@@ -3,16 +3,10 @@
 //! ratios agree. Without looks, the noise of ratios is estimated jointly.
 
 use tare_bench::metric::{Metric, figure};
-use tare_stats::{
-    Contrast, DEFAULT_CONFIDENCE, Looks, Prior, RatioEstimate, Warning, log_ratios, two_level, warning,
-};
+use tare_stats::{Contrast, DEFAULT_CONFIDENCE, Looks, Prior, RatioEstimate, log_ratios, two_level, warning};
 
-use super::{
-    blocks::{Block, Blocks},
-    row::OwnRow,
-    starts,
-};
-use crate::{behaviour::cost, estimate::Estimate, findings::RowIssue};
+use super::blocks::{Block, Blocks};
+use crate::estimate::Estimate;
 
 /// The level over blocks with a value. With a single process it has no interval.
 pub(super) fn level(value: impl Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<Estimate> {
@@ -108,45 +102,6 @@ pub(super) fn related(
     let relations: Vec<Option<Relation>> = rows.iter().map(relation).collect();
     let prior = Prior::of(relations.iter().flatten().map(|relation| &relation.contrast));
     relations.into_iter().map(|relation| relation?.estimate(looks, prior.as_ref())).collect()
-}
-
-/// A row divided by the reference. The reference itself has no ratios.
-#[derive(Debug, Default)]
-pub(super) struct Ratios {
-    pub throughput: Option<Estimate>,
-    pub cpu: Option<Estimate>,
-    pub issues: Vec<RowIssue>,
-}
-
-/// The ratios of each row, in order.
-pub(super) fn to_reference(
-    rows: &[OwnRow],
-    reference: Option<&OwnRow>,
-    looks: Option<&Looks>,
-) -> Vec<Ratios> {
-    let Some(reference) = reference else { return rows.iter().map(|_| Ratios::default()).collect() };
-    let is_other = |row: &OwnRow| row.planned.label != reference.planned.label;
-    let blocks: Vec<Option<&Blocks>> = rows.iter().map(|row| is_other(row).then_some(row.measured)).collect();
-    let of = |metric| related(&blocks, reference.blocks, metric, looks);
-    let both = of(Metric::Throughput).into_iter().zip(of(Metric::Cpu)).map(<[_; 2]>::from);
-    let ratios = |(blocks, [throughput, cpu]): (&Option<&Blocks>, [Option<RatioEstimate>; 2])| {
-        let step = blocks.and_then(|blocks| cost::step(&starts::courses(blocks, reference.blocks)));
-        let issues = warnings(Metric::Throughput, throughput.as_ref());
-        let issues = issues.chain(warnings(Metric::Cpu, cpu.as_ref())).chain(step.map(RowIssue::CostStep));
-        Ratios {
-            issues: issues.collect(),
-            throughput: throughput.as_ref().map(Estimate::from),
-            cpu: cpu.as_ref().map(Estimate::from),
-        }
-    };
-    blocks.iter().zip(both).map(ratios).collect()
-}
-
-fn warnings(metric: Metric, found: Option<&RatioEstimate>) -> impl Iterator<Item = RowIssue> {
-    let warnings = found.into_iter().flat_map(|found| found.warnings.clone());
-    // Too few blocks affect all rows alike: one finding of the run covers it.
-    let own = warnings.filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));
-    own.map(move |warning| RowIssue::Sample { metric: Some(metric), warning })
 }
 
 #[cfg(test)]

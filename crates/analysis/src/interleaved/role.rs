@@ -1,9 +1,7 @@
 //! Which rows of a run are ranked, and which serve as references.
 
-use tare_bench::plan::Plan;
+use tare_bench::plan::{Plan, PlannedRow};
 use tare_service::catalogue::Style;
-
-use super::{RowReport, State, row::OwnRow};
 
 /// The role of a row in a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,32 +16,23 @@ pub enum Role {
 /// Fewest rows of a ranking.
 const RANKED_MIN: usize = 2;
 
-/// The role of each row. Without two other rows with figures, references are ranked like all rows. With versions
-/// of one service, the first is both the reference and ranked. The twin has none.
-pub(super) fn roles(plan: &Plan, rows: &[OwnRow]) -> Vec<Role> {
-    let is_twin = |row: &OwnRow| plan.is_twin(&row.planned.label);
-    let is_asked_for = |row: &OwnRow| {
-        plan.are_versions || is_asked_for(row.planned.style, &row.planned.label, plan.reference())
-    };
-    let is_ranked = |row: &&OwnRow| row.state == State::Measured && !is_twin(row) && is_asked_for(row);
-    let has_references = rows.iter().filter(is_ranked).count() >= RANKED_MIN;
-    let role = |row: &OwnRow| match has_references && !is_twin(row) && !is_asked_for(row) {
+/// The role of each row, of which these were measured. Without two other rows with figures, references are ranked like all
+/// rows. With versions of one service, the first is both the reference and ranked. The twin has none.
+pub(super) fn roles(plan: &Plan, measured: &[bool]) -> Vec<Role> {
+    let is_twin = |row: &PlannedRow| plan.is_twin(&row.label);
+    let is_asked_for =
+        |row: &PlannedRow| plan.are_versions || is_asked_for(row.style, &row.label, plan.reference());
+    let ranked = plan.rows.iter().zip(measured).filter(|(row, _)| !is_twin(row) && is_asked_for(row));
+    let has_references = ranked.filter(|(_, is_measured)| **is_measured).count() >= RANKED_MIN;
+    let role = |row: &PlannedRow| match has_references && !is_twin(row) && !is_asked_for(row) {
         true => Role::Reference,
         false => Role::Ranked,
     };
-    rows.iter().map(role).collect()
+    plan.rows.iter().map(role).collect()
 }
 
-fn is_asked_for(style: Style, label: &str, reference: &str) -> bool {
+pub(super) fn is_asked_for(style: Style, label: &str, reference: &str) -> bool {
     style != Style::RawSocket && label != reference
-}
-
-impl RowReport {
-    /// Whether the run measures this row's cost. Raw sockets and the reference are yardsticks, even if they
-    /// are ranked for lack of other rows.
-    pub fn is_asked_for(&self, reference: &str) -> bool {
-        is_asked_for(self.style, &self.label, reference)
-    }
 }
 
 #[cfg(test)]

@@ -2,16 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tare_bench::{folder::StoredRun, plan::PlannedRow, sample::Sample};
+use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow, sample::Sample};
 use tare_host::cpus::Pinning;
 use tare_service::catalogue::Style;
-use tare_stats::{Looks, summary};
+use tare_stats::{Looks, RatioEstimate, Warning, summary};
 
 use super::{
-    BackingCost, CostAtRate, RatioBound, Role, State, backing,
-    blocks::{Block, Blocks},
+    BackingCost, CostAtRate, OpenLatency, RatioBound, Role, State, backing,
+    blocks::{Block, Blocks, blocks_of},
     bound, equal_rate, latency,
-    relation::{Ratios, level, related_level},
+    relation::{level, related, related_level},
+    role,
+    rounds::Rounds,
     starts,
     state::{self, Counts},
     uncounted,
@@ -19,7 +21,7 @@ use super::{
 use crate::{
     behaviour::{
         answers::{self, Window},
-        memory, thaw,
+        cost, memory, thaw,
     },
     estimate::Estimate,
     findings::{Finding, RowIssue, detect},
@@ -86,27 +88,6 @@ pub struct RowReport {
     /// Wrong and missing answers, by class.
     pub failed: BTreeMap<String, u64>,
     pub findings: Vec<Finding>,
-}
-
-/// Latency of a row at one rate, from the instants at which requests were due.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OpenLatency {
-    /// The rate as the experiment names it: `5000/s`, `80%`.
-    pub point: String,
-    /// Requests due per second; the median of the blocks.
-    pub offered_per_second: f64,
-    /// Each quantile covers the blocks with enough requests for it.
-    pub p50_ns: Option<Estimate>,
-    pub p90_ns: Option<Estimate>,
-    pub p99_ns: Option<Estimate>,
-    pub p999_ns: Option<Estimate>,
-    /// Some requests were never answered, so the quantiles are lower bounds.
-    pub at_least: bool,
-    /// Schedule lag of the generator: the largest p99 of its slices.
-    pub lag_ns_p99: u64,
-    pub due: u64,
-    /// Why it is not the service's latency; absent if it is valid.
-    pub doubt: Option<Finding>,
 }
 
 static NO_BLOCKS: Blocks<'static> = Blocks::new();
@@ -281,7 +262,14 @@ impl RowReport {
         let (planned, plan, blocks) = (own.planned, &stored.header.plan, own.measured);
         let doubted = |row: &OwnRow| row.throughput.doubt.is_some();
         let is_doubtful = doubted(own) || reference.is_some_and(doubted);
-        let bounded = bound::classify(own, reference, ratios.throughput.filter(|_| !is_doubtful));
+        let unsaturated = |row: &OwnRow| bound::unsaturated(&row.throughput.issues);
+        let bounded = bound::classify(
+            ratios.throughput.filter(|_| !is_doubtful),
+            [unsaturated(own), reference.and_then(unsaturated)],
+            own.cpu_ns_per_request.and(own.throughput.usage).map(|usage| usage.busy()),
+        );
+        let other = reference.filter(|reference| reference.planned.label != planned.label);
+        let base = other.map(|other| (&other.cost_at_rates[..], other.blocks));
         let related = |level: fn(&OwnRow) -> Option<Estimate>, ratio| {
             related_level(level(own), reference.and_then(level), ratio)
         };
@@ -326,7 +314,7 @@ impl RowReport {
             latency_ns_p50: level(|block| block.latency_ns(0, 0.5), blocks),
             latency_ns_p99: level(|block| block.latency_ns(0, 0.99), blocks),
             latency_open: latency::compute(plan, &planned.label, blocks),
-            cost_at_rates: equal_rate::related(own, reference, looks),
+            cost_at_rates: equal_rate::related((&own.cost_at_rates, blocks), base, looks),
             rss_bytes_peak: level(|block| Some(block.stopped?.rss_bytes_peak? as f64), blocks),
             start_up_ns: level(|block| Some(block.start_up_ns()? as f64), blocks),
             sent: own.counts.sent,
@@ -346,6 +334,23 @@ impl RowReport {
     /// Why it has no figures, or no throughput.
     pub fn reason(&self) -> Option<String> {
         self.state.reason().or_else(|| self.throughput_finding.as_ref().map(ToString::to_string))
+    }
+
+    /// CPU time of the service per correct answer in user mode and in the kernel: its figure, split by ticks.
+    pub fn cpu_ns_by_mode(&self) -> Option<[f64; 2]> {
+        let (cpu_ns, kernel) = (self.cpu_ns_per_request?.value, self.backing.as_ref()?.kernel?.share);
+        Some([cpu_ns * (1.0 - kernel), cpu_ns * kernel])
+    }
+
+    /// Whether the run measures this row's cost. Raw sockets and the reference are yardsticks, even if they
+    /// are ranked for lack of other rows.
+    pub fn is_asked_for(&self, reference: &str) -> bool {
+        role::is_asked_for(self.style, &self.label, reference)
+    }
+
+    /// Busy share of the service's CPUs, if it is too small for a capacity.
+    pub(super) fn unsaturated(&self) -> Option<f64> {
+        bound::unsaturated(self.findings.iter().filter_map(Finding::row_issue))
     }
 
     /// The share of time in which the service kept its CPUs busy.
@@ -388,4 +393,65 @@ fn with_softirq(stored: &StoredRun, blocks: &Blocks) -> Option<Estimate> {
         Some(block.cpu_ns_per_request()? + softirq_ns / answered(block))
     };
     level(with_softirq, blocks)
+}
+
+/// A row divided by the reference. The reference itself has no ratios.
+#[derive(Debug, Default)]
+pub(super) struct Ratios {
+    pub throughput: Option<Estimate>,
+    pub cpu: Option<Estimate>,
+    pub issues: Vec<RowIssue>,
+}
+
+/// The ratios of each row, in order.
+pub(super) fn to_reference(
+    rows: &[OwnRow],
+    reference: Option<&OwnRow>,
+    looks: Option<&Looks>,
+) -> Vec<Ratios> {
+    let Some(reference) = reference else { return rows.iter().map(|_| Ratios::default()).collect() };
+    let is_other = |row: &OwnRow| row.planned.label != reference.planned.label;
+    let blocks: Vec<Option<&Blocks>> = rows.iter().map(|row| is_other(row).then_some(row.measured)).collect();
+    let of = |metric| related(&blocks, reference.blocks, metric, looks);
+    let both = of(Metric::Throughput).into_iter().zip(of(Metric::Cpu)).map(<[_; 2]>::from);
+    let ratios = |(blocks, [throughput, cpu]): (&Option<&Blocks>, [Option<RatioEstimate>; 2])| {
+        let step = blocks.and_then(|blocks| cost::step(&starts::courses(blocks, reference.blocks)));
+        let issues = warnings(Metric::Throughput, throughput.as_ref());
+        let issues = issues.chain(warnings(Metric::Cpu, cpu.as_ref())).chain(step.map(RowIssue::CostStep));
+        Ratios {
+            issues: issues.collect(),
+            throughput: throughput.as_ref().map(Estimate::from),
+            cpu: cpu.as_ref().map(Estimate::from),
+        }
+    };
+    blocks.iter().zip(both).map(ratios).collect()
+}
+
+fn warnings(metric: Metric, found: Option<&RatioEstimate>) -> impl Iterator<Item = RowIssue> {
+    let warnings = found.into_iter().flat_map(|found| found.warnings.clone());
+    // Too few blocks affect all rows alike: one finding of the run covers it.
+    let own = warnings.filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));
+    own.map(move |warning| RowIssue::Sample { metric: Some(metric), warning })
+}
+
+/// A row of the table, with its blocks.
+pub(super) struct TableRow<'a> {
+    pub planned: &'a PlannedRow,
+    pub row: &'a RowReport,
+    pub blocks: Blocks<'a>,
+}
+
+/// These rows, as far as they were measured.
+pub(super) fn measured<'a>(
+    stored: &'a StoredRun,
+    rows: impl IntoIterator<Item = &'a RowReport>,
+) -> Vec<TableRow<'a>> {
+    let plan = &stored.header.plan;
+    let rounds = Rounds::of(plan, &stored.records);
+    let of = |row: &'a RowReport| {
+        let place = plan.rows.iter().position(|planned| planned.label == row.label)?;
+        let blocks = blocks_of(&stored.records, &rounds, place);
+        (row.state == State::Measured).then_some(TableRow { planned: &plan.rows[place], row, blocks })
+    };
+    rows.into_iter().filter_map(of).collect()
 }

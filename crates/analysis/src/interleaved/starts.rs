@@ -4,12 +4,9 @@ use std::collections::BTreeMap;
 
 use tare_stats::DEFAULT_CONFIDENCE;
 
-use crate::findings::{KeptProcesses, RowIssue, RunIssue};
+use crate::findings::{RowIssue, RunIssue};
 
-use super::{
-    RowReport, State,
-    blocks::{Block, Blocks},
-};
+use super::blocks::{Block, Blocks};
 use tare_bench::{
     folder::StoredRun,
     record::{Pilot, Record},
@@ -100,15 +97,6 @@ pub(super) fn count(blocks: &Blocks) -> usize {
     let mut processes: Vec<usize> = blocks.values().map(|block| block.process).collect();
     processes.dedup();
     processes.len()
-}
-
-/// Rows whose intervals count starts, not blocks.
-pub(super) fn kept<'a>(rows: impl Iterator<Item = &'a RowReport>) -> Option<RunIssue> {
-    let lasting = rows.filter(|row| row.state == State::Measured && row.starts < row.blocks);
-    let stored =
-        |row: &RowReport| KeptProcesses { row: row.label.clone(), starts: row.starts, blocks: row.blocks };
-    let rows: Vec<KeptProcesses> = lasting.map(stored).collect();
-    (!rows.is_empty()).then_some(RunIssue::ProcessesKept { rows })
 }
 
 /// Log cost per request relative to the reference in the same round: slice by slice, per process.

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use tare_bench::sample::{CpuByMode, Sample};
 
 use super::{
-    RowReport,
     blocks::{Block, Blocks},
     relation::level,
 };
@@ -124,14 +123,6 @@ impl KernelShare {
         let rounded = modes.len() as f64 * ROUNDING_VARIANCE * (share.powi(2) + (1.0 - share).powi(2));
         let resolution = NORMAL_95 * (counted + rounded).sqrt() / ticks as f64;
         Some(KernelShare { share, resolution, ticks })
-    }
-}
-
-impl RowReport {
-    /// CPU time of the service per correct answer in user mode and in the kernel: its figure, split by ticks.
-    pub fn cpu_ns_by_mode(&self) -> Option<[f64; 2]> {
-        let (cpu_ns, kernel) = (self.cpu_ns_per_request?.value, self.backing.as_ref()?.kernel?.share);
-        Some([cpu_ns * (1.0 - kernel), cpu_ns * kernel])
     }
 }
 

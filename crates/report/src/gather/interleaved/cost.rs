@@ -9,7 +9,10 @@ use tare_analysis::{
 use super::parts;
 use crate::{
     document::{Chart, Column, LAST, Scale, Section, Shape, Unit},
-    gather::{columns::Columns, words::span},
+    gather::{
+        columns::{Columns, beside},
+        words::span,
+    },
 };
 
 const LEAD: &str = "CPU time per request against throughput, both related to the reference. To the right is faster, below is \
@@ -65,11 +68,6 @@ fn alt(rows: &[&RowReport], reference: &str, are_related: bool) -> String {
     let rates = spans(Unit::PerSecond, &|row| Some(row.requests_per_second?.value));
     let costs = spans(Unit::Nanoseconds, &|row| Some(row.cpu_ns_per_request?.value));
     format!("Requests a second: {rates}; CPU per request: {costs}.")
-}
-
-/// A column with this priority, whose interval is shown beside it if there is room.
-pub(crate) fn beside(column: Column, priority: u8) -> Column {
-    column.priority(priority).interval_priority(LAST)
 }
 
 /// Requests per second, and their ratio.

@@ -8,10 +8,12 @@ use tare_analysis::{
     interleaved::{BackingCost, BackingKind, KernelShare, Report, RowReport, State},
 };
 
-use super::cost::beside;
 use crate::{
     document::{Chart, Extra, Section, Shape, Unit},
-    gather::{columns::Columns, words::span},
+    gather::{
+        columns::{Columns, beside},
+        words::span,
+    },
 };
 
 /// The title of the column, and the description of the part.

@@ -3,14 +3,11 @@
 use tare_analysis::interleaved::{Report, Role, RowReport, State, Twin};
 use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
 
-use super::{
-    cost::{self, beside},
-    parts,
-};
+use super::{cost, parts};
 use crate::{
     document::{Chart, Column, Extra, Section, Shape, Unit},
     gather::{
-        columns::{Columns, state},
+        columns::{Columns, beside, state},
         words::{joined, span, with_interval},
     },
 };
