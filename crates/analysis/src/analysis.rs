@@ -23,6 +23,7 @@ pub struct Analysis {
     pub status: Status,
     /// The checks of a gate on the run.
     pub checks: Vec<Check>,
+    /// The verdict of the checks, which its document and the exit status have too.
     pub verdict: Verdict,
 }
 
@@ -60,17 +61,24 @@ impl Analysis {
 
     fn of_loads(run: &StoredRun) -> Analysis {
         let loads = loads::compute(run);
-        let status = Status::of(loads[0].report.ending, run.in_progress);
         match comparison::of_table(run, &loads[0].report) {
             Some(found) => {
+                let status = Status::of(loads[0].report.ending, run.in_progress);
                 let checks = checks::of_comparison(&found);
                 Analysis::new(status, checks, Answer::Comparison(found, loads))
             }
-            None => {
-                let checks = loads::checks(&loads);
-                Analysis::new(status, checks, Answer::Tables(loads))
-            }
+            None => Analysis::of_tables(run, loads),
         }
+    }
+
+    /// Evaluates the tables of a run without the question of its gate.
+    pub fn without_gate(run: &StoredRun) -> Analysis {
+        Analysis::of_tables(run, loads::compute(run))
+    }
+
+    fn of_tables(run: &StoredRun, loads: Vec<AtLoad>) -> Analysis {
+        let status = Status::of(loads[0].report.ending, run.in_progress);
+        Analysis::new(status, loads::checks(&loads), Answer::Tables(loads))
     }
 
     fn new(status: Status, mut checks: Vec<Check>, answer: Answer) -> Analysis {

@@ -21,15 +21,22 @@ impl Estimate {
         Estimate { value, low: None, high: None, confidence_attained: None, n: 0 }
     }
 
-    /// Converts an estimate from the logarithmic scale.
-    pub fn exp(of: &tare_stats::Estimate) -> Estimate {
+    /// An estimate on the scale of its figure.
+    pub(crate) fn plain(of: &tare_stats::Estimate) -> Estimate {
         Estimate {
-            value: of.point.exp(),
-            low: of.interval.map(|interval| interval.low.exp()),
-            high: of.interval.map(|interval| interval.high.exp()),
+            value: of.point,
+            low: of.interval.map(|interval| interval.low),
+            high: of.interval.map(|interval| interval.high),
             confidence_attained: of.interval.map(|interval| interval.attained),
             n: of.n,
         }
+    }
+
+    /// Converts an estimate from the logarithmic scale.
+    pub fn exp(of: &tare_stats::Estimate) -> Estimate {
+        let Estimate { value, low, high, .. } = Estimate::plain(of);
+        let [low, high] = [low, high].map(|end| end.map(f64::exp));
+        Estimate { value: value.exp(), low, high, ..Estimate::plain(of) }
     }
 
     /// From positive values, one per round or start; absent without any.
@@ -57,6 +64,11 @@ impl Estimate {
 
     pub fn interval(&self) -> Option<(f64, f64)> {
         self.low.zip(self.high)
+    }
+
+    /// Whether the interval of a ratio excludes 1.
+    pub(crate) fn is_apart(&self) -> bool {
+        self.interval().is_some_and(|(low, high)| low > 1.0 || high < 1.0)
     }
 
     /// Divides by an exact number.

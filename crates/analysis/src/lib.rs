@@ -12,7 +12,6 @@ pub mod checks;
 pub mod comparison;
 pub mod estimate;
 pub mod expected;
-pub mod faults;
 pub mod figures;
 pub mod findings;
 pub mod history;

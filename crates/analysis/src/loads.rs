@@ -15,9 +15,8 @@ use crate::{
     estimate::Estimate,
     interleaved::{
         self, Report, RowReport, State,
-        blocks::{Blocks, blocks_of},
+        blocks::{self, Blocks},
         relation::relate,
-        rounds::Rounds,
     },
 };
 
@@ -40,49 +39,43 @@ pub struct ToFirst {
 
 /// A run reduced to one load.
 struct Run<'a> {
-    stored: Cow<'a, StoredRun>,
-    rounds: Rounds,
+    plan: &'a Plan,
+    blocks: Vec<Blocks<'a>>,
     report: Report,
 }
 
 /// All loads of a run, in the order of the plan.
 pub fn compute(stored: &StoredRun) -> Vec<AtLoad> {
     let loads = stored.header.plan.loads();
-    let runs: Vec<Run> = (0..loads.len()).map(|place| Run::at_load(stored, place)).collect();
+    let runs: Vec<Cow<StoredRun>> = (0..loads.len()).map(|load| stored.at_load(load)).collect();
+    let runs: Vec<Run> = runs.iter().map(|run| Run::of(run)).collect();
     let to_first: Vec<_> = runs.iter().map(|run| run.to_first(&runs[0])).collect();
-    let found = loads.iter().zip(runs).zip(to_first).enumerate();
-    let at = |(place, ((load, run), to_first)): (usize, ((&LoadSetting, Run), _))| AtLoad {
-        place,
-        load: load.clone(),
-        report: run.report,
-        to_first,
-    };
-    found.map(at).collect()
+    let found = loads.into_iter().zip(runs).zip(to_first).enumerate();
+    found
+        .map(|(place, ((load, run), to_first))| AtLoad { place, load, report: run.report, to_first })
+        .collect()
 }
 
 impl Run<'_> {
-    fn at_load(stored: &StoredRun, load: usize) -> Run<'_> {
-        let stored = stored.at_load(load);
-        let rounds = Rounds::of(&stored.header.plan, &stored.records);
-        Run { report: interleaved::compute(&stored), rounds, stored }
+    fn of(stored: &StoredRun) -> Run<'_> {
+        Run {
+            plan: &stored.header.plan,
+            blocks: blocks::of_rows(stored),
+            report: interleaved::compute(stored),
+        }
     }
 
     /// The ratios of each service that was measured under both loads.
     fn to_first(&self, first: &Run) -> BTreeMap<String, ToFirst> {
-        let plan = &self.stored.header.plan;
         let of_row = |(place, row): (usize, &PlannedRow)| {
             let rows = [self.measured(&row.label)?, first.measured(&row.label)?];
-            Some((row.label.clone(), ratios(plan, rows, [&self.blocks(place), &first.blocks(place)])))
+            Some((row.label.clone(), ratios(self.plan, rows, [&self.blocks[place], &first.blocks[place]])))
         };
-        plan.rows.iter().enumerate().filter_map(of_row).collect()
+        self.plan.rows.iter().enumerate().filter_map(of_row).collect()
     }
 
     fn measured(&self, label: &str) -> Option<&RowReport> {
         self.report.rows.iter().find(|row| row.label == label && row.state == State::Measured)
-    }
-
-    fn blocks(&self, row: usize) -> Blocks<'_> {
-        blocks_of(&self.stored.records, &self.rounds, row)
     }
 }
 

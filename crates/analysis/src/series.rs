@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     findings::RowIssue,
-    interleaved::{
-        blocks::{Block, Blocks, blocks_of},
-        rounds::Rounds,
-    },
+    interleaved::blocks::{self, Block, Blocks},
 };
 use tare_bench::{
     folder::StoredRun,
@@ -22,18 +19,13 @@ const P99: f64 = 0.99;
 
 /// The values of one row by block. Blocks without a positive value are omitted.
 pub fn of(plan: &Plan, records: &[Record], label: &str, metric: Metric) -> BTreeMap<usize, f64> {
-    let rounds = Rounds::of(plan, records);
-    let place = plan.rows.iter().position(|row| row.label == label);
-    place.map(|row| of_blocks(plan, &blocks_of(records, &rounds, row), metric)).unwrap_or_default()
+    of_blocks(plan, &blocks::of_label(plan, records, label), metric)
 }
 
 /// Answers of one row in counted closed loops, by block.
 pub fn answers(plan: &Plan, records: &[Record], label: &str) -> BTreeMap<usize, u64> {
-    let rounds = Rounds::of(plan, records);
-    let place = plan.rows.iter().position(|row| row.label == label);
-    let blocks = place.map(|row| blocks_of(records, &rounds, row)).unwrap_or_default();
     let answered = |block: &Block| block.slices.iter().map(|slice| slice.load.answered).sum();
-    blocks.iter().map(|(number, block)| (*number, answered(block))).collect()
+    blocks::of_label(plan, records, label).iter().map(|(number, block)| (*number, answered(block))).collect()
 }
 
 pub(crate) fn of_blocks(plan: &Plan, blocks: &Blocks, metric: Metric) -> BTreeMap<usize, f64> {
@@ -43,8 +35,7 @@ pub(crate) fn of_blocks(plan: &Plan, blocks: &Blocks, metric: Metric) -> BTreeMa
 
 fn value(plan: &Plan, block: &Block, metric: Metric) -> Option<f64> {
     match metric {
-        Metric::Throughput => Some(block.requests_per_second()),
-        Metric::Cpu => Some(block.cpu_ns_per_request()),
+        Metric::Throughput | Metric::Cpu => block.value(metric),
         Metric::P99 => block.latency_ns(point_of_latency(plan), P99),
         Metric::Rss => Some(block.stopped?.rss_bytes_peak? as f64),
         // Metrics of a single load or a batch have no value per block.
@@ -55,9 +46,7 @@ fn value(plan: &Plan, block: &Block, metric: Metric) -> Option<f64> {
 /// Finding: no block of a row has enough requests for a 99th percentile.
 pub(crate) fn too_few_for_p99(stored: &StoredRun, label: &str) -> Option<RowIssue> {
     let plan = &stored.header.plan;
-    let rounds = Rounds::of(plan, &stored.records);
-    let row = plan.rows.iter().position(|row| row.label == label)?;
-    let blocks = blocks_of(&stored.records, &rounds, row);
+    let blocks = blocks::of_label(plan, &stored.records, label);
     let most = blocks.values().map(|block| block.timed(point_of_latency(plan))).max()?;
     let needed = samples_min(P99);
     (most < needed).then_some(RowIssue::TooFewRequests {

@@ -99,8 +99,3 @@ pub fn figure(value: f64) -> Option<f64> {
 pub fn per_second(answered_in_window: f64, window_ns: f64) -> f64 {
     answered_in_window / window_ns * 1e9
 }
-
-/// CPU time of the service per answer, in nanoseconds.
-pub fn cpu_ns_per_request(server_cpu_ns: f64, answered: f64) -> f64 {
-    server_cpu_ns / answered
-}

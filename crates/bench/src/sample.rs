@@ -2,7 +2,7 @@
 //! of a sequential one. Samples hold raw numbers in base units. Validity is computed when they are read, so
 //! that a corrected threshold corrects old runs too.
 
-use std::fmt;
+use std::{fmt, iter::Sum};
 
 use serde::{Deserialize, Serialize};
 use tare_base::Histogram;
@@ -15,7 +15,7 @@ use tare_load::{Measures, RunReport};
 use tare_service::{backing::BackingCounts, drive::describe};
 use tare_stats::samples::carry;
 
-use crate::sample_agents::FleetSample;
+use crate::{metric::figure, sample_agents::FleetSample};
 
 /// One service at one point of the plan, measured once.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -90,6 +90,33 @@ impl fmt::Display for Hung {
             }
         }
         write!(f, "; its {threads} threads then took {:.0}% of a CPU", self.cpu_share * 100.0)
+    }
+}
+
+/// CPU time, and the correct answers that it was spent on. Unknown CPU time is no `Cost`: a sum with it is absent.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Cost {
+    pub cpu_ns: f64,
+    pub answered: f64,
+}
+
+impl Cost {
+    pub fn of(cpu_ns: u64, answered: u64) -> Cost {
+        Cost { cpu_ns: cpu_ns as f64, answered: answered as f64 }
+    }
+
+    /// CPU time per request; absent without answers, or if no CPU time was counted.
+    pub fn per_request(self) -> Option<f64> {
+        figure(self.cpu_ns / self.answered)
+    }
+}
+
+impl Sum for Cost {
+    fn sum<I: Iterator<Item = Cost>>(all: I) -> Cost {
+        all.fold(Cost::default(), |sum, one| Cost {
+            cpu_ns: sum.cpu_ns + one.cpu_ns,
+            answered: sum.answered + one.answered,
+        })
     }
 }
 
@@ -416,15 +443,16 @@ impl Sample {
         self.load.offered_per_second.is_some()
     }
 
-    /// CPU time of the service per correct answer.
-    pub fn cpu_ns_per_request(&self) -> Option<f64> {
-        (self.load.answered > 0 && self.host.cpu_unknown.is_none())
-            .then(|| self.cost_ns() as f64 / self.load.answered as f64)
+    /// What its answers cost the service, without its ballast; absent if its CPU time is unknown.
+    pub fn cost(&self) -> Option<Cost> {
+        let ballast_ns = self.host.ballast.map_or(0, |ballast| ballast.cpu_ns);
+        let cpu_ns = self.host.server_cpu_ns.saturating_sub(ballast_ns);
+        self.host.cpu_unknown.is_none().then(|| Cost::of(cpu_ns, self.load.answered))
     }
 
-    /// CPU time of the service without its ballast.
-    pub fn cost_ns(&self) -> u64 {
-        self.host.server_cpu_ns.saturating_sub(self.host.ballast.map_or(0, |ballast| ballast.cpu_ns))
+    /// What its answers cost the service's backing; absent without one.
+    pub fn backing_cost(&self) -> Option<Cost> {
+        Some(Cost::of(self.host.backing_cpu_ns?, self.load.answered))
     }
 
     /// The window without the ballast in it: the time that the answers took.

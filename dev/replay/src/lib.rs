@@ -25,9 +25,9 @@ pub use verdict::{Tally, Verdict, evaluate};
 
 use tare_bench::{
     folder::StoredRun,
-    metric::{Metric, cpu_ns_per_request, figure, per_second},
+    metric::{Metric, figure, per_second},
     record::Record,
-    sample::Sample as Slice,
+    sample::{Cost, Sample as Slice},
 };
 
 /// Why a run cannot be resampled.
@@ -52,16 +52,18 @@ pub struct Sample {
 /// Throughput or CPU per request of some slices; `None` if no request was answered in them, and for other
 /// metrics, which are no sums over slices.
 fn value<'a>(metric: Metric, slices: impl Iterator<Item = &'a Slice> + Clone) -> Option<f64> {
-    let sum = |value: fn(&Slice) -> u64| slices.clone().map(value).sum::<u64>() as f64;
-    figure(match metric {
+    let sum = |value: fn(&Slice) -> u64| slices.clone().map(value).sum::<u64>();
+    match metric {
         Metric::Throughput => {
-            per_second(sum(|slice| slice.load.answered_in_window), sum(|slice| slice.load.window_ns))
+            let (answered, window_ns) =
+                (sum(|slice| slice.load.answered_in_window), sum(|slice| slice.load.window_ns));
+            figure(per_second(answered as f64, window_ns as f64))
         }
         Metric::Cpu => {
-            cpu_ns_per_request(sum(|slice| slice.host.server_cpu_ns), sum(|slice| slice.load.answered))
+            Cost::of(sum(|slice| slice.host.server_cpu_ns), sum(|slice| slice.load.answered)).per_request()
         }
-        _ => return None,
-    })
+        _ => None,
+    }
 }
 
 impl Sample {

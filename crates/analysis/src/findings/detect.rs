@@ -189,7 +189,6 @@ fn failing_load(sample: &Sample) -> Option<RowIssue> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::validity::{BUSY_SHARE, SERVER_BOUND_SHARE};
     use tare_bench::sample::{HostUsage, LinkUsage};
 
     fn shares(server: f64, generator: f64) -> Shares {
@@ -203,9 +202,10 @@ mod tests {
 
     #[test]
     fn a_threshold_itself_is_not_beyond_it() {
+        let busy = RowLimits::default().busy_share;
         assert_eq!(found(&shares(1.0, 0.5)), None);
-        assert_eq!(found(&shares(BUSY_SHARE, 1.0)), None);
-        assert_eq!(found(&shares(0.5, BUSY_SHARE)), None);
+        assert_eq!(found(&shares(busy, 1.0)), None);
+        assert_eq!(found(&shares(0.5, busy)), None);
         assert_eq!(found(&shares(0.5, 0.95)), Some("generator-bound"));
         let taken = |interference| Shares { interference: Some(interference), ..shares(0.7, 0.5) };
         assert_eq!([found(&taken(0.10)), found(&taken(0.11))], [None, Some("interference")]);
@@ -228,7 +228,7 @@ mod tests {
         let found =
             |server, delay_ms| not_server_bound(&shares(server, 0.5), delay_ms, &RowLimits::default());
         assert!(found(0.5, 0).is_some());
-        assert_eq!([found(0.5, 1), found(SERVER_BOUND_SHARE, 0)], [None, None]);
+        assert_eq!([found(0.5, 1), found(RowLimits::default().server_bound_share, 0)], [None, None]);
     }
 
     #[test]

@@ -4,7 +4,10 @@ use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
 use crate::{
     estimate::Estimate,
-    interleaved::{self, Report, RowReport, blocks::blocks_of, rounds::Rounds},
+    interleaved::{
+        self, Report, RowReport,
+        blocks::{self, Blocks},
+    },
     series,
     status::Status,
 };
@@ -120,9 +123,7 @@ impl NamedRun {
     pub fn level(&self, label: &str, metric: Metric) -> Option<f64> {
         let row = self.row(label)?;
         match metric {
-            Metric::Throughput => {
-                row.requests_per_second.filter(|_| row.throughput_finding.is_none()).map(|found| found.value)
-            }
+            Metric::Throughput => row.requests_per_second.map(|found| found.value),
             Metric::Cpu => row.cpu_ns_per_request.map(|found| found.value),
             Metric::P99 => {
                 summary::median(&self.series(label, metric).into_values().collect::<Vec<_>>()).ok()
@@ -222,14 +223,12 @@ fn by_life(one: &BTreeMap<usize, f64>, other: &BTreeMap<usize, f64>, blocks: &[u
 /// The values of all rows of a run.
 fn measured(stored: &StoredRun) -> BTreeMap<String, Measured> {
     let plan = &stored.header.plan;
-    let rounds = Rounds::of(plan, &stored.records);
-    let of_row = |(place, row): (usize, &PlannedRow)| {
-        let blocks = blocks_of(&stored.records, &rounds, place);
+    let of_row = |(row, blocks): (&PlannedRow, Blocks)| {
         let series = Metric::COMPARED.map(|metric| (metric, series::of_blocks(plan, &blocks, metric)));
         let processes = blocks.iter().map(|(number, block)| (*number, block.process)).collect();
         (row.label.clone(), Measured { series: series.into(), processes })
     };
-    plan.rows.iter().enumerate().map(of_row).collect()
+    plan.rows.iter().zip(blocks::of_rows(stored)).map(of_row).collect()
 }
 
 impl RowRatios {

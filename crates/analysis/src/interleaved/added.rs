@@ -6,9 +6,9 @@ use tare_load::Protocol;
 use tare_stats::{Contrast, DEFAULT_CONFIDENCE, two_level};
 
 use super::{
-    Report, RowReport, State,
-    blocks::{Block, Blocks, blocks_of},
-    rounds::Rounds,
+    Report,
+    blocks::Block,
+    row::{TableRow, measured},
 };
 use crate::estimate::Estimate;
 
@@ -34,20 +34,10 @@ pub struct AddedCost {
     pub beyond_reference_ns: Option<Estimate>,
 }
 
-/// A measured row with its blocks.
-struct ProtocolRow<'a> {
-    planned: &'a PlannedRow,
-    row: &'a RowReport,
-    blocks: Blocks<'a>,
-}
-
 /// Every meaningful pair of protocols of each service, in the order of the table.
 pub fn added_costs(stored: &StoredRun, report: &Report) -> Vec<AddedCost> {
-    let plan = &stored.header.plan;
-    let rounds = Rounds::of(plan, &stored.records);
-    let rows: Vec<ProtocolRow> =
-        report.rows.iter().filter_map(|row| ProtocolRow::of(row, stored, &rounds)).collect();
-    let looks = plan.until.planned();
+    let rows = measured(stored, report.rows.iter().filter(|row| row.cpu_ns_per_request.is_some()));
+    let looks = stored.header.plan.until.planned();
     let estimate = |differences: &Differences| differences.estimate(looks.as_ref());
     let reference = rows.iter().find(|row| row.row.label == report.reference);
     let mut found = Vec::new();
@@ -80,17 +70,17 @@ pub fn added_costs(stored: &StoredRun, report: &Report) -> Vec<AddedCost> {
 
 /// The reference's rows in the same two protocols; absent for the reference itself.
 fn of_reference<'a, 'b>(
-    rows: &'b [ProtocolRow<'a>],
-    one: &ProtocolRow,
-    base: &ProtocolRow,
-    reference: Option<&ProtocolRow>,
-) -> Option<[&'b ProtocolRow<'a>; 2]> {
+    rows: &'b [TableRow<'a>],
+    one: &TableRow,
+    base: &TableRow,
+    reference: Option<&TableRow>,
+) -> Option<[&'b TableRow<'a>; 2]> {
     let reference = reference?;
     if reference.planned.service == one.planned.service {
         return None;
     }
     let of = |protocol| {
-        let is_it = |row: &&ProtocolRow| {
+        let is_it = |row: &&TableRow| {
             row.planned.service == reference.planned.service && row.planned.protocol == protocol
         };
         rows.iter().find(is_it)
@@ -108,16 +98,6 @@ fn is_base(base: &PlannedRow, one: &PlannedRow) -> bool {
     is_asked && base.service == one.service
 }
 
-impl<'a> ProtocolRow<'a> {
-    fn of(row: &'a RowReport, stored: &'a StoredRun, rounds: &Rounds) -> Option<ProtocolRow<'a>> {
-        let plan = &stored.header.plan;
-        let place = plan.rows.iter().position(|planned| planned.label == row.label)?;
-        let is_measured = row.state == State::Measured && row.cpu_ns_per_request.is_some();
-        let blocks = blocks_of(&stored.records, rounds, place);
-        is_measured.then_some(ProtocolRow { planned: &plan.rows[place], row, blocks })
-    }
-}
-
 /// One value per common block, and the starts that they belong to.
 struct Differences {
     values: Vec<f64>,
@@ -125,16 +105,18 @@ struct Differences {
 }
 
 impl Differences {
-    fn of<const N: usize>(rows: [&ProtocolRow; N], value: impl Fn([f64; N]) -> f64) -> Differences {
-        let common =
-            rows[0].blocks.keys().filter(|number| rows.iter().all(|row| row.blocks.contains_key(number)));
-        let blocks: Vec<[&Block; N]> = common.map(|number| rows.map(|row| &row.blocks[number])).collect();
-        let values: Vec<f64> =
-            blocks.iter().map(|blocks| value(blocks.map(Block::cpu_ns_per_request))).collect();
+    fn of<const N: usize>(rows: [&TableRow; N], value: impl Fn([f64; N]) -> f64) -> Differences {
+        let of_block = |number: &usize| {
+            let blocks: Vec<&Block> = rows.iter().map(|row| row.blocks.get(number)).collect::<Option<_>>()?;
+            let costs: Vec<f64> =
+                blocks.iter().map(|block| block.cpu_ns_per_request()).collect::<Option<_>>()?;
+            Some((value(costs.try_into().ok()?), (blocks[0].process, blocks[1].process)))
+        };
+        let (values, processes): (Vec<f64>, Vec<(usize, usize)>) =
+            rows[0].blocks.keys().filter_map(of_block).unzip();
         // Blocks of one process are dependent, so the row with fewer processes decides.
-        let processes =
-            |place: usize| blocks.iter().map(|blocks| blocks[place].process).collect::<Vec<usize>>();
-        let starts = two_level::by_start(&values, &processes(0), &processes(1)).ok();
+        let (one, other): (Vec<usize>, Vec<usize>) = processes.into_iter().unzip();
+        let starts = two_level::by_start(&values, &one, &other).ok();
         Differences { values, starts }
     }
 
@@ -143,13 +125,7 @@ impl Differences {
             Some(looks) => looks.estimate(&self.values).ok()?,
             None => Contrast::of(self.starts.as_ref()?).ok()?.estimate(DEFAULT_CONFIDENCE).ok()?,
         };
-        Some(Estimate {
-            value: found.point,
-            low: found.interval.map(|interval| interval.low),
-            high: found.interval.map(|interval| interval.high),
-            confidence_attained: found.interval.map(|interval| interval.attained),
-            n: found.n,
-        })
+        Some(Estimate::plain(&found))
     }
 }
 

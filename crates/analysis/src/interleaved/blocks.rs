@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::{moments::Moment, rounds::Rounds, uncounted};
+use super::{
+    rounds::{Moment, Rounds},
+    uncounted,
+};
 use crate::validity::COST_NS_MIN;
 use tare_bench::{
+    folder::StoredRun,
     metric::{self, Metric},
+    plan::Plan,
     record::{Record, Started, Stopped},
-    sample::Sample,
+    sample::{Cost, Sample},
 };
 
 /// The records of one row in one block.
@@ -38,45 +43,55 @@ impl<'a> Block<'a> {
         self.slices.iter().map(|slice| value(slice)).sum::<u64>() as f64
     }
 
-    /// A sum over counted slices, each multiplied by the exponential of its moment's value.
-    fn sum_at_moments(&self, value: impl Fn(&Sample) -> u64, moment: impl Fn(&Moment) -> f64) -> f64 {
-        let slices = self.slices.iter().zip(&self.moments);
-        slices.map(|(slice, at)| value(slice) as f64 * moment(at).exp()).sum()
-    }
-
     /// Throughput, adjusted to average moments of the block.
     pub(crate) fn requests_per_second(&self) -> f64 {
-        metric::per_second(
-            self.sum_at_moments(|slice| slice.load.answered_in_window, |moment| -moment.throughput),
-            self.sum(Sample::answering_ns),
-        )
+        let slices = self.slices.iter().zip(&self.moments);
+        let answered =
+            slices.map(|(slice, at)| slice.load.answered_in_window as f64 * (-at.throughput).exp());
+        metric::per_second(answered.sum(), self.sum(Sample::answering_ns))
     }
 
-    /// CPU time per request; 0 if it is too small for a service, or incomplete.
-    pub(crate) fn cpu_ns_per_request(&self) -> f64 {
-        let cost_ns = self.counted_cpu_ns_per_request();
-        if self.is_uncounted || cost_ns < COST_NS_MIN { 0.0 } else { cost_ns }
+    /// CPU time per request; absent if it is incomplete, or too small for a service.
+    pub(crate) fn cpu_ns_per_request(&self) -> Option<f64> {
+        self.possible(self.cost(Sample::cost, |moment| moment.cost))
     }
 
-    /// The counted CPU time per request, adjusted to average moments of the block.
-    pub(crate) fn counted_cpu_ns_per_request(&self) -> f64 {
-        metric::cpu_ns_per_request(
-            self.sum(Sample::cost_ns),
-            self.sum_at_moments(|slice| slice.load.answered, |moment| moment.cost),
-        )
+    /// The same at one rate, for all requests of its open loops.
+    pub(crate) fn cpu_ns_per_request_at(&self, point: usize) -> Option<f64> {
+        self.possible(self.cost_at(point, Sample::cost))
     }
 
-    /// CPU time of the backing per answer, adjusted to average moments; absent without a backing.
+    fn possible(&self, cost: Option<Cost>) -> Option<f64> {
+        cost.filter(|_| !self.is_uncounted)?.per_request().filter(|ns| *ns >= COST_NS_MIN)
+    }
+
+    /// The cost over counted slices, adjusted to average moments of the block.
+    pub(crate) fn cost(
+        &self,
+        of: impl Fn(&Sample) -> Option<Cost>,
+        moment: impl Fn(&Moment) -> f64,
+    ) -> Option<Cost> {
+        let adjusted = |(slice, at): (&&Sample, &Moment)| {
+            let Cost { cpu_ns, answered } = of(slice)?;
+            Some(Cost { cpu_ns, answered: answered * moment(at).exp() })
+        };
+        self.slices.iter().zip(&self.moments).map(adjusted).sum()
+    }
+
+    /// The cost over its open loops at one rate.
+    pub(crate) fn cost_at(&self, point: usize, of: impl Fn(&Sample) -> Option<Cost>) -> Option<Cost> {
+        self.open.iter().filter(|slice| slice.point == point).map(|slice| of(slice)).sum()
+    }
+
+    /// CPU time of the backing per answer; absent without a backing.
     pub(crate) fn backing_cpu_ns_per_request(&self) -> Option<f64> {
-        let cpu_ns = self.slices.iter().map(|slice| slice.host.backing_cpu_ns).sum::<Option<u64>>()?;
-        let answered = self.sum_at_moments(|slice| slice.load.answered, |moment| moment.backing);
-        metric::figure(metric::cpu_ns_per_request(cpu_ns as f64, answered))
+        self.cost(Sample::backing_cost, |moment| moment.backing)?.per_request()
     }
 
     /// The ranking metric: throughput, or else CPU time.
-    pub(crate) fn value(&self, metric: Metric) -> f64 {
+    pub(crate) fn value(&self, metric: Metric) -> Option<f64> {
         match metric {
-            Metric::Throughput => self.requests_per_second(),
+            Metric::Throughput => metric::figure(self.requests_per_second()),
             _ => self.cpu_ns_per_request(),
         }
     }
@@ -109,7 +124,20 @@ impl<'a> Block<'a> {
 /// The blocks of one row with at least one complete round, by number.
 pub(crate) type Blocks<'a> = BTreeMap<usize, Block<'a>>;
 
-pub(crate) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, row: usize) -> Blocks<'a> {
+/// The blocks of all rows, in the order of the plan.
+pub(crate) fn of_rows(stored: &StoredRun) -> Vec<Blocks<'_>> {
+    let plan = &stored.header.plan;
+    let rounds = Rounds::of(plan, &stored.records);
+    (0..plan.rows.len()).map(|row| blocks_of(&stored.records, &rounds, row)).collect()
+}
+
+/// The blocks of the row with this label.
+pub(crate) fn of_label<'a>(plan: &Plan, records: &'a [Record], label: &str) -> Blocks<'a> {
+    let place = plan.rows.iter().position(|row| row.label == label);
+    place.map(|row| blocks_of(records, &Rounds::of(plan, records), row)).unwrap_or_default()
+}
+
+pub(super) fn blocks_of<'a>(records: &'a [Record], rounds: &Rounds, row: usize) -> Blocks<'a> {
     let mut blocks = Blocks::new();
     let mut process = None;
     for record in records {

@@ -3,8 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RowReport, blocks::Blocks};
-use crate::findings::RowIssue;
+use crate::{estimate::Estimate, findings::RowIssue};
 
 /// Relation between the ratio of capacities and the ratio of rates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
@@ -21,6 +20,16 @@ pub enum RatioBound {
 }
 
 impl RatioBound {
+    /// From the busy shares of those that were not saturated; absent if neither was.
+    pub(super) fn of(own: Option<f64>, base: Option<f64>) -> Option<RatioBound> {
+        match (own, base) {
+            (None, None) => Some(RatioBound::Exact),
+            (Some(_), None) => Some(RatioBound::AtLeast),
+            (None, Some(_)) => Some(RatioBound::AtMost),
+            (Some(_), Some(_)) => None,
+        }
+    }
+
     /// The sign before a figure.
     pub fn sign(self) -> &'static str {
         match self {
@@ -40,42 +49,40 @@ impl RatioBound {
     }
 }
 
-/// The relation for a row and a base; absent if neither was saturated.
-pub(super) fn between(row: &RowReport, base: &RowReport) -> Option<RatioBound> {
-    match (unsaturated(row), unsaturated(base)) {
-        (None, None) => Some(RatioBound::Exact),
-        (Some(_), None) => Some(RatioBound::AtLeast),
-        (None, Some(_)) => Some(RatioBound::AtMost),
-        (Some(_), Some(_)) => None,
-    }
+/// What a ratio to the reference implies.
+#[derive(Debug, Default)]
+pub(super) struct Bounded {
+    /// Absent if neither service was saturated.
+    pub ratio: Option<Estimate>,
+    pub bound: RatioBound,
+    /// The ratio extrapolated to saturation by the busy shares; absent if both were saturated.
+    pub if_busy: Option<f64>,
+    pub issue: Option<RowIssue>,
 }
 
-/// Classifies the ratio of each row, and removes it if neither service was saturated.
-pub(super) fn classify(rows: &mut [(RowReport, Blocks)], reference: &str) {
-    let of_reference = rows.iter().find(|(row, _)| row.label == reference).map(|(row, _)| unsaturated(row));
-    let of_reference = of_reference.flatten();
-    for (row, _) in rows.iter_mut().filter(|(row, _)| row.label != reference && row.ratio.is_some()) {
-        let own = unsaturated(row);
-        row.throughput_bound = match (own, of_reference) {
-            (None, None) => continue,
-            (Some(_), None) => RatioBound::AtLeast,
-            (None, Some(_)) => RatioBound::AtMost,
-            (Some(server_share), Some(reference_share)) => {
-                row.ratio = None;
-                row.add([RowIssue::NeitherSaturated { server_share, reference_share }]);
-                continue;
-            }
-        };
-        let shares = own.or(row.busy_cpu_share).or(row.server_cpu_share).zip(of_reference.or(Some(1.0)));
-        row.ratio_if_busy =
-            row.ratio.zip(shares).map(|(ratio, (own, reference))| ratio.value / own * reference);
-    }
+/// From the busy shares of the row and of the reference, as far as they are too small for a capacity, and from that of the row.
+pub(super) fn classify(
+    ratio: Option<Estimate>,
+    [own, of_reference]: [Option<f64>; 2],
+    busy: Option<f64>,
+) -> Bounded {
+    let Some(found) = ratio else { return Bounded::default() };
+    let Some(bound) = RatioBound::of(own, of_reference) else {
+        let issue = own.zip(of_reference).map(|(server_share, reference_share)| RowIssue::NeitherSaturated {
+            server_share,
+            reference_share,
+        });
+        return Bounded { issue, ..Bounded::default() };
+    };
+    let shares = own.or(busy).zip(of_reference.or(Some(1.0))).filter(|_| bound != RatioBound::Exact);
+    let if_busy = shares.map(|(own, reference)| found.value / own * reference);
+    Bounded { ratio, bound, if_busy, issue: None }
 }
 
 /// Busy share of the service's CPUs, if it is too small for a capacity.
-fn unsaturated(row: &RowReport) -> Option<f64> {
-    row.findings.iter().find_map(|finding| match finding.row_issue() {
-        Some(RowIssue::NotServerBound { server_share }) => Some(*server_share),
+pub(super) fn unsaturated<'a>(issues: impl IntoIterator<Item = &'a RowIssue>) -> Option<f64> {
+    issues.into_iter().find_map(|issue| match issue {
+        RowIssue::NotServerBound { server_share } => Some(*server_share),
         _ => None,
     })
 }

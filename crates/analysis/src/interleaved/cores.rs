@@ -1,18 +1,13 @@
 //! Scalability: each service relative to itself with the fewest threads, and the universal scalability law.
 
-use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
+use tare_bench::{folder::StoredRun, metric::Metric};
 use tare_load::Protocol;
 use tare_stats::{
     DEFAULT_CONFIDENCE,
     scalability::{Law, Misfit, Peak, ScalabilityError, scalability},
 };
 
-use super::{
-    Report, RowReport, State,
-    blocks::{Blocks, blocks_of},
-    relation::relate,
-    rounds::Rounds,
-};
+use super::{Report, RowReport, State, blocks, relation::relate, row::TableRow};
 use crate::{estimate::Estimate, verdict::Verdict};
 
 /// A service over its numbers of threads.
@@ -84,13 +79,8 @@ impl FittedLaw {
     }
 }
 
-/// A row of the plan with its results.
-struct Point<'a> {
-    threads: usize,
-    planned: &'a PlannedRow,
-    row: &'a RowReport,
-    blocks: Blocks<'a>,
-}
+/// A row with the number of its threads.
+type Point<'a> = (usize, TableRow<'a>);
 
 /// One entry per service, in the order of the plan; empty for a run with one number of threads.
 pub fn scalings(stored: &StoredRun, report: &Report) -> Vec<Scaling> {
@@ -98,15 +88,13 @@ pub fn scalings(stored: &StoredRun, report: &Report) -> Vec<Scaling> {
     if plan.threads_planned().is_empty() {
         return Vec::new();
     }
-    let rounds = Rounds::of(plan, &stored.records);
     let mut services: Vec<(&str, Protocol)> = Vec::new();
     let mut found: Vec<Vec<Point>> = Vec::new();
-    for (place, planned) in plan.rows.iter().enumerate() {
+    for ((place, planned), blocks) in plan.rows.iter().enumerate().zip(blocks::of_rows(stored)) {
         // The twin is not a row of the report.
         let row = report.rows.iter().find(|row| row.label == planned.label);
         let (Some(threads), Some(row)) = (planned.threads, row) else { continue };
-        let blocks = blocks_of(&stored.records, &rounds, place);
-        let point = Point { threads, planned, row, blocks };
+        let point = (threads, TableRow { planned, row, blocks });
         let service = (plan.word(place), planned.protocol);
         match services.iter().position(|other| *other == service) {
             Some(place) => found[place].push(point),
@@ -117,10 +105,10 @@ pub fn scalings(stored: &StoredRun, report: &Report) -> Vec<Scaling> {
         }
     }
     let of = |((word, _), mut points): (&(&str, Protocol), Vec<Point>)| {
-        points.sort_by_key(|point| point.threads);
+        points.sort_by_key(|(threads, _)| *threads);
         Scaling {
             service: (*word).to_owned(),
-            language: points[0].planned.language.clone(),
+            language: points[0].1.planned.language.clone(),
             law: law_of(&points),
             points: points.iter().map(|point| at_threads(point, &points[0], stored)).collect(),
         }
@@ -128,22 +116,22 @@ pub fn scalings(stored: &StoredRun, report: &Report) -> Vec<Scaling> {
     services.iter().zip(found).map(of).collect()
 }
 
-fn at_threads(point: &Point, first: &Point, stored: &StoredRun) -> AtThreads {
+fn at_threads((threads, point): &Point, (fewest, first): &Point, stored: &StoredRun) -> AtThreads {
     let row = point.row;
     let looks = stored.header.plan.until.planned();
     let related = |metric: Metric, figure: fn(&RowReport) -> Option<Estimate>| {
         let are_valid = figure(row).is_some() && figure(first.row).is_some();
         match are_valid {
-            true if point.threads == first.threads => Some(Estimate::known(1.0)),
+            true if threads == fewest => Some(Estimate::known(1.0)),
             true => relate(&point.blocks, &first.blocks, metric, looks.as_ref()),
             false => None,
         }
     };
     let speed_up = related(Metric::Throughput, |row| row.requests_per_second);
-    let times = point.threads as f64 / first.threads as f64;
+    let times = *threads as f64 / *fewest as f64;
     AtThreads {
         label: row.label.clone(),
-        threads: point.threads,
+        threads: *threads,
         generator_threads: point.planned.pinning.as_ref().map(|pinning| pinning.generator.len()),
         state: row.state.clone(),
         verdict: row.verdict(),
@@ -153,7 +141,7 @@ fn at_threads(point: &Point, first: &Point, stored: &StoredRun) -> AtThreads {
         speed_up,
         efficiency: speed_up.map(|speed_up| speed_up.over(times)),
         cpu_to_first: related(Metric::Cpu, |row| row.cpu_ns_per_request),
-        server_cpu_share: row.server_cpu_share,
+        server_cpu_share: row.server_cpu_share(),
         blocks: row.blocks,
     }
 }
@@ -161,26 +149,19 @@ fn at_threads(point: &Point, first: &Point, stored: &StoredRun) -> AtThreads {
 /// Fits the points with valid throughput, over their common blocks.
 fn law_of(points: &[Point]) -> Result<FittedLaw, ScalabilityError> {
     let is_valid =
-        |point: &&Point| point.row.state == State::Measured && point.row.requests_per_second.is_some();
+        |(_, point): &&Point| point.row.state == State::Measured && point.row.requests_per_second.is_some();
     let points: Vec<&Point> = points.iter().filter(is_valid).collect();
-    let threads: Vec<f64> = points.iter().map(|point| point.threads as f64).collect();
+    let threads: Vec<f64> = points.iter().map(|(threads, _)| *threads as f64).collect();
     let values = parts_of(&points);
     let found = scalability(&threads, &values, DEFAULT_CONFIDENCE)?;
-    let estimate = |of: &tare_stats::Estimate| Estimate {
-        value: of.point,
-        low: of.interval.map(|interval| interval.low),
-        high: of.interval.map(|interval| interval.high),
-        confidence_attained: of.interval.map(|interval| interval.attained),
-        n: of.n,
-    };
     Ok(FittedLaw {
         law: found.law,
-        lambda: estimate(&found.lambda),
-        sigma: estimate(&found.sigma),
-        kappa: estimate(&found.kappa),
+        lambda: Estimate::plain(&found.lambda),
+        sigma: Estimate::plain(&found.sigma),
+        kappa: Estimate::plain(&found.kappa),
         peak: found.peak,
         misfit: found.misfit,
-        threads: points.iter().map(|point| point.threads).collect(),
+        threads: points.iter().map(|(threads, _)| *threads).collect(),
         parts: values.first().map_or(0, Vec::len),
     })
 }
@@ -189,10 +170,10 @@ fn law_of(points: &[Point]) -> Result<FittedLaw, ScalabilityError> {
 /// one process are dependent, so a new part begins where every point has a new process.
 fn parts_of(points: &[&Point]) -> Vec<Vec<f64>> {
     let Some(first) = points.first() else { return Vec::new() };
-    let is_common = |number: &&usize| points.iter().all(|point| point.blocks.contains_key(number));
-    let common: Vec<usize> = first.blocks.keys().filter(is_common).copied().collect();
+    let is_common = |number: &&usize| points.iter().all(|(_, point)| point.blocks.contains_key(number));
+    let common: Vec<usize> = first.1.blocks.keys().filter(is_common).copied().collect();
     let is_new = |pair: &[usize]| {
-        points.iter().all(|point| point.blocks[&pair[0]].process != point.blocks[&pair[1]].process)
+        points.iter().all(|(_, point)| point.blocks[&pair[0]].process != point.blocks[&pair[1]].process)
     };
     let mut parts: Vec<Vec<usize>> = common.first().map(|number| vec![*number]).into_iter().collect();
     for pair in common.windows(2) {
@@ -201,7 +182,7 @@ fn parts_of(points: &[&Point]) -> Vec<Vec<f64>> {
             _ => parts.push(vec![pair[1]]),
         }
     }
-    let of = |point: &&Point| {
+    let of = |(_, point): &&Point| {
         let mean = |part: &Vec<usize>| {
             let logs = part.iter().map(|number| point.blocks[number].requests_per_second().ln());
             (logs.sum::<f64>() / part.len() as f64).exp()

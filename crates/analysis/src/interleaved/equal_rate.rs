@@ -1,21 +1,21 @@
 //! The cost per request at a rate that is equal for all rows. At saturation a slow server receives large
 //! batches; at an equal rate all services have the same load, and pay for wake-ups.
 
-use tare_bench::{experiment::Rate, metric, plan::Plan, sample::Sample};
-use tare_stats::{DEFAULT_CONFIDENCE, Looks, interval};
+use tare_bench::{experiment::Rate, plan::Plan, sample::Sample};
+use tare_stats::Looks;
 
 use super::{
-    RowReport, State,
     blocks::{Block, Blocks},
-    relation::relate_by,
+    relation::{relate_by, related_level},
 };
-use crate::{estimate::Estimate, validity::COST_NS_MIN};
+use crate::estimate::Estimate;
 
 /// The cost of one row at one rate.
 #[derive(Debug, Clone)]
 pub struct CostAtRate {
     /// The rate as the experiment names it: `5000/s`.
     pub rate: String,
+    point: usize,
     pub cpu_ns_per_request: Estimate,
     /// CPU time of the backing; absent without one.
     pub backing_cpu_ns_per_request: Option<Estimate>,
@@ -23,52 +23,38 @@ pub struct CostAtRate {
     pub cpu_ratio: Option<Estimate>,
 }
 
-/// Fills in the costs of each measured row at the common rates.
-pub(super) fn fill_in(
-    rows: &mut [(RowReport, Blocks)],
-    plan: &Plan,
-    reference: &Blocks,
-    looks: Option<&Looks>,
-) {
-    let equal: Vec<(usize, Rate)> =
-        plan.rates().filter(|(_, rate)| matches!(rate, Rate::PerSecond(_))).collect();
-    for (row, blocks) in rows.iter_mut().filter(|(row, _)| row.state == State::Measured) {
-        let is_reference = row.label == plan.reference();
-        let at = |(point, rate): &(usize, Rate)| {
-            let cost = |block: &Block| cost(block, *point);
-            let of_backing = |block: &Block| backing_cost(block, *point);
-            Some(CostAtRate {
-                rate: rate.label(),
-                cpu_ns_per_request: own_level(&cost, blocks)?,
-                backing_cpu_ns_per_request: own_level(&of_backing, blocks),
-                cpu_ratio: (!is_reference).then(|| relate_by(cost, blocks, reference, looks)).flatten(),
-            })
+/// The costs of a row at the common rates, related to no other row.
+pub(super) fn own_costs(plan: &Plan, blocks: &Blocks) -> Vec<CostAtRate> {
+    let equal = plan.rates().filter(|(_, rate)| matches!(rate, Rate::PerSecond(_)));
+    let at = |(point, rate): (usize, Rate)| {
+        let level = |cost: &dyn Fn(&Block) -> Option<f64>| {
+            Estimate::of(&blocks.values().filter_map(cost).collect::<Vec<f64>>())
         };
-        row.cost_at_rates = equal.iter().filter_map(at).collect();
-    }
+        let of_backing = |block: &Block| block.cost_at(point, Sample::backing_cost)?.per_request();
+        Some(CostAtRate {
+            rate: rate.label(),
+            point,
+            cpu_ns_per_request: level(&|block| block.cpu_ns_per_request_at(point))?,
+            backing_cpu_ns_per_request: level(&of_backing),
+            cpu_ratio: None,
+        })
+    };
+    equal.filter_map(at).collect()
 }
 
-fn own_level(cost: &dyn Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<Estimate> {
-    let logs: Vec<f64> = blocks.values().filter_map(cost).map(f64::ln).collect();
-    interval(&logs, DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
-}
-
-/// The cost over all slices of a block at that rate; absent without requests or complete CPU time.
-fn cost(block: &Block, point: usize) -> Option<f64> {
-    if block.is_uncounted {
-        return None;
-    }
-    per_answer(block, point, |slice| Some(slice.cost_ns())).filter(|ns| *ns >= COST_NS_MIN)
-}
-
-/// The same for the backing; absent without one.
-fn backing_cost(block: &Block, point: usize) -> Option<f64> {
-    per_answer(block, point, |slice| slice.host.backing_cpu_ns)
-}
-
-fn per_answer(block: &Block, point: usize, cpu_ns: impl Fn(&Sample) -> Option<u64>) -> Option<f64> {
-    let slices = || block.open.iter().filter(|slice| slice.point == point);
-    let cpu_ns = slices().map(|slice| cpu_ns(slice)).sum::<Option<u64>>()?;
-    let answered: u64 = slices().map(|slice| slice.load.answered).sum();
-    metric::figure(metric::cpu_ns_per_request(cpu_ns as f64, answered as f64))
+/// The costs of a row with these blocks, related to those of the reference at the same rates.
+pub(super) fn related(
+    (own, blocks): (&[CostAtRate], &Blocks),
+    reference: Option<(&[CostAtRate], &Blocks)>,
+    looks: Option<&Looks>,
+) -> Vec<CostAtRate> {
+    let at = |own: &CostAtRate| {
+        let cost = |block: &Block| block.cpu_ns_per_request_at(own.point);
+        let cpu_ratio = reference.and_then(|(_, base)| relate_by(cost, blocks, base, looks));
+        let same = reference.and_then(|(costs, _)| costs.iter().find(|other| other.rate == own.rate));
+        let level = same.map(|same| same.cpu_ns_per_request);
+        let related = related_level(Some(own.cpu_ns_per_request), level, cpu_ratio);
+        CostAtRate { cpu_ratio, cpu_ns_per_request: related.unwrap_or(own.cpu_ns_per_request), ..own.clone() }
+    };
+    own.iter().map(at).collect()
 }

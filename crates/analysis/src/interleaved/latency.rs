@@ -3,15 +3,36 @@
 //! The unit is the block: a percentile of a block is one observation. An interval over requests would treat a
 //! thousand requests that waited for one stall as independent.
 
-use tare_stats::{DEFAULT_CONFIDENCE, summary};
+use tare_stats::summary;
 
-use super::{OpenLatency, blocks::Blocks};
+use super::blocks::Blocks;
 use crate::{
     estimate::Estimate,
     findings::{Finding, detect},
 };
 use tare_bench::sample::Sample;
 use tare_bench::{plan::Plan, record::Latency};
+
+/// Latency of a row at one rate, from the instants at which requests were due.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenLatency {
+    /// The rate as the experiment names it: `5000/s`, `80%`.
+    pub point: String,
+    /// Requests due per second; the median of the blocks.
+    pub offered_per_second: f64,
+    /// Each quantile covers the blocks with enough requests for it.
+    pub p50_ns: Option<Estimate>,
+    pub p90_ns: Option<Estimate>,
+    pub p99_ns: Option<Estimate>,
+    pub p999_ns: Option<Estimate>,
+    /// Some requests were never answered, so the quantiles are lower bounds.
+    pub at_least: bool,
+    /// Schedule lag of the generator: the largest p99 of its slices.
+    pub lag_ns_p99: u64,
+    pub due: u64,
+    /// Why it is not the service's latency; absent if it is valid.
+    pub doubt: Option<Finding>,
+}
 
 /// The latency of one row at each rate with data.
 pub(super) fn compute(plan: &Plan, row: &str, blocks: &Blocks) -> Vec<OpenLatency> {
@@ -30,8 +51,10 @@ fn at(place: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLat
         .filter(|slice| slice.point == place)
         .collect();
     let rates: Vec<f64> = slices.iter().filter_map(|slice| slice.load.offered_per_second).collect();
+    // On the logarithmic scale, where latencies of blocks are most symmetric.
     let level_of = |probability| {
-        level(&blocks.values().filter_map(|block| block.latency_ns(place, probability)).collect::<Vec<f64>>())
+        let ns = blocks.values().filter_map(|block| Some(block.latency_ns(place, probability)?.max(1.0)));
+        Estimate::of(&ns.collect::<Vec<f64>>())
     };
     let lag_ns = |slice: &&Sample| slice.load.schedule_lag_ns_p99.unwrap_or(0);
     let lags: Vec<f64> = slices.iter().map(|slice| lag_ns(slice) as f64).collect();
@@ -47,12 +70,6 @@ fn at(place: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLat
         due: slices.iter().map(|slice| slice.load.sent + slice.load.unsent).sum(),
         point,
     })
-}
-
-/// On the logarithmic scale, where latencies of blocks are most symmetric.
-fn level(values: &[f64]) -> Option<Estimate> {
-    let logarithms: Vec<f64> = values.iter().map(|value| value.max(1.0).ln()).collect();
-    tare_stats::interval(&logarithms, DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
 }
 
 /// The open loops in words, for the head of the table.

@@ -4,56 +4,61 @@ mod added;
 mod backing;
 pub(crate) mod blocks;
 mod bound;
-pub(crate) mod compute;
 mod cores;
-#[cfg(test)]
-mod discarded_tests;
 mod equal_rate;
 mod handshakes;
 mod latency;
-mod levels;
-mod moments;
 pub(crate) mod notes;
 mod pairs;
 mod ranks;
 pub(crate) mod relation;
 mod role;
 pub(crate) mod rounds;
+mod row;
 pub mod slices;
 pub(crate) mod spent;
 mod spread;
 mod starts;
+mod state;
 mod twin;
 mod uncounted;
-
-use std::collections::BTreeMap;
 
 pub use added::{AddedCost, added_costs};
 pub use backing::{BackingCost, BackingKind, KernelShare};
 pub use bound::RatioBound;
-pub use compute::compute;
-pub(crate) use compute::wrong_answers;
 pub use cores::{AtThreads, FittedLaw, Scaling, scalings};
 pub use equal_rate::CostAtRate;
 pub use handshakes::{RowHandshakes, handshakes};
+pub use latency::OpenLatency;
 pub use pairs::{PairRatios, pair_ratios};
 pub use ranks::{AdjacentPair, Place, Ranks};
 pub use role::Role;
+pub use row::RowReport;
 pub use spread::spread;
+pub use state::State;
+pub(crate) use state::wrong_answers;
 pub use twin::Twin;
 
 pub use crate::{accounting::CpuAccounting, figures, validity::Dropped};
 
+use std::cmp::Ordering;
+
+use self::{
+    blocks::{Blocks, blocks_of},
+    rounds::Rounds,
+    row::OwnRow,
+};
 use crate::{
-    estimate::Estimate,
-    findings::Finding,
-    verdict::{Question, Verdict},
+    findings::{Finding, KeptProcesses, RunIssue},
+    validity::RowLimits,
 };
+use tare_base::units::several;
 use tare_bench::{
-    plan::{Excluded, PlannedRow},
-    record::Ending,
+    folder::StoredRun,
+    plan::Plan,
+    record::{Ending, ending},
 };
-use tare_service::catalogue::Style;
+use tare_stats::Looks;
 
 #[derive(Debug, Clone)]
 pub struct Report {
@@ -80,183 +85,118 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
-#[derive(Debug, Clone, Default)]
-pub struct RowReport {
-    pub label: String,
-    pub language: String,
-    pub framework: String,
-    pub title: Option<String>,
-    pub style: Style,
-    pub version: Option<String>,
-    pub state: State,
-    pub role: Role,
-    /// The best and the worst rank that it may have.
-    pub ranks: Option<[usize; 2]>,
-    pub blocks: usize,
-    /// Processes that measured them; fewer than blocks if some lasted for several.
-    pub starts: usize,
-    /// Load time until CPU per request was steady, from the pilot. Absent if it never was.
-    pub steady_after_ns: Option<u64>,
-    /// Answers per second within the window, as a geometric mean over blocks, like all levels here. Divided
-    /// by the reference's it gives the ratio.
-    pub requests_per_second: Option<Estimate>,
-    /// Why a measured row has no throughput.
-    pub throughput_finding: Option<Finding>,
-    /// Throughput divided by the reference's, paired by block.
-    pub ratio: Option<Estimate>,
-    /// What the ratio implies about capacities.
-    pub throughput_bound: RatioBound,
-    /// The ratio extrapolated to saturation by the busy shares; absent if both were saturated.
-    pub ratio_if_busy: Option<f64>,
-    /// CPU time of the service's processes per answer. Divided by the reference's it gives the ratio.
-    pub cpu_ns_per_request: Option<Estimate>,
-    /// The same plus all softirq on the service's CPUs; absent if unknown.
-    pub cpu_ns_per_request_with_softirq: Option<f64>,
-    /// CPU time per answer divided by the reference's.
-    pub cpu_ratio: Option<Estimate>,
-    /// The cost of the service's backing; absent without one.
-    pub backing: Option<BackingCost>,
-    /// The share of time in which the service kept its CPUs busy.
-    pub server_cpu_share: Option<f64>,
-    /// The same including a backing on these CPUs; absent without one.
-    pub busy_cpu_share: Option<f64>,
-    pub generator_cpu_share: Option<f64>,
-    /// Share of the service's CPU time in interrupts and softirq, for all processes.
-    pub softirq_share: Option<f64>,
-    /// Share of the measured CPUs that others took, including stolen time.
-    pub interference_share: Option<f64>,
-    /// Share of the measured CPUs that a hypervisor took.
-    pub steal_share: Option<f64>,
-    /// Share of the time in which a quota throttled the service.
-    pub throttled_share: Option<f64>,
-    /// Share of the time in which some process on the machine waited for a CPU.
-    pub cpu_pressure_share: Option<f64>,
-    /// Bytes on the wire per answer, both ways.
-    pub bytes_per_request: Option<f64>,
-    /// Voluntary and involuntary switches of the service's threads; the median of the blocks.
-    pub context_switches_per_request: Option<f64>,
-    /// Mean of the processes' medians.
-    pub latency_ns_p50: Option<Estimate>,
-    /// Mean of the processes' 99th percentiles.
-    pub latency_ns_p99: Option<Estimate>,
-    /// Latency in the open loops, in the order of the plan's rates.
-    pub latency_open: Vec<OpenLatency>,
-    /// The cost per request at the rates common to all rows.
-    pub cost_at_rates: Vec<CostAtRate>,
-    /// Peak resident memory; the mean of the processes.
-    pub rss_bytes_peak: Option<Estimate>,
-    /// From `exec` to the first correct answer; the mean of the starts.
-    pub start_up_ns: Option<Estimate>,
-    /// Requests sent in all complete blocks.
-    pub sent: u64,
-    /// Wrong and missing answers, by class.
-    pub failed: BTreeMap<String, u64>,
-    pub findings: Vec<Finding>,
+/// The report of a run as far as it got. With looks, intervals and ranks are those of the last one.
+pub fn compute(stored: &StoredRun) -> Report {
+    compute_with(stored, stored.header.plan.until.planned().as_ref(), &RowLimits::default())
 }
 
-/// Whether a row has figures.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub enum State {
-    Measured,
-    /// It was measured, but the measurement is invalid.
-    Invalid(Finding),
-    /// It failed during the measurement.
-    Failed(String),
-    /// It took no part: not on this machine, not built, or in violation of its contract.
-    Excluded(Excluded),
-    /// It has no complete block yet.
-    #[default]
-    Unmeasured,
-}
-
-impl State {
-    /// The word that replaces figures in a table.
-    pub fn word(&self) -> &'static str {
-        self.verdict().word(Question::Row)
-    }
-
-    /// The verdict for a command that needs figures.
-    pub fn verdict(&self) -> Verdict {
-        match self {
-            State::Measured => Verdict::Pass,
-            State::Invalid(_) => Verdict::Invalid,
-            State::Failed(_) => Verdict::ServiceFailed,
-            State::Excluded(excluded) => excluded.why.into(),
-            State::Unmeasured => Verdict::Unfinished,
-        }
-    }
-
-    /// Why there are no figures; absent if there are.
-    pub fn reason(&self) -> Option<String> {
-        match self {
-            State::Measured => None,
-            State::Invalid(finding) => Some(finding.to_string()),
-            State::Failed(reason) => Some(reason.clone()),
-            State::Excluded(excluded) => Some(excluded.reason.clone()),
-            State::Unmeasured => Some("no complete block".to_owned()),
-        }
+/// The same with given looks and thresholds. Interim analyses may have ended the run, so intervals and ranks
+/// are those of the last look reached. They hold simultaneously with those of earlier looks.
+fn compute_with(stored: &StoredRun, looks: Option<&Looks>, limits: &RowLimits) -> Report {
+    let plan = &stored.header.plan;
+    let ended = ending(&stored.records);
+    let rounds = Rounds::of(plan, &stored.records);
+    let blocks: Vec<Blocks> =
+        (0..plan.rows.len()).map(|row| blocks_of(&stored.records, &rounds, row)).collect();
+    let reference = plan.rows.iter().position(|row| row.label == plan.reference());
+    let reference_blocks = reference.map_or(0, |place| blocks[place].len());
+    let (twins, rows): (Vec<_>, Vec<_>) =
+        rows(stored, &blocks, looks, limits).into_iter().partition(|(row, _)| plan.is_twin(&row.label));
+    let twin = twins.into_iter().next().map(|(row, _)| Twin::of(plan, row));
+    let ranks = Ranks::of(plan, &rows, looks);
+    let rows = in_order(rows, plan, ranks.as_ref());
+    let interference = notes::interference_share(plan, &stored.records);
+    let accounting = CpuAccounting::of(plan, &stored.records);
+    let mut findings = notes::of_run(stored, &rounds, interference, reference_blocks, looks);
+    let blocks = reference_blocks.max(rows.iter().map(|row| row.blocks).max().unwrap_or(0));
+    findings.extend(spent::no_block(stored, blocks).map(RunIssue::NoBlock));
+    findings.extend(twin.as_ref().and_then(Twin::issue));
+    findings.extend(accounting.map(RunIssue::CpuTime));
+    findings.extend(lasting(&rows));
+    findings.extend(starts::cut_short(stored));
+    Report {
+        reference: plan.reference().to_owned(),
+        blocks,
+        elapsed_ns: ended.map(|(_, elapsed_ns)| elapsed_ns),
+        ending: ended.map(|(reason, _)| reason),
+        load: load_text(plan, rounds.planned(plan)),
+        interference_share: interference,
+        findings: findings.into_iter().map(Finding::of_run).collect(),
+        dropped: rounds.dropped,
+        cpu_accounting: accounting,
+        ranks,
+        twin,
+        rows,
     }
 }
 
-/// Latency of a row at one rate, from the instants at which requests were due.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OpenLatency {
-    /// The rate as the experiment names it: `5000/s`, `80%`.
-    pub point: String,
-    /// Requests due per second; the median of the blocks.
-    pub offered_per_second: f64,
-    /// Each quantile covers the blocks with enough requests for it.
-    pub p50_ns: Option<Estimate>,
-    pub p90_ns: Option<Estimate>,
-    pub p99_ns: Option<Estimate>,
-    pub p999_ns: Option<Estimate>,
-    /// Some requests were never answered, so the quantiles are lower bounds.
-    pub at_least: bool,
-    /// Schedule lag of the generator: the largest p99 of its slices.
-    pub lag_ns_p99: u64,
-    pub due: u64,
-    /// Why it is not the service's latency; absent if it is valid.
-    pub doubt: Option<Finding>,
+/// All rows in the order of the plan, with their blocks.
+fn rows<'a>(
+    stored: &'a StoredRun,
+    blocks: &'a [Blocks<'a>],
+    looks: Option<&Looks>,
+    limits: &RowLimits,
+) -> Vec<(RowReport, &'a Blocks<'a>)> {
+    let plan = &stored.header.plan;
+    let own = blocks.iter().enumerate().map(|(place, blocks)| OwnRow::of(stored, place, blocks, limits));
+    let own: Vec<OwnRow> = own.collect();
+    let reference = own.iter().find(|row| row.planned.label == plan.reference());
+    let measured: Vec<bool> = own.iter().map(|row| row.state == State::Measured).collect();
+    let roles = role::roles(plan, &measured);
+    let ratios = row::to_reference(&own, reference, looks);
+    let related = |((own, role), ratios): ((&OwnRow<'a>, Role), _)| {
+        (RowReport::of(stored, own, role, ratios, reference, looks), own.blocks)
+    };
+    own.iter().zip(roles).zip(ratios).map(related).collect()
 }
 
-impl RowReport {
-    /// A row before any measurement.
-    fn of(row: &PlannedRow) -> RowReport {
-        RowReport {
-            label: row.label.clone(),
-            language: row.language.clone(),
-            framework: row.framework.clone(),
-            title: row.title.clone(),
-            style: row.style,
-            version: row.version.clone(),
-            ..RowReport::default()
-        }
-    }
+/// References first, then ranked rows by rank, then the others.
+fn in_order(rows: Vec<(RowReport, &Blocks)>, plan: &Plan, ranks: Option<&Ranks>) -> Vec<RowReport> {
+    let place = |row: &RowReport| ranks.and_then(|ranks| ranks.place(&row.label));
+    let are_known = ranks.is_some_and(Ranks::are_known);
+    let ranked = |(row, _): (RowReport, &Blocks)| {
+        let place = place(&row).map(|(_, place)| place).filter(|_| are_known);
+        RowReport { ranks: place.map(|place| [place.rank_best, place.rank_worst]), ..row }
+    };
+    let mut rows: Vec<RowReport> = rows.into_iter().map(ranked).collect();
+    let order = |row: &RowReport| rank(row, plan.reference());
+    rows.sort_by(|a, b| order(b).partial_cmp(&order(a)).unwrap_or(Ordering::Equal));
+    let is_reference = |row: &RowReport| row.role == Role::Reference && row.state == State::Measured;
+    rows.sort_by_key(|row| (!is_reference(row), place(row).map_or(usize::MAX, |(index, _)| index)));
+    rows
+}
 
-    /// Whether it has valid figures.
-    pub fn verdict(&self) -> Verdict {
-        match &self.state {
-            State::Measured if self.throughput_finding.is_some() => Verdict::Invalid,
-            state => state.verdict(),
-        }
-    }
+/// The sort key: the paired cost ratio, which varies less than the cost, then cost or rate.
+fn rank(row: &RowReport, reference: &str) -> (bool, f64, f64) {
+    let per_cpu_second = |cost: f64| 1.0 / cost;
+    let ratio = row.cost_of(reference).map_or(0.0, |ratio| per_cpu_second(ratio.value));
+    let rate = row.cpu_ns_per_request.map(|cost| per_cpu_second(cost.value));
+    let rate = rate.or(row.requests_per_second.map(|rate| rate.value));
+    (row.state == State::Measured, ratio, rate.unwrap_or(0.0))
+}
 
-    /// Why it has no figures, or no throughput.
-    pub fn reason(&self) -> Option<String> {
-        self.state.reason().or_else(|| self.throughput_finding.as_ref().map(ToString::to_string))
-    }
+/// Rows whose intervals count starts, not blocks.
+fn lasting(rows: &[RowReport]) -> Option<RunIssue> {
+    let lasting = rows.iter().filter(|row| row.state == State::Measured && row.starts < row.blocks);
+    let stored =
+        |row: &RowReport| KeptProcesses { row: row.label.clone(), starts: row.starts, blocks: row.blocks };
+    let rows: Vec<KeptProcesses> = lasting.map(stored).collect();
+    (!rows.is_empty()).then_some(RunIssue::ProcessesKept { rows })
+}
 
-    /// Throughput divided by the reference's; 1 for the reference itself if its throughput is valid.
-    pub fn times_throughput(&self, reference: &str) -> Option<f64> {
-        let own = (self.label == reference && self.requests_per_second.is_some()).then_some(1.0);
-        self.ratio.as_ref().map(|ratio| ratio.value).or(own)
-    }
-
-    /// CPU per request divided by the reference's; 1 for the reference itself.
-    pub fn times_cpu(&self, reference: &str) -> Option<f64> {
-        let own = (self.label == reference && self.cpu_ns_per_request.is_some()).then_some(1.0);
-        self.cpu_ratio.as_ref().map(|ratio| ratio.value).or(own)
-    }
+fn load_text(plan: &Plan, slices_per_block: usize) -> String {
+    let generator = match plan.threads_planned().is_empty() {
+        true => several(plan.load().threads, "generator thread"),
+        false => "a generator thread for each of its CPUs".to_owned(),
+    };
+    let settings = plan.settings_text().map(|text| format!("service: {text}; ")).unwrap_or_default();
+    format!(
+        "closed loop, {}, {generator}; {settings}slices of {} ms, {} a block{}",
+        several(plan.load().connections, "connection"),
+        plan.slice_ns() / 1_000_000,
+        slices_per_block,
+        latency::load_text(plan)
+    )
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 use tare_bench::{folder::StoredRun, metric::Metric};
 
 use super::{
-    Ranks, RatioBound, Report, RowReport, State,
-    blocks::{Blocks, blocks_of},
-    bound,
+    Ranks, RatioBound, Report, RowReport,
+    blocks::Blocks,
     relation::related,
-    rounds::Rounds,
+    row::{TableRow, measured},
 };
 use crate::estimate::Estimate;
 
@@ -30,19 +29,11 @@ pub struct PairRatios {
     pub differ_most: Option<f64>,
 }
 
-struct PairedRow<'a> {
-    row: &'a RowReport,
-    blocks: Blocks<'a>,
-}
-
 /// All pairs of measured rows under the first load, in the order of the table. In a pair with the reference
 /// it is the second, so that the ratio equals the table's.
 pub fn pair_ratios(stored: &StoredRun, report: &Report) -> Vec<PairRatios> {
-    let rounds = Rounds::of(&stored.header.plan, &stored.records);
     // The twin is in no pair, but contributes to the noise estimate.
-    let rows = report.rows.iter().chain(report.twin.as_ref().map(|twin| &twin.row));
-    let measured = |row| PairedRow::of(row, stored, &rounds);
-    let rows: Vec<PairedRow> = rows.filter_map(measured).collect();
+    let rows = measured(stored, report.rows.iter().chain(report.twin.as_ref().map(|twin| &twin.row)));
     let in_pairs = rows.len() - rows.iter().filter(|one| stored.header.plan.is_twin(&one.row.label)).count();
     let is_reference = |place: usize| rows[place].row.label == report.reference;
     let seconds = (0..in_pairs).flat_map(|second| {
@@ -70,7 +61,7 @@ struct OfSecond {
 }
 
 impl OfSecond {
-    fn of(rows: &[PairedRow], second: usize, stored: &StoredRun) -> OfSecond {
+    fn of(rows: &[TableRow], second: usize, stored: &StoredRun) -> OfSecond {
         let looks = stored.header.plan.until.planned();
         let others = rows.iter().enumerate();
         let others: Vec<Option<&Blocks>> =
@@ -88,13 +79,13 @@ impl OfSecond {
             return ranks.are_separated(one, other);
         }
         let by = if ranks.by == Metric::Throughput { &self.throughput } else { &self.cpu };
-        by[first].as_ref().is_some_and(is_apart)
+        by[first].as_ref().is_some_and(Estimate::is_apart)
     }
 
-    fn pair(&self, rows: &[PairedRow], [first, second]: [usize; 2], report: &Report) -> PairRatios {
+    fn pair(&self, rows: &[TableRow], [first, second]: [usize; 2], report: &Report) -> PairRatios {
         let [one, other] = [&rows[first], &rows[second]];
         let both = |has: fn(&RowReport) -> bool| has(one.row) && has(other.row);
-        let bound = bound::between(one.row, other.row)
+        let bound = RatioBound::of(one.row.unsaturated(), other.row.unsaturated())
             .filter(|_| both(|row| row.requests_per_second.is_some()) && self.throughput[first].is_some());
         let ranks = report.ranks.as_ref().filter(|ranks| ranks.are_known());
         let labels = [&one.row.label, &other.row.label];
@@ -110,19 +101,6 @@ impl OfSecond {
             separated: ranks.map(|ranks| self.are_separated(ranks, labels, first)),
             differ_most: adjacent.filter_map(|pair| pair.differ_most).next(),
         }
-    }
-}
-
-/// Whether the interval excludes 1.
-fn is_apart(ratio: &Estimate) -> bool {
-    ratio.interval().is_some_and(|(low, high)| low > 1.0 || high < 1.0)
-}
-
-impl<'a> PairedRow<'a> {
-    fn of(row: &'a RowReport, stored: &'a StoredRun, rounds: &Rounds) -> Option<PairedRow<'a>> {
-        let place = stored.header.plan.rows.iter().position(|planned| planned.label == row.label)?;
-        let blocks = blocks_of(&stored.records, rounds, place);
-        (row.state == State::Measured).then_some(PairedRow { row, blocks })
     }
 }
 

@@ -1,16 +1,37 @@
-//! Ratios of rows to another row, block by block. Without looks, their noise is estimated jointly.
+//! The level of a row and its ratio to another row, block by block. A level is the geometric mean over the blocks,
+//! with an interval over processes, adjusted to the reference's level times the ratio, so that displayed figures and
+//! ratios agree. Without looks, the noise of ratios is estimated jointly.
 
-use tare_stats::{
-    Contrast, DEFAULT_CONFIDENCE, Looks, Prior, RatioEstimate, Warning, log_ratios, two_level, warning,
-};
+use tare_bench::metric::{Metric, figure};
+use tare_stats::{Contrast, DEFAULT_CONFIDENCE, Looks, Prior, RatioEstimate, log_ratios, two_level, warning};
 
-use super::{
-    RowReport, State,
-    blocks::{Block, Blocks},
-    starts,
-};
-use crate::{behaviour::cost, estimate::Estimate, findings::RowIssue};
-use tare_bench::metric::Metric;
+use super::blocks::{Block, Blocks};
+use crate::estimate::Estimate;
+
+/// The level over blocks with a value. With a single process it has no interval.
+pub(super) fn level(value: impl Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<Estimate> {
+    let known = blocks.values().filter_map(|block| Some((figure(value(block)?)?, block.process)));
+    let (values, processes): (Vec<f64>, Vec<usize>) = known.unzip();
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let starts = two_level::by_start(&logs, &processes, &processes).ok()?;
+    let found = Estimate::exp(&Contrast::of(&starts).ok()?.estimate(DEFAULT_CONFIDENCE).ok()?);
+    // A value that is equal in all blocks is returned without rounding errors of logarithms.
+    let value = *values.first()?;
+    let end = |end: Option<f64>| end.map(|_| value);
+    let exact = Estimate { value, low: end(found.low), high: end(found.high), ..found };
+    Some(if values.iter().all(|other| *other == value) { exact } else { found })
+}
+
+/// A level, adjusted to the blocks of the reference. A row may have fewer blocks than the reference, and an
+/// estimated ratio need not equal the ratio of two estimates.
+pub(super) fn related_level(
+    own: Option<Estimate>,
+    reference: Option<Estimate>,
+    ratio: Option<Estimate>,
+) -> Option<Estimate> {
+    let level = reference.zip(ratio).map(|(level, ratio)| level.value * ratio.value);
+    own.map(|own| level.map_or(own, |level| own.over(own.value / level)))
+}
 
 /// The log ratios of common blocks.
 struct Relation {
@@ -19,14 +40,12 @@ struct Relation {
 }
 
 impl Relation {
-    fn of(value: impl Fn(&Block) -> Option<f64>, blocks: &Blocks, base: &Blocks) -> Option<Relation> {
-        let pairs = blocks.iter().filter_map(|(number, block)| Some((block, base.get(number)?)));
-        let have_values = pairs.filter(|(block, base)| value(block).is_some() && value(base).is_some());
-        let (subject, base): (Vec<&Block>, Vec<&Block>) = have_values.unzip();
-        let values = |of: &[&Block]| of.iter().filter_map(|block| value(block)).collect::<Vec<f64>>();
-        let processes = |of: &[&Block]| of.iter().map(|block| block.process).collect::<Vec<usize>>();
-        let logs = log_ratios(&values(&subject), &values(&base)).ok()?;
-        let starts = two_level::by_start(&logs, &processes(&subject), &processes(&base)).ok()?;
+    /// Absent if a common block lacks the value.
+    fn of(value: impl Fn(&Block) -> Option<f64>, pairs: &[[&Block; 2]]) -> Option<Relation> {
+        let values = |side: usize| pairs.iter().map(|pair| value(pair[side])).collect::<Option<Vec<f64>>>();
+        let processes = |side: usize| pairs.iter().map(|pair| pair[side].process).collect::<Vec<usize>>();
+        let logs = log_ratios(&values(0)?, &values(1)?).ok()?;
+        let starts = two_level::by_start(&logs, &processes(0), &processes(1)).ok()?;
         Some(Relation { contrast: Contrast::of(&starts).ok()?, logs })
     }
 
@@ -43,6 +62,11 @@ impl Relation {
     }
 }
 
+/// The common blocks of two rows.
+fn common<'b, 'a>(blocks: &'b Blocks<'a>, base: &'b Blocks<'a>) -> Vec<[&'b Block<'a>; 2]> {
+    blocks.iter().filter_map(|(number, block)| Some([block, base.get(number)?])).collect()
+}
+
 /// The ratio of one row to another.
 pub(crate) fn relate(
     blocks: &Blocks,
@@ -50,17 +74,20 @@ pub(crate) fn relate(
     metric: Metric,
     looks: Option<&Looks>,
 ) -> Option<Estimate> {
-    relate_by(|block| Some(block.value(metric)), blocks, base, looks)
+    let relation = Relation::of(|block| block.value(metric), &common(blocks, base))?;
+    Some(Estimate::from(&relation.estimate(looks, None)?))
 }
 
-/// The same for any value of a block.
+/// The ratio by any value, over the blocks that have it.
 pub(super) fn relate_by(
     value: impl Fn(&Block) -> Option<f64>,
     blocks: &Blocks,
     base: &Blocks,
     looks: Option<&Looks>,
 ) -> Option<Estimate> {
-    Some(Estimate::from(&Relation::of(value, blocks, base)?.estimate(looks, None)?))
+    let mut pairs = common(blocks, base);
+    pairs.retain(|pair| pair.iter().all(|block| value(block).is_some()));
+    Some(Estimate::from(&Relation::of(value, &pairs)?.estimate(looks, None)?))
 }
 
 /// Each row divided by the base in a metric; `None` without blocks. Their noise is estimated jointly.
@@ -71,40 +98,41 @@ pub(super) fn related(
     looks: Option<&Looks>,
 ) -> Vec<Option<RatioEstimate>> {
     let relation =
-        |blocks: &Option<&Blocks>| Relation::of(|block: &Block| Some(block.value(metric)), (*blocks)?, base);
+        |blocks: &Option<&Blocks>| Relation::of(|block| block.value(metric), &common((*blocks)?, base));
     let relations: Vec<Option<Relation>> = rows.iter().map(relation).collect();
     let prior = Prior::of(relations.iter().flatten().map(|relation| &relation.contrast));
     relations.into_iter().map(|relation| relation?.estimate(looks, prior.as_ref())).collect()
 }
 
-/// Fills in the ratio of each measured row to the reference.
-pub(super) fn relate_to_reference(
-    rows: &mut [(RowReport, Blocks)],
-    label: &str,
-    reference: &Blocks,
-    looks: Option<&Looks>,
-) {
-    for metric in [Metric::Throughput, Metric::Cpu] {
-        let is_related = |row: &RowReport| row.state == State::Measured && row.label != label;
-        let blocks: Vec<Option<&Blocks>> =
-            rows.iter().map(|(row, blocks)| is_related(row).then_some(blocks)).collect();
-        let ratios = related(&blocks, reference, metric, looks);
-        for ((row, _), found) in rows.iter_mut().zip(ratios) {
-            let warnings = found.iter().flat_map(|found| found.warnings.clone());
-            // Too few blocks affect all rows alike: one finding of the run covers it.
-            let own = warnings.filter(|warning| !matches!(warning, Warning::TooFewBlocks { .. }));
-            row.add(
-                own.map(|warning| RowIssue::Sample { metric: Some(metric), warning }).collect::<Vec<_>>(),
-            );
-            let ratio = found.as_ref().map(Estimate::from);
-            match metric {
-                Metric::Throughput => row.ratio = ratio,
-                _ => row.cpu_ratio = ratio,
+#[cfg(test)]
+mod tests {
+    use super::super::{compute, tests::kept_with};
+    use crate::estimate::Estimate;
+
+    #[test]
+    fn the_quotient_of_two_levels_is_the_ratio_and_each_has_an_interval() {
+        let report = compute(&kept_with(&[("raw-socket", 1.0), ("half", 0.5), ("third", 0.33)], 12));
+        let of = |label: &str| report.rows.iter().find(|row| row.label == label).unwrap();
+        let reference = of("raw-socket");
+        let value = |found: Option<Estimate>| found.unwrap().value;
+        for row in [of("half"), of("third")] {
+            let pairs = [
+                (row.requests_per_second, reference.requests_per_second, row.ratio),
+                (row.cpu_ns_per_request, reference.cpu_ns_per_request, row.cpu_ratio),
+            ];
+            for (own, of_reference, ratio) in pairs {
+                let quotient = value(own) / value(of_reference);
+                assert!((quotient / value(ratio) - 1.0).abs() < 1e-12, "{}: {quotient}", row.label);
+                let (low, high) = own.unwrap().interval().unwrap();
+                assert!(low <= value(own) && value(own) <= high);
             }
         }
     }
-    for (row, blocks) in rows.iter_mut().filter(|(row, _)| row.state == State::Measured && row.label != label)
-    {
-        row.add(cost::step(&starts::courses(blocks, reference)).map(RowIssue::CostStep));
+
+    #[test]
+    fn one_block_has_no_interval() {
+        let report = compute(&kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 1));
+        let found = report.rows[0].requests_per_second.unwrap();
+        assert_eq!((found.interval(), found.n), (None, 1));
     }
 }

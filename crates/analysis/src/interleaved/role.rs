@@ -1,9 +1,7 @@
 //! Which rows of a run are ranked, and which serve as references.
 
-use tare_bench::plan::Plan;
+use tare_bench::plan::{Plan, PlannedRow};
 use tare_service::catalogue::Style;
-
-use super::{RowReport, State, blocks::Blocks};
 
 /// The role of a row in a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,30 +16,23 @@ pub enum Role {
 /// Fewest rows of a ranking.
 const RANKED_MIN: usize = 2;
 
-/// Assigns the roles. Without two other rows with figures, references are ranked like all rows. With versions
-/// of one service, the first is both the reference and ranked.
-pub(super) fn assign(rows: &mut [(RowReport, Blocks)], plan: &Plan) {
-    let is_asked_for = |row: &RowReport| plan.are_versions || row.is_asked_for(plan.reference());
-    let measured = rows.iter().filter(|(row, _)| row.state == State::Measured);
-    if measured.filter(|(row, _)| is_asked_for(row)).count() < RANKED_MIN {
-        return;
-    }
-    for (row, _) in rows {
-        row.role = if is_asked_for(row) { Role::Ranked } else { Role::Reference };
-    }
+/// The role of each row, of which these were measured. Without two other rows with figures, references are ranked like all
+/// rows. With versions of one service, the first is both the reference and ranked. The twin has none.
+pub(super) fn roles(plan: &Plan, measured: &[bool]) -> Vec<Role> {
+    let is_twin = |row: &PlannedRow| plan.is_twin(&row.label);
+    let is_asked_for =
+        |row: &PlannedRow| plan.are_versions || is_asked_for(row.style, &row.label, plan.reference());
+    let ranked = plan.rows.iter().zip(measured).filter(|(row, _)| !is_twin(row) && is_asked_for(row));
+    let has_references = ranked.filter(|(_, is_measured)| **is_measured).count() >= RANKED_MIN;
+    let role = |row: &PlannedRow| match has_references && !is_twin(row) && !is_asked_for(row) {
+        true => Role::Reference,
+        false => Role::Ranked,
+    };
+    plan.rows.iter().map(role).collect()
 }
 
-impl RowReport {
-    /// Whether the run measures this row's cost. Raw sockets and the reference are yardsticks, even if they
-    /// are ranked for lack of other rows.
-    pub fn is_asked_for(&self, reference: &str) -> bool {
-        self.style != Style::RawSocket && self.label != reference
-    }
-
-    /// Whether it takes part in the ranking: it has figures and is no reference.
-    pub(super) fn can_be_ranked(&self) -> bool {
-        self.state == State::Measured && self.role == Role::Ranked
-    }
+pub(super) fn is_asked_for(style: Style, label: &str, reference: &str) -> bool {
+    style != Style::RawSocket && label != reference
 }
 
 #[cfg(test)]

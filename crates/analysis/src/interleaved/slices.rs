@@ -4,13 +4,12 @@
 use std::collections::BTreeMap;
 
 use super::{
-    blocks::{Block, blocks_of},
-    moments,
-    rounds::Rounds,
+    blocks::{self, Block},
+    rounds::{self, Rounds},
     uncounted,
 };
 use crate::validity::{self, Disturbance};
-use tare_bench::{folder::StoredRun, metric, record::Record, sample::Sample};
+use tare_bench::{folder::StoredRun, record::Record, sample::Sample};
 
 /// The treatment of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,12 +39,12 @@ pub struct ClassifiedSlice<'a> {
 impl ClassifiedSlice<'_> {
     /// Answers per second within the window; absent without a window.
     pub fn requests_per_second(&self) -> Option<f64> {
-        moments::requests_per_second(self.slice)
+        rounds::requests_per_second(self.slice)
     }
 
     /// CPU time of the service per answer; absent without answers, or if CPU time is incomplete.
     pub fn cpu_ns_per_request(&self) -> Option<f64> {
-        moments::cpu_ns_per_request(self.slice).filter(|_| !self.is_uncounted)
+        self.slice.cost().filter(|_| !self.is_uncounted)?.per_request()
     }
 
     /// The share of the measured CPUs that others took.
@@ -113,18 +112,16 @@ pub struct BlockFigures {
 
 /// The blocks behind the figures of each row, by label.
 pub fn blocks(stored: &StoredRun) -> BTreeMap<&str, Vec<BlockFigures>> {
-    let rounds = Rounds::of(&stored.header.plan, &stored.records);
     let figures = |(number, block): (&usize, &Block)| BlockFigures {
         block: *number,
         process: block.process,
         requests_per_second: block.requests_per_second(),
-        cpu_ns_per_request: metric::figure(block.cpu_ns_per_request()),
+        cpu_ns_per_request: block.cpu_ns_per_request(),
         rss_bytes_peak: block.stopped.and_then(|stopped| stopped.rss_bytes_peak),
         start_up_ns: block.start_up_ns(),
     };
-    let of_row = |row| blocks_of(&stored.records, &rounds, row).iter().map(figures).collect();
-    let rows = stored.header.plan.rows.iter().enumerate();
-    rows.map(|(place, row)| (row.label.as_str(), of_row(place))).collect()
+    let rows = stored.header.plan.rows.iter().zip(blocks::of_rows(stored));
+    rows.map(|(row, blocks)| (row.label.as_str(), blocks.iter().map(figures).collect())).collect()
 }
 
 #[cfg(test)]

@@ -2,17 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use tare_bench::{
-    folder::StoredRun,
-    metric::{self, Metric},
-    plan::Spread,
-};
+use tare_bench::{folder::StoredRun, plan::Spread};
 use tare_stats::log_ratios;
 
-use super::{
-    blocks::{Block, Blocks, blocks_of},
-    rounds::Rounds,
-};
+use super::blocks::{self, Block, Blocks};
 
 /// Fewer blocks hardly show their variation.
 const BLOCKS_MIN: usize = 4;
@@ -20,11 +13,10 @@ const BLOCKS_MIN: usize = 4;
 /// Spread of CPU time relative to the reference, averaged over rows; absent with too few blocks.
 pub fn spread(stored: &StoredRun) -> Option<Spread> {
     let plan = &stored.header.plan;
-    let rounds = Rounds::of(plan, &stored.records);
-    let blocks = |row| blocks_of(&stored.records, &rounds, row);
-    let reference = blocks(plan.rows.iter().position(|row| row.label == plan.reference())?);
-    let others = (0..plan.rows.len()).filter(|row| plan.rows[*row].label != plan.reference());
-    let found: Vec<Variances> = others.filter_map(|row| Variances::of(&blocks(row), &reference)).collect();
+    let blocks = blocks::of_rows(stored);
+    let reference = &blocks[plan.rows.iter().position(|row| row.label == plan.reference())?];
+    let others = plan.rows.iter().zip(&blocks).filter(|(row, _)| row.label != plan.reference());
+    let found: Vec<Variances> = others.filter_map(|(_, blocks)| Variances::of(blocks, reference)).collect();
     let mean = |of: fn(&Variances) -> f64| found.iter().map(of).sum::<f64>() / found.len() as f64;
     (!found.is_empty()).then(|| Spread {
         slice: mean(|row| row.slice).sqrt(),
@@ -46,9 +38,9 @@ impl Variances {
     fn of(row: &Blocks, reference: &Blocks) -> Option<Variances> {
         let both: Vec<(&Block, &Block)> =
             row.iter().filter_map(|(number, block)| Some((block, reference.get(number)?))).collect();
-        let value = |block: &Block| metric::figure(block.value(Metric::Cpu));
-        let of_blocks: Vec<(f64, f64)> =
-            both.iter().filter_map(|(own, base)| Some((value(own)?, value(base)?))).collect();
+        let costs =
+            |(own, base): &(&Block, &Block)| Some((own.cpu_ns_per_request()?, base.cpu_ns_per_request()?));
+        let of_blocks: Vec<(f64, f64)> = both.iter().filter_map(costs).collect();
         let (own, base): (Vec<f64>, Vec<f64>) = of_blocks.into_iter().unzip();
         let logs = log_ratios(&own, &base).ok().filter(|logs| logs.len() >= BLOCKS_MIN)?;
         let slices: Vec<Vec<f64>> = both.iter().map(|(own, base)| ratios(own, base)).collect();
@@ -70,10 +62,7 @@ fn ratios(own: &Block, base: &Block) -> Vec<f64> {
 
 fn logs<'a>(block: &'a Block) -> impl Iterator<Item = (usize, f64)> + 'a {
     let slices = block.slices.iter().zip(&block.moments);
-    slices.filter_map(|(slice, moment)| {
-        let cost = slice.cpu_ns_per_request().filter(|cost| *cost > 0.0)?;
-        Some((slice.round, cost.ln() - moment.cost))
-    })
+    slices.filter_map(|(slice, moment)| Some((slice.round, slice.cost()?.per_request()?.ln() - moment.cost)))
 }
 
 fn variance(values: &[f64]) -> Option<f64> {

@@ -4,17 +4,13 @@ use std::collections::BTreeMap;
 
 use tare_stats::DEFAULT_CONFIDENCE;
 
-use crate::findings::{KeptProcesses, RowIssue, RunIssue};
+use crate::findings::{RowIssue, RunIssue};
 
-use super::{
-    RowReport, State,
-    blocks::{Block, Blocks},
-};
+use super::blocks::{Block, Blocks};
 use tare_bench::{
     folder::StoredRun,
-    metric,
     record::{Pilot, Record},
-    sample::{Failures, Sample},
+    sample::{Cost, Failures, Sample},
 };
 
 /// The pilot of a row.
@@ -91,12 +87,9 @@ pub(super) fn warming(blocks: &Blocks) -> Option<RowIssue> {
 /// Log ratio of the cost per request between the first and second half of a block's slices.
 fn fall(block: &Block) -> Option<f64> {
     let (first, second) = block.slices.split_at(block.slices.len() / 2);
-    let cost = |slices: &[&Sample]| {
-        let sum = |value: fn(&Sample) -> u64| slices.iter().map(|slice| value(slice)).sum::<u64>() as f64;
-        metric::cpu_ns_per_request(sum(Sample::cost_ns), sum(|slice| slice.load.answered))
-    };
-    let fall = (cost(first) / cost(second)).ln();
-    fall.is_finite().then_some(fall)
+    let cost =
+        |slices: &[&Sample]| slices.iter().map(|slice| slice.cost()).sum::<Option<Cost>>()?.per_request();
+    Some((cost(first)? / cost(second)?).ln())
 }
 
 /// Number of processes that the blocks were measured on.
@@ -106,25 +99,15 @@ pub(super) fn count(blocks: &Blocks) -> usize {
     processes.len()
 }
 
-/// Rows whose intervals count starts, not blocks.
-pub(super) fn kept<'a>(rows: impl Iterator<Item = &'a RowReport>) -> Option<RunIssue> {
-    let lasting = rows.filter(|row| row.state == State::Measured && row.starts < row.blocks);
-    let stored =
-        |row: &RowReport| KeptProcesses { row: row.label.clone(), starts: row.starts, blocks: row.blocks };
-    let rows: Vec<KeptProcesses> = lasting.map(stored).collect();
-    (!rows.is_empty()).then_some(RunIssue::ProcessesKept { rows })
-}
-
 /// Log cost per request relative to the reference in the same round: slice by slice, per process.
 pub(super) fn courses(blocks: &Blocks, reference: &Blocks) -> Vec<Vec<f64>> {
     let mut courses: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for (number, block) in blocks {
         let beside = reference.get(number).map_or(&[][..], |beside| &beside.slices);
-        let cost_beside =
-            |slice: &Sample| beside.iter().find(|other| other.round == slice.round)?.cpu_ns_per_request();
-        let ratio = |slice: &&Sample| Some((slice.cpu_ns_per_request()? / cost_beside(slice)?).ln());
-        let ratios = block.slices.iter().filter_map(ratio).filter(|ratio| ratio.is_finite());
-        courses.entry(block.process).or_default().extend(ratios);
+        let cost = |slice: &Sample| slice.cost()?.per_request();
+        let cost_beside = |round: usize| cost(beside.iter().find(|other| other.round == round)?);
+        let ratio = |slice: &&Sample| Some((cost(slice)? / cost_beside(slice.round)?).ln());
+        courses.entry(block.process).or_default().extend(block.slices.iter().filter_map(ratio));
     }
     courses.into_values().collect()
 }

@@ -3,7 +3,7 @@
 
 use tare_bench::{metric::Metric, plan::Plan};
 
-use super::{RowReport, State, blocks::Blocks};
+use super::{RowReport, State};
 use crate::{estimate::Estimate, findings::RunIssue};
 
 /// The results of the twin.
@@ -22,19 +22,14 @@ pub struct Twin {
 }
 
 impl Twin {
-    /// Removes the twin from the measured rows.
-    pub(super) fn take(plan: &Plan, rows: &mut Vec<(RowReport, Blocks)>) -> Option<Twin> {
-        let place = rows.iter().position(|(row, _)| plan.is_twin(&row.label))?;
-        let row = rows.remove(place).0;
+    pub(super) fn of(plan: &Plan, row: RowReport) -> Twin {
         let (by, estimate) = match (row.cpu_ratio, row.ratio) {
             (None, Some(ratio)) => (Metric::Throughput, Some(ratio)),
             (cpu, _) => (Metric::Cpu, cpu),
         };
         let original = plan.original().to_owned();
         let estimate = estimate.filter(|_| plan.is_reference(&original));
-        let interval = estimate.and_then(|estimate| estimate.interval());
-        let separated = interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0);
-        Some(Twin { row, by, original, estimate, separated })
+        Twin { row, by, original, separated: estimate.is_some_and(|ratio| ratio.is_apart()), estimate }
     }
 
     /// The smallest difference that is separated between two rows as noisy as the reference, as a single

@@ -458,7 +458,7 @@ fn value(metric: Metric, sample: &Sample, point: &Point) -> Option<f64> {
             time.map(|time| time.ns_stdev / time.ns_mean)
         }
         Metric::Mean => Some(load.latency.ns_mean / 1e6),
-        Metric::Cpu => sample.cpu_ns_per_request(),
+        Metric::Cpu => sample.cost()?.per_request(),
         Metric::Rss => sample.host.process.as_ref()?.rss_bytes_peak.map(|bytes| bytes as f64),
     };
     value.and_then(tare_bench::metric::figure)

@@ -98,7 +98,7 @@ fn cell_report(plan: &Plan, point: &Point, row: usize, samples: &[&Sample]) -> C
         of_reference: None,
         makespan_ns: of(&sound, &|sample| Some(sample.load.elapsed_ns as f64))
             .filter(|_| ends_by_number && is_whole),
-        cpu_ns_per_request: of(&every, &Sample::cpu_ns_per_request),
+        cpu_ns_per_request: of(&every, &|sample| sample.cost()?.per_request()),
         typical: middle(&times).map(|place| shown[place].sample.clone()),
         hung,
         failed: some(|outcome| match outcome {

@@ -22,19 +22,6 @@ pub(crate) const LITTLE_SHARE_MAX: f64 = 0.01;
 /// normal state of the machine, and blocks are never dropped for their content.
 pub const DROPPED_SHARE_MAX: f64 = 0.5;
 
-/// A service below this busy share, with a generator above it, measures the generator's speed.
-pub(crate) const BUSY_SHARE: f64 = 0.9;
-
-/// Below this busy share the CPUs were not the limit, and the throughput is below the capacity.
-pub(crate) const SERVER_BOUND_SHARE: f64 = 0.95;
-
-/// If others take more than this share of the measured CPUs over a row that is not server-bound, they reduced
-/// its throughput. Over a row, tick errors average out.
-pub(crate) const ROW_TAKEN_SHARE_MAX: f64 = 0.10;
-
-/// A service that its quota throttled for a larger share of the time was measured under the quota.
-pub(crate) const THROTTLED_SHARE_MAX: f64 = 0.01;
-
 /// A service that exceeds the CPUs of its `THREADS` by more than this share has more threads at work than
 /// given. The clocks of service and slice are read at different times, which explains less than this.
 pub(crate) const MORE_THREADS_SHARE: f64 = 0.05;
@@ -56,9 +43,14 @@ pub(crate) const LINK_BUSY_SHARE: f64 = 0.9;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowLimits {
     pub failure_share_max: f64,
+    /// A service that its quota throttled for a larger share of the time was measured under the quota.
     pub throttled_share_max: f64,
+    /// If others take more than this share of the measured CPUs over a row that is not server-bound, they reduced
+    /// its throughput. Over a row, tick errors average out.
     pub taken_share_max: f64,
+    /// A service below this busy share, with a generator above it, measures the generator's speed.
     pub busy_share: f64,
+    /// Below this busy share the CPUs were not the limit, and the throughput is below the capacity.
     pub server_bound_share: f64,
 }
 
@@ -66,10 +58,10 @@ impl Default for RowLimits {
     fn default() -> RowLimits {
         RowLimits {
             failure_share_max: FAILURE_SHARE_MAX,
-            throttled_share_max: THROTTLED_SHARE_MAX,
-            taken_share_max: ROW_TAKEN_SHARE_MAX,
-            busy_share: BUSY_SHARE,
-            server_bound_share: SERVER_BOUND_SHARE,
+            throttled_share_max: 0.01,
+            taken_share_max: 0.10,
+            busy_share: 0.9,
+            server_bound_share: 0.95,
         }
     }
 }
@@ -181,7 +173,7 @@ pub(crate) fn little<'a>(slices: impl IntoIterator<Item = &'a Sample>) -> Option
 
 /// Where the time of a row's slices went, as shares.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Shares {
+pub struct Shares {
     /// The service, as a share of its CPUs.
     pub server: f64,
     /// The same including a backing on these CPUs; absent without one.
@@ -194,6 +186,8 @@ pub(crate) struct Shares {
     pub at_work: Option<f64>,
     /// Other guests of the hypervisor, as a share of all measured CPUs.
     pub stolen: Option<f64>,
+    /// Interrupts and softirq, for all processes, as a share of the service's CPUs.
+    pub softirq: Option<f64>,
     /// Time throttled by a quota, as a share of the service's CPUs.
     pub throttled: Option<f64>,
     /// Share of the time in which some process on this machine waited for a CPU. It alone decides nothing,
@@ -231,6 +225,10 @@ impl Shares {
             ),
             interference: by_idle.map(|share| share.min(by_ticks.unwrap_or(share)).max(0.0)),
             stolen: some(&|slice| Some(slice.host.accounting?.stolen_ns(pinning) as f64), all),
+            softirq: some(
+                &|slice| Some(slice.host.accounting?.server.softirq_ns as f64),
+                pinning.server.len(),
+            ),
             throttled: some(&|slice| Some(slice.host.throttled_ns? as f64), threads),
             pressure: some(&|slice| Some(slice.host.accounting?.pressure_ns? as f64), 1),
         }

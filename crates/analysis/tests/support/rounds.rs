@@ -86,7 +86,7 @@ fn value(metric: Metric, sample: &Sample) -> Option<f64> {
     let latency = |share| kept(share).map(|(_, ns)| *ns as f64);
     match metric {
         Metric::Throughput => Some(sample.load.per_second()),
-        Metric::Cpu => sample.cpu_ns_per_request(),
+        Metric::Cpu => sample.cost()?.per_request(),
         Metric::Mean => Some(sample.load.latency.ns_mean),
         Metric::P50 => latency(0.5),
         Metric::P99 => latency(0.99),

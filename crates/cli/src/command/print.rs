@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use anyhow::Context;
-use tare_analysis::checks;
 use tare_report::{
     Document, kept,
     write::{json, markdown, text},
@@ -32,7 +31,7 @@ pub(crate) fn document(document: &Document, format: Format, extent: Extent) -> a
         (Format::Markdown, Extent::Whole) => markdown::markdown(document),
         (Format::Json, _) => json::json(document),
     })?;
-    Ok(checks::verdict(&document.checks).into())
+    Ok(document.verdict().into())
 }
 
 /// Reports whether the recomputed document has the figures of the one that was stored at the end of the run.

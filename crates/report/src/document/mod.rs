@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use chart::{Chart, Scale, Shape};
 pub use table::LAST;
 pub use table::{ALWAYS, Column, Extra, Rank, Table, Unit, Value};
+use tare_analysis::checks;
 pub use tare_analysis::{
     checks::Check,
     status::Status,
@@ -45,6 +46,13 @@ pub struct Document {
     pub checks: Vec<Check>,
     /// The sections in reading order; the first one has the main table.
     pub sections: Vec<Section>,
+}
+
+impl Document {
+    /// The verdict of the run: its word, its colour and the exit status of every command that prints it.
+    pub fn verdict(&self) -> Verdict {
+        checks::verdict(&self.checks)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use tare_analysis::{
     verdict::{Question, Verdict},
 };
 
-use crate::document::{Column, Table, Tone, Unit, Value};
+use crate::document::{Column, LAST, Table, Tone, Unit, Value};
 
 /// A column, and its value for an object.
 type Field<'a, T> = (Column, Box<dyn Fn(&T) -> Value + 'a>);
@@ -204,6 +204,11 @@ pub fn six_digits(value: f64) -> f64 {
 /// Rounds to four digits: one more than is shown of a ratio.
 pub fn four_digits(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+/// A column with this priority, whose interval is shown beside it if there is room.
+pub(crate) fn beside(column: Column, priority: u8) -> Column {
+    column.priority(priority).interval_priority(LAST)
 }
 
 #[cfg(test)]

@@ -21,9 +21,7 @@ use std::path::{Path, PathBuf};
 
 use tare_analysis::{
     analysis::{Analysis, Answer},
-    checks,
     findings::Finding,
-    loads,
 };
 use tare_base::spelling::suggestion;
 use tare_bench::{
@@ -101,12 +99,8 @@ pub fn related(run: &Path, row: &str) -> Result<Document, GatherError> {
         return Err(GatherError::NoRow { row: row.to_owned(), nearest: suggestion(row, labels()) });
     }
     kept.header.plan.reference = Some(row.to_owned());
-    // Computed without the comparison, whose question concerns its own reference.
-    let loads = loads::compute(&kept);
-    let status = Status::of(loads[0].report.ending, kept.in_progress);
-    let mut checks = loads::checks(&loads);
-    checks.extend(checks::of_status(status));
-    let document = Document { checks, status, ..interleaved::document(&kept, &loads, run) };
+    // The question of a gate concerns its own reference.
+    let document = document_of(Analysis::without_gate(&kept), &kept, run);
     Ok(damage::gathered(document, kept.damage))
 }
 
@@ -140,7 +134,11 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
 }
 
 fn document(stored: &StoredRun, run: &Path) -> Document {
-    let Analysis { answer, checks, status, .. } = Analysis::of(stored);
+    document_of(Analysis::of(stored), stored, run)
+}
+
+fn document_of(analysis: Analysis, stored: &StoredRun, run: &Path) -> Document {
+    let Analysis { answer, checks, status, .. } = analysis;
     let document = match (&stored.header.plan.until, answer) {
         (_, Answer::Claims(report)) => sequential::document(stored, &report, run),
         (Until::Search(slo), Answer::Capacity(report)) => capacity::document(slo, stored, &report, run),

@@ -8,8 +8,10 @@ use std::{collections::BTreeMap, io};
 
 use serde::{Deserialize, Serialize};
 use tare_analysis::{
-    comparison::{self, Comparison},
-    interleaved::{self, Report, RowReport},
+    analysis::{Analysis, Answer},
+    comparison::Comparison,
+    interleaved::{Report, RowReport},
+    verdict::Verdict,
 };
 use tare_bench::folder::StoredRun;
 use tare_reference::Added;
@@ -33,6 +35,7 @@ pub enum Evidence {
 #[derive(Debug)]
 pub struct Analysed {
     kept: StoredRun,
+    verdict: Verdict,
     report: Report,
     comparison: Option<Comparison>,
     made: Made,
@@ -50,8 +53,13 @@ pub(crate) struct Made {
 impl Analysed {
     /// Analyses a run read from its folder.
     pub(crate) fn new(kept: StoredRun, made: Made) -> Analysed {
-        let report = interleaved::compute(&kept);
-        Analysed { comparison: comparison::of_table(&kept, &report), report, kept, made }
+        let Analysis { verdict, answer, .. } = Analysis::of(&kept);
+        let (comparison, mut loads) = match answer {
+            Answer::Comparison(comparison, loads) => (Some(comparison), loads),
+            Answer::Tables(loads) => (None, loads),
+            Answer::Capacity(_) | Answer::Claims(_) => unreachable!("every trial asks for a table"),
+        };
+        Analysed { verdict, report: loads.swap_remove(0).report, comparison, kept, made }
     }
 
     fn row(&self, name: &str) -> Option<&RowReport> {

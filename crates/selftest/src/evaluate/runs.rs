@@ -115,7 +115,7 @@ pub(crate) fn slower(evidence: &Evidence) -> Found {
     };
     let ratio = ratio_of(cpu, comparison.blocks);
     let (_, low, high) = decided("CPU per request by the reference", Some(&ratio))?;
-    let is_found = matches!(cpu.verdict, Some(Verdict::Worse | Verdict::Fail));
+    let is_found = matches!(run.verdict, Verdict::Worse | Verdict::Fail);
     let is_behind = run.report.ranks.as_ref().is_some_and(|ranks| ranks.is_behind(SUBJECT, RAW_SOCKET));
     let (least, most) = (1.0 + added * 2.0 / 3.0, 1.0 + added * 4.0 / 3.0);
     let is_about = low <= most && high >= least;
@@ -305,7 +305,8 @@ pub(crate) fn throttled(evidence: &Evidence) -> Found {
     if !run.kept.header.plan.pinning.apart() {
         return Err(Evaluation::not_tried(ONE_CPU));
     }
-    let (server, generator) = (row.server_cpu_share.unwrap_or(0.0), row.generator_cpu_share.unwrap_or(0.0));
+    let (server, generator) =
+        (row.server_cpu_share().unwrap_or(0.0), row.usage.map_or(0.0, |usage| usage.generator));
     let doubt = row.throughput_finding.as_ref().or(row.findings.first());
     let found = format!(
         "the service was busy for {:.0}% of the time, the generator for {:.0}% (held back {}); {}",
@@ -323,17 +324,20 @@ pub(crate) fn throttled(evidence: &Evidence) -> Found {
 pub(crate) fn spinner(evidence: &Evidence) -> Found {
     let run = run(evidence)?;
     measured(run, SUBJECT)?;
-    let all = slices(&run.kept);
+    left_out(&slices(&run.kept), run.kept.header.plan.pinning.all().len())
+}
+
+/// Evaluates the slices of a run on this number of CPUs.
+pub(super) fn left_out(all: &[ClassifiedSlice], cpus: usize) -> Found {
     let (with, without): (Vec<&ClassifiedSlice>, Vec<&ClassifiedSlice>) =
         all.iter().partition(|slice| Disturbance::Spinner.is_in(slice.slice.round));
-    let cpus = run.kept.header.plan.pinning.all().len();
     let (Some(share), Some(before)) = (interference(&with, cpus), interference(&without, cpus)) else {
         return Err(Evaluation::not_tried("/proc/stat does not report the idle time of the CPUs"));
     };
-    let left_out = |slices: &[&ClassifiedSlice]| {
+    let dropped = |slices: &[&ClassifiedSlice]| {
         slices.iter().filter(|slice| slice.disposition == Disposition::Dropped).count()
     };
-    let (dropped, dropped_quiet) = (left_out(&with), left_out(&without));
+    let (dropped, dropped_quiet) = (dropped(&with), dropped(&without));
     let found = format!(
         "others took {:.0}% of the measured CPUs with it and {:.0}% without; {dropped} of {} rounds with it were left out, {} of \
          {} without",

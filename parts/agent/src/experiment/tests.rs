@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tare_bench::{
     record::Record,
-    sample::{AskedOfLoad, LoadResult, Sample},
+    sample::{AskedOfLoad, Cost, LoadResult, Sample},
 };
 use tare_load::{AlignedRun, Failure, Limits, Measures, RunReport};
 
@@ -71,7 +71,11 @@ fn throughput_is_of_the_window_of_all_agents_and_cost_of_all_their_answers() {
     assert!((sample.load.per_second() - 980.0 / 0.998).abs() < 1e-6);
     assert_eq!(sample.load.latency.count, 1_000, "of every latency");
     sample.host.server_cpu_ns = 50 * MS;
-    assert_eq!(sample.cpu_ns_per_request(), Some(50_000.0), "from thaw to freeze, for all that was answered");
+    assert_eq!(
+        sample.cost().and_then(Cost::per_request),
+        Some(50_000.0),
+        "from thaw to freeze, for all that was answered"
+    );
 }
 
 #[test]

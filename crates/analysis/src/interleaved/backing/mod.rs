@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use tare_bench::sample::{CpuByMode, Sample};
 
 use super::{
-    RowReport,
     blocks::{Block, Blocks},
-    levels::level,
+    relation::level,
 };
 use crate::estimate::Estimate;
 
@@ -71,8 +70,7 @@ pub(super) fn compute(blocks: &Blocks) -> Option<BackingCost> {
 
 /// The total of a block in which both are known.
 fn total(block: &Block) -> Option<f64> {
-    let service = Some(block.cpu_ns_per_request()).filter(|ns| *ns > 0.0)?;
-    Some(service + block.backing_cpu_ns_per_request()?)
+    Some(block.cpu_ns_per_request()? + block.backing_cpu_ns_per_request()?)
 }
 
 fn settings(blocks: &Blocks) -> Vec<String> {
@@ -96,15 +94,14 @@ fn kind(slices: &[&Sample]) -> BackingKind {
     }
 }
 
-/// Makes the total the exact sum of both displayed figures. The service's figure is adjusted to the
-/// reference, and a mean of sums exceeds the sum of two geometric means. Absent if the service's figure is.
-pub(super) fn relate(row: &mut RowReport) {
-    let service = row.cpu_ns_per_request;
-    if let Some(backing) = &mut row.backing {
-        let sum = service.map(|service| service.value + backing.cpu_ns_per_request.value);
-        let own = backing.total_cpu_ns_per_request.zip(sum);
-        backing.total_cpu_ns_per_request =
-            own.map(|(own, sum)| Estimate { value: sum, ..own.over(own.value / sum) });
+impl BackingCost {
+    /// Makes the total the exact sum of both displayed figures. The service's figure is adjusted to the
+    /// reference, and a mean of sums exceeds the sum of two geometric means. Absent if the service's figure is.
+    pub(super) fn beside(self, service: Option<Estimate>) -> BackingCost {
+        let sum = service.map(|service| service.value + self.cpu_ns_per_request.value);
+        let own = self.total_cpu_ns_per_request.zip(sum);
+        let total = own.map(|(own, sum)| Estimate { value: sum, ..own.over(own.value / sum) });
+        BackingCost { total_cpu_ns_per_request: total, ..self }
     }
 }
 
@@ -126,14 +123,6 @@ impl KernelShare {
         let rounded = modes.len() as f64 * ROUNDING_VARIANCE * (share.powi(2) + (1.0 - share).powi(2));
         let resolution = NORMAL_95 * (counted + rounded).sqrt() / ticks as f64;
         Some(KernelShare { share, resolution, ticks })
-    }
-}
-
-impl RowReport {
-    /// CPU time of the service per correct answer in user mode and in the kernel: its figure, split by ticks.
-    pub fn cpu_ns_by_mode(&self) -> Option<[f64; 2]> {
-        let (cpu_ns, kernel) = (self.cpu_ns_per_request?.value, self.backing.as_ref()?.kernel?.share);
-        Some([cpu_ns * (1.0 - kernel), cpu_ns * kernel])
     }
 }
 

@@ -120,7 +120,7 @@ fn a_gateway_has_a_server_behind_it_and_no_database() {
 #[test]
 fn a_service_that_works_with_nothing_has_no_such_figures() {
     let report = compute(&kept_with(&[("raw-socket", 1.0), ("half", 0.5)], 4));
-    assert!(report.rows.iter().all(|row| row.backing.is_none() && row.busy_cpu_share.is_none()));
+    assert!(report.rows.iter().all(|row| row.backing.is_none() && row.busy_cpu_share().is_none()));
 }
 
 /// CPU time that the database takes counts as busy: the service has no spare time.
@@ -128,7 +128,7 @@ fn a_service_that_works_with_nothing_has_no_such_figures() {
 fn a_service_that_shares_its_cpus_with_a_busy_database_is_saturated() {
     let report = compute(&kept());
     let half = find(&report, "half");
-    let (own, both) = (half.server_cpu_share.unwrap(), half.busy_cpu_share.unwrap());
+    let (own, both) = (half.server_cpu_share().unwrap(), half.busy_cpu_share().unwrap());
     assert!(own < 0.9 && both > 0.97, "{own} {both}");
     assert!(half.ratio.is_some() && !half.findings.iter().any(|found| found.code() == "not-server-bound"));
     let mut idle = kept();

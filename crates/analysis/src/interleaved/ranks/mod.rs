@@ -14,13 +14,12 @@ use tare_stats::{
 };
 
 use super::{
-    RowReport,
+    Role, RowReport, State,
     blocks::{Block, Blocks},
 };
-use crate::faults::{self, Fault};
 use crate::figures::percent;
 use tare_bench::{
-    metric::{self, Metric},
+    metric::Metric,
     plan::{Plan, Until, until::planned_if_valid},
 };
 
@@ -108,10 +107,11 @@ fn differ_most(pair: &Pair, level: f64) -> Option<f64> {
 
 impl Ranks {
     /// Ranks the rows with figures that are not references; absent if fewer than two can be ranked.
-    pub(super) fn of(plan: &Plan, rows: &[(RowReport, Blocks)], looks: Option<&Looks>) -> Option<Ranks> {
-        let ranked = || rows.iter().filter(|(row, _)| row.can_be_ranked());
+    pub(super) fn of(plan: &Plan, rows: &[(RowReport, &Blocks)], looks: Option<&Looks>) -> Option<Ranks> {
+        let is_ranked = |row: &RowReport| row.state == State::Measured && row.role == Role::Ranked;
+        let ranked = || rows.iter().filter(|(row, _)| is_ranked(row));
         let by = decides(plan, ranked().map(|(row, _)| row));
-        let reference = rows.iter().find(|(row, _)| row.label == plan.reference()).map(|(_, blocks)| blocks);
+        let reference = rows.iter().find(|(row, _)| row.label == plan.reference()).map(|(_, blocks)| *blocks);
         let series = ranked().map(|(row, blocks)| (row.label.as_str(), series(plan, by, blocks, reference)));
         let series: Vec<(&str, Figures)> = series.filter(|(_, series)| !series.is_empty()).collect();
         let table = Table::of(&series)?;
@@ -199,26 +199,22 @@ impl AdjacentPair {
     }
 }
 
-/// Positive figures only; others mean that the kernel counted no CPU time.
+/// The figures of one row, over the blocks that have them.
 fn series(plan: &Plan, by: Metric, blocks: &Blocks, reference: Option<&Blocks>) -> Figures {
-    let value = |block: &Block| block.value(by);
     let groups = plan.groups();
     let figure = |(&number, block): (&usize, &Block)| {
-        let own = metric::figure(value(block))?;
+        let own = block.value(by)?;
         if groups == 1 {
             return Some((number, (own, block.process)));
         }
-        let base = metric::figure(value(reference?.get(&number)?))?;
+        let base = reference?.get(&number)?.value(by)?;
         Some((number / groups, (own / base, block.process)))
     };
     blocks.iter().filter_map(figure).collect()
 }
 
 fn separated_pairs(ranking: &Ranking, labels: &[&str]) -> Vec<[String; 2]> {
-    let is_separated = |pair: &&Pair| {
-        (pair.separated || faults::is_active(Fault::AllSeparated)) && !faults::is_active(Fault::NoneSeparated)
-    };
-    let separated = ranking.pairs.iter().filter(is_separated);
+    let separated = ranking.pairs.iter().filter(|pair| pair.separated);
     separated.map(|pair| [pair.a, pair.b].map(|place| labels[place].to_owned())).collect()
 }
 

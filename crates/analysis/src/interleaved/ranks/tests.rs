@@ -5,7 +5,7 @@ use crate::interleaved::{
     Report, State, compute,
     tests::{find, kept_with},
 };
-use crate::{interleaved::compute::compute_with, validity::RowLimits};
+use crate::{interleaved::compute_with, validity::RowLimits};
 use tare_bench::{
     folder::StoredRun,
     plan::until::Ranks as AskedRanks,

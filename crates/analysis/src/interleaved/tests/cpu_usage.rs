@@ -36,8 +36,9 @@ fn the_accounting_closes_and_softirq_is_shown() {
         row.cpu_ns_per_request_with_softirq.unwrap() / row.cpu_ns_per_request.unwrap().value
     };
     assert!((more(half) - 1.0).abs() < 1e-9, "the kernel has it in there");
-    assert!((half.softirq_share.unwrap() - 0.2).abs() < 1e-9);
-    assert_eq!((half.cpu_pressure_share, half.throttled_share), (Some(0.05), Some(0.0)));
+    let usage = half.usage.unwrap();
+    assert!((usage.softirq.unwrap() - 0.2).abs() < 1e-9);
+    assert_eq!((usage.pressure, usage.throttled), (Some(0.05), Some(0.0)));
     kept.header.environment.irq_time_apart = Some(true);
     let report = compute(&kept);
     let half = find(&report, "half");
@@ -142,7 +143,7 @@ fn a_cost_that_cannot_be_is_no_figure() {
     });
     let report = compute(&kept);
     let half = find(&report, "half");
-    assert_eq!((half.cpu_ns_per_request, half.cpu_ratio, half.server_cpu_share), (None, None, None));
+    assert_eq!((half.cpu_ns_per_request, half.cpu_ratio, half.server_cpu_share()), (None, None, None));
     let codes: Vec<&str> = half.findings.iter().map(Finding::code).collect();
     assert!(half.requests_per_second.is_some() && codes.contains(&"impossible-cost"), "{codes:?}");
 }

@@ -1,4 +1,6 @@
 mod cpu_usage;
+mod discarded;
+mod moments;
 
 use super::*;
 use crate::estimate::Estimate;
@@ -13,10 +15,11 @@ use tare_bench::{
     experiment::Rate,
     fixture,
     folder::{Header, StoredRun},
-    plan::{Excluded, Exclusion, Plan, PlannedRow},
+    plan::{Excluded, Exclusion, LoadSpec, Plan, PlannedRow},
     record::{Block, Ended, Ending, Failed, Latency, Record, Started, Stopped},
 };
 use tare_host::environment::Environment;
+use tare_service::catalogue::Style;
 
 fn row(label: &str, style: Style) -> PlannedRow {
     PlannedRow { framework: label.to_owned(), style, content: None, ..fixture::row(label) }
@@ -468,7 +471,7 @@ fn a_changed_threshold_changes_the_verdict_of_a_stored_run() {
     });
     let journal = serde_json::to_string(&stored.records).unwrap();
     stored.records = serde_json::from_str(&journal).unwrap();
-    let at = |limits: RowLimits| compute::compute_with(&stored, None, &limits);
+    let at = |limits: RowLimits| compute_with(&stored, None, &limits);
 
     let today = at(RowLimits::default());
     assert_eq!(
@@ -480,4 +483,28 @@ fn a_changed_threshold_changes_the_verdict_of_a_stored_run() {
     let strict = at(RowLimits { throttled_share_max: 0.001, ..RowLimits::default() });
     assert_eq!(find(&strict, "half").verdict(), Verdict::Invalid);
     assert_eq!(serde_json::to_string(&stored.records).unwrap(), journal);
+}
+
+/// The words about a closed loop.
+fn load_words(connections: usize, threads: usize) -> String {
+    let plan: Plan = kept_with(&[("raw-socket", 1.0)], 1).header.plan;
+    let plan = fixture::at_points(plan, |point| {
+        let duration_ns = point.load.duration_ns();
+        point.load = LoadSpec::Closed { connections, threads, duration_ns, think_ns: None };
+    });
+    load_text(&plan, 2)
+}
+
+#[test]
+fn connections_and_threads_are_counted() {
+    assert!(
+        load_words(64, 1).starts_with("closed loop, 64 connections, 1 generator thread; slices "),
+        "{}",
+        load_words(64, 1)
+    );
+    assert!(
+        load_words(1, 2).starts_with("closed loop, 1 connection, 2 generator threads; slices "),
+        "{}",
+        load_words(1, 2)
+    );
 }

@@ -7,7 +7,6 @@ pub(crate) mod page;
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
-use tare_analysis::checks;
 use tare_report::{
     Document,
     document::Table,
@@ -163,7 +162,7 @@ fn report(args: &Args, run: &Path, (merged, parquet): (MergedReader, Parquet)) -
             run.display()
         );
     }
-    Ok(if args.format == Form::Junit { checks::verdict(&document.checks).into() } else { Outcome::Fine })
+    Ok(if args.format == Form::Junit { document.verdict().into() } else { Outcome::Fine })
 }
 
 /// Two runs, the second compared with the first, or a history of more. Files go into the folder of the last

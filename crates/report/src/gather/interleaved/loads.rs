@@ -6,12 +6,7 @@ use tare_analysis::{
 };
 use tare_bench::folder::StoredRun;
 
-use super::{
-    answer::answer,
-    ranks,
-    ratios::{self, throughput_ratio},
-    slices, validity,
-};
+use super::{answer::answer, cost, ranks, slices, validity};
 use crate::{
     document::{Chart, Document, Scale, Section, Shape, Unit},
     gather::{
@@ -112,8 +107,8 @@ fn columns<'a>(reference: &'a str, first: usize) -> Columns<'a, UnderLoad<'a>> {
     Columns::new()
         .facet("label", "service", |at: &UnderLoad| at.row.label.clone())
         .count("connections", "connections", |at| at.connections)
-        .and(ratios::cpu(of, reference))
-        .and(ratios::throughput(of, reference))
+        .and(cost::cpu(of, reference))
+        .and(cost::throughput(of, reference))
         .and(to_first(first))
         .estimate(Unit::Nanoseconds, "latency_ns_p99", "p99", |at| at.row.latency_ns_p99)
         .count("blocks", "blocks", |at| at.row.blocks)
@@ -147,7 +142,7 @@ fn charts(points: &[UnderLoad], reference: &str) -> Vec<Chart> {
         let chart = Chart::new(Shape::Lines, "connections", key, &alt).series("label");
         Some(chart.scales(Scale::Log, Scale::Linear).title(title).n("blocks"))
     };
-    let ratio = |row: &RowReport| Some(throughput_ratio(row, reference)?.value);
+    let ratio = |row: &RowReport| Some(row.throughput_of(reference)?.value);
     let charts = [
         line("throughput_ratio", "Throughput of the reference's", Unit::Share, &ratio),
         line("requests_per_second", "Requests a second", Unit::PerSecond, &|row| {

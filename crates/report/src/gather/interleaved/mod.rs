@@ -5,14 +5,12 @@ mod agents;
 mod answer;
 mod cores;
 mod cost;
-mod equal_rate;
 mod handshakes;
 mod latency;
 pub(crate) mod loads;
 mod pairs;
 mod parts;
 pub(crate) mod ranks;
-mod ratios;
 mod slices;
 mod starts;
 mod validity;
@@ -76,7 +74,7 @@ fn sections(stored: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
     let first = versions::section(stored).unwrap_or_else(|| ranks::section(stored, report));
     let sections = vec![
         cost::section(report),
-        equal_rate::section(report),
+        cost::at_equal_rate(report),
         latency::curves(report, &curves),
         latency::against_load(report).brief(),
         slices::section(stored, report),

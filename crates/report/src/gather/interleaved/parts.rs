@@ -8,10 +8,12 @@ use tare_analysis::{
     interleaved::{BackingCost, BackingKind, KernelShare, Report, RowReport, State},
 };
 
-use super::ratios::beside;
 use crate::{
     document::{Chart, Extra, Section, Shape, Unit},
-    gather::{columns::Columns, words::span},
+    gather::{
+        columns::{Columns, beside},
+        words::span,
+    },
 };
 
 /// The title of the column, and the description of the part.
@@ -157,7 +159,7 @@ pub(super) fn busy<'a, T: 'a>(report: &Report, row: impl Fn(&T) -> &'a RowReport
     let columns = kind(report).map(|kind| {
         let title = format!("service + {}", words(kind)[0]);
         Columns::new()
-            .share("busy_cpu_share", &title, move |thing| row(thing).busy_cpu_share)
+            .share("busy_cpu_share", &title, move |thing| row(thing).busy_cpu_share())
             .help("of the service's CPUs: busy with it or with what it works with, which shares them")
     });
     columns.unwrap_or_else(Columns::new)

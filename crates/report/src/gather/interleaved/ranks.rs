@@ -3,14 +3,11 @@
 use tare_analysis::interleaved::{Report, Role, RowReport, State, Twin};
 use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
 
-use super::{
-    parts,
-    ratios::{self, beside},
-};
+use super::{cost, parts};
 use crate::{
     document::{Chart, Column, Extra, Section, Shape, Unit},
     gather::{
-        columns::{Columns, state},
+        columns::{Columns, beside, state},
         words::{joined, span, with_interval},
     },
 };
@@ -155,11 +152,11 @@ fn known(text: &str) -> Option<String> {
 
 fn figures<'a>(report: &'a Report) -> Columns<'a, RankedRow<'a>> {
     let (of, reference) = (|row: &RankedRow<'a>| row.report, report.reference.as_str());
-    ratios::cpu(of, reference)
-        .and(ratios::cpu_at_rate(of))
+    cost::cpu(of, reference)
+        .and(cost::cpu_at_rate(of))
         .with_column("cpu_ratio", Column::track)
         .and(parts::in_main_table(report, of))
-        .and(ratios::throughput(of, reference).with_column("throughput_ratio", Column::bar))
+        .and(cost::throughput(of, reference).with_column("throughput_ratio", Column::bar))
         .with_column("requests_per_second", |column| column.extra(Extra::Always))
         .estimate(Unit::Nanoseconds, "latency_ns_p50", "p50", |row| row.report.latency_ns_p50)
         .with(|column| beside(column, 11).extra(Extra::Always))
@@ -238,13 +235,13 @@ fn charts(report: &Report) -> impl Iterator<Item = Chart> {
     let cost = bars(
         report,
         "CPU time per request",
-        ("cpu_ratio", Unit::Times, &|row| row.times_cpu(reference)),
+        ("cpu_ratio", Unit::Times, &|row| row.cost_of(reference).map(|ratio| ratio.value)),
         ("cpu_ns_per_request", Unit::Nanoseconds, &|row| Some(row.cpu_ns_per_request?.value)),
     );
     let throughput = bars(
         report,
         "Throughput",
-        ("throughput_ratio", Unit::Share, &|row| row.times_throughput(reference)),
+        ("throughput_ratio", Unit::Share, &|row| row.throughput_of(reference).map(|ratio| ratio.value)),
         ("requests_per_second", Unit::PerSecond, &|row| Some(row.requests_per_second?.value)),
     );
     [cost, throughput].into_iter().flatten()

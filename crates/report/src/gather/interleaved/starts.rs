@@ -10,6 +10,7 @@ use tare_analysis::{
 use tare_bench::{
     folder::StoredRun,
     record::{Pilot, Record},
+    sample::Cost,
 };
 
 use crate::{
@@ -47,7 +48,7 @@ impl<'a> PilotWindow<'a> {
 
     fn cpu_ns_per_request(&self) -> Option<f64> {
         let cpu_ns = *self.pilot.server_cpu_ns.get(self.place)?;
-        (self.answered() > 0 && cpu_ns > 0).then(|| six_digits(cpu_ns as f64 / self.answered() as f64))
+        Cost::of(cpu_ns, self.answered()).per_request().map(six_digits)
     }
 
     fn requests_per_second(&self) -> Option<f64> {

@@ -58,8 +58,7 @@ pub(crate) fn section(stored: &StoredRun, report: &Report) -> Section {
     let place = |label: &str| stored.header.plan.rows.iter().position(|row| row.label == label);
     let rows: Vec<RowSlices> =
         report.rows.iter().filter_map(|row| Some(RowSlices::of(row, place(&row.label)?, &slices))).collect();
-    let busy =
-        rows.iter().filter_map(|row| Some((row.report.label.as_str(), row.report.generator_cpu_share?)));
+    let busy = rows.iter().filter_map(|row| Some((row.report.label.as_str(), row.report.usage?.generator)));
     let alt = span(Unit::Share, busy)
         .map(|span| format!("The share of the time in which the generator's CPUs were busy: {span}."));
     let columns = counts().and(shares(report)).and(flight(connections));
@@ -93,24 +92,24 @@ fn counts<'a>() -> Columns<'a, RowSlices<'a>> {
 
 fn shares<'a>(report: &Report) -> Columns<'a, RowSlices<'a>> {
     Columns::new()
-        .share("server_cpu_share", "service", |row: &RowSlices| row.report.server_cpu_share)
+        .share("server_cpu_share", "service", |row: &RowSlices| row.report.server_cpu_share())
         .help("of the service's CPUs: busy with it")
         .and(parts::busy(report, |row: &RowSlices<'a>| row.report))
-        .share("generator_cpu_share", "generator", |row| row.report.generator_cpu_share)
+        .share("generator_cpu_share", "generator", |row| Some(row.report.usage?.generator))
         .help("of the generator's CPUs: busy with it")
         .share("generator_headroom_share", "headroom", |row| {
-            row.report.generator_cpu_share.map(|share| (1.0 - share).max(0.0))
+            row.report.usage.map(|usage| (1.0 - usage.generator).max(0.0))
         })
         .help("what the generator had left")
-        .share("interference_share", "others", |row| row.report.interference_share)
+        .share("interference_share", "others", |row| row.report.usage?.interference)
         .help("of the measured CPUs: taken by others")
-        .share("steal_share", "stolen", |row| row.report.steal_share)
+        .share("steal_share", "stolen", |row| row.report.usage?.stolen)
         .help("of the measured CPUs: taken by a hypervisor")
-        .share("softirq_share", "softirq", |row| row.report.softirq_share)
+        .share("softirq_share", "softirq", |row| row.report.usage?.softirq)
         .help("of the service's CPUs: interrupts and softirq")
-        .share("throttled_share", "throttled", |row| row.report.throttled_share)
+        .share("throttled_share", "throttled", |row| row.report.usage?.throttled)
         .help("a quota kept it from running")
-        .share("cpu_pressure_share", "pressure", |row| row.report.cpu_pressure_share)
+        .share("cpu_pressure_share", "pressure", |row| row.report.usage?.pressure)
         .help("a process waited for a CPU")
 }
 

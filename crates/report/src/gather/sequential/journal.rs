@@ -134,7 +134,7 @@ fn columns<'a>() -> Columns<'a, CellRound<'a>> {
         .rate("requests_per_second", "req/s", |round| round.measured().map(LoadResult::per_second))
         .ns("message_ns", "a message", CellRound::message_ns)
         .ns("cpu_ns_per_request", "CPU/request", |round| {
-            round.measured().and(round.sample.cpu_ns_per_request())
+            round.measured().and(round.sample.cost()?.per_request())
         })
         .count("answered", "answers", |round| round.figures().map(|of| of.answered))
         .count("failures", "failures", |round| round.figures().map(LoadResult::failures))

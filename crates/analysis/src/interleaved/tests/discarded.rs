@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{compute, slices, tests::kept_with};
+use super::{compute, kept_with, slices};
 use crate::agents::{agents, discarded, summaries};
 use tare_bench::{
     folder::StoredRun,
