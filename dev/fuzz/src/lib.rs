@@ -99,8 +99,8 @@ pub const TARGETS: &[Target] = &[
     Target::new("experiment", documents::experiment).with(&["experiments", "figures"]),
     Target::new("project", documents::project),
     Target::new("openapi", recordings::openapi)
-        .with(&["crates/service/src/record/corpus/openapi", "parts/import/src/record/shop.yaml"]),
-    Target::new("har", recordings::har).with(&["crates/service/src/record/corpus/har"]),
+        .with(&["parts/import/src/record/corpus/openapi", "parts/import/src/record/shop.yaml"]),
+    Target::new("har", recordings::har).with(&["parts/import/src/record/corpus/har"]),
     Target::new("repository", repositories::repository),
     Target::new("dockerfile", adopted::dockerfile).with(&["parts/import/src/adopt/fixtures"]),
     Target::new("run", folders::run),

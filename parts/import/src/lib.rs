@@ -1,5 +1,5 @@
-//! What is read of others: [`adopt`] makes a service of an entry of another benchmark, [`footprint`] tells what a service is
-//! besides fast, and [`record`] makes a contract of an OpenAPI document, a HAR file or the answers of a server.
+//! What is read of others: [`adopt`] makes a service of an entry of another benchmark, [`footprint`] reads what a service
+//! is besides fast, and [`record`] makes a contract of an OpenAPI document, a HAR file or the answers of a server.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 pub mod adopt;

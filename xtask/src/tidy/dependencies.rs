@@ -3,7 +3,7 @@
 //! Works on words: a dependency counts as used if its name stands as a word in a Rust file of the crate, in a comment too.
 //! services/ are not crates of this workspace, and Cargo itself finds what is missing.
 
-use super::{File, Finding};
+use super::{File, Finding, text::has_word};
 
 /// Packages whose crate has another name.
 const NAMES: [(&str, &str); 1] = [("rustls-webpki", "webpki")];
@@ -53,12 +53,6 @@ fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str)> {
             line.split(['.', ' ', '=']).next().filter(|name| !name.is_empty() && !name.starts_with('#'))?;
         is_inside.then_some((index + 1, name))
     })
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    let is_part = |character: char| character.is_alphanumeric() || character == '_';
-    text.match_indices(word)
-        .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
 }
 
 #[cfg(test)]
