@@ -11,7 +11,7 @@ pub trait Clock {
     fn now_ns(&self) -> u64;
 }
 
-/// `CLOCK_MONOTONIC`: unlike the wall clock it is never set back or forward.
+/// `CLOCK_MONOTONIC`: unlike the wall clock it is never set back or forward. It may be read between fork and exec.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Monotonic;
 

@@ -1,5 +1,5 @@
 //! The rule that tells a disturbed slice from a quiet one, from CPU accounting alone. A pilot discards
-//! windows by it, and the analysis discards rounds by it.
+//! windows by it, and the analysis slices or rounds.
 
 use tare_host::cpus::{CpuAccounting, Pinning};
 

@@ -80,7 +80,10 @@ impl Metric {
     pub fn better(self) -> Better {
         match self {
             Metric::Throughput | Metric::RepliesPerConnection => Better::Higher,
-            _ => Better::Lower,
+            Metric::Cpu | Metric::P99 | Metric::Rss | Metric::Mean | Metric::P50 | Metric::Max => {
+                Better::Lower
+            }
+            Metric::MaxOfP99 | Metric::MsPerMessage | Metric::ConnectionStdevOfMean => Better::Lower,
         }
     }
 }

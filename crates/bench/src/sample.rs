@@ -93,7 +93,7 @@ impl fmt::Display for Hung {
     }
 }
 
-/// CPU time, and the correct answers that it was spent on. Unknown CPU time is no `Cost`: a sum with it is absent.
+/// CPU time, and the correct answers that it was spent on. If the CPU time is unknown there is none, and so is a sum with it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
     pub cpu_ns: f64,

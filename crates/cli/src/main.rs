@@ -86,7 +86,7 @@ fn main() -> ExitCode {
         match groups::of(Cli::command()).try_get_matches().and_then(|found| Cli::from_arg_matches(&found)) {
             Ok(cli) => cli,
             Err(mut error) => {
-                if std::env::args().nth(1).is_some_and(|command| command == "load") {
+                if command_asked().is_some_and(|command| command == "load") {
                     command::load::advise(&mut error);
                 }
                 match left_out(&error) {
@@ -131,13 +131,19 @@ fn main() -> ExitCode {
     })
 }
 
-/// Where the command or the option is to be had that is unknown because this build leaves its part out.
+/// The first argument that is a command.
+fn command_asked() -> Option<String> {
+    let cli = Cli::command();
+    std::env::args().skip(1).find(|argument| cli.find_subcommand(argument).is_some())
+}
+
+/// What is said of the unknown command or option if a part has it that this build leaves out.
 fn left_out(error: &clap::Error) -> Option<String> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
     };
-    let of_command = || Some(format!("{} {}", std::env::args().nth(1)?, text(ContextKind::InvalidArg)?));
+    let of_command = || Some(format!("{} {}", command_asked()?, text(ContextKind::InvalidArg)?));
     let asked = text(ContextKind::InvalidSubcommand).map(str::to_owned).or_else(of_command)?;
     parts::left_out(&asked)
 }

@@ -1,5 +1,5 @@
-//! The checks that a contract may require: their names, and a table of what each does and proves. Module
-//! `verify` implements them.
+//! The checks that a contract may require: their names, and a table of what each does and proves. `verify`
+//! in the crate `service` implements them.
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;

@@ -1,4 +1,4 @@
-//! The contract module as a whole: errors, bytes of an exchange, the mix of a load, properties.
+//! Contracts as a whole: errors, bytes of an exchange, the mix of a load, properties.
 
 use std::path::Path;
 

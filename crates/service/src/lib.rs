@@ -1,5 +1,5 @@
-//! Services: the catalogue of services, the contracts they must honour, how they are built, launched, loaded, verified and
-//! tested for endurance, and their footprint. It knows nothing of experiments.
+//! Services: the catalogue, and how they are built, launched, loaded, verified and tested for endurance. Their contracts are the
+//! crate `contract`. It knows nothing of experiments.
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 pub mod apart;

@@ -3,8 +3,8 @@
 //!
 //! Three parts do no I/O: the protocol ([`tls`], [`frame`], [`message`]), the clocks ([`align`], [`window`]),
 //! and the sum ([`merge`], [`tails`]). [`link`] is a socket with the protocol on it, which [`greet`] opens;
-//! [`serve`] is the agent's side and [`control`] the controller's. A [`rig::Rig`] implements jobs: requests,
-//! contracts, TLS, and permissions for servers.
+//! [`serve`] is the agent's side and [`control`] the controller's. [`experiment`] loads the slices of a run. A
+//! [`rig::Rig`] implements jobs: requests, contracts, TLS, and permissions for servers.
 //!
 //! No latency is measured across machines: an agent uses its own monotonic clock. Clocks are compared only to
 //! align windows.

@@ -198,7 +198,7 @@ fn by_twins(machines: &mut [Machine], runs: &[MergedRun]) -> Vec<LeftOut> {
     left_out
 }
 
-/// A single run uses its own result.
+/// For one run, the verdict of that run on its twin counts.
 fn is_separated(runs: &[&MergedRun], found: &MachineRatio) -> bool {
     if let [run] = runs {
         return run.run.report.twin.as_ref().is_some_and(|twin| twin.separated);

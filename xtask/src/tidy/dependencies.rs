@@ -45,9 +45,10 @@ fn unused(manifest: &File, files: &[File]) -> Vec<Finding> {
 fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_inside = false;
     manifest.lines().enumerate().filter_map(move |(index, line)| {
-        if line.starts_with('[') {
+        if let Some(heading) = line.strip_prefix('[') {
             is_inside = line.ends_with("dependencies]");
-            return None;
+            let (_, table) = heading.split_once("dependencies.")?;
+            return Some((index + 1, table.trim_end_matches(']')));
         }
         let name =
             line.split(['.', ' ', '=']).next().filter(|name| !name.is_empty() && !name.starts_with('#'))?;
@@ -67,6 +68,7 @@ mod tests {
             ("crates/a/Cargo.toml", manifest),
             ("crates/a/src/lib.rs", "use serde::Serialize;\nuse webpki::Error;\nlet my_quick_junit = 1;\n"),
             ("crates/b/src/lib.rs", "use serde_json::Value;\n"),
+            ("crates/b/Cargo.toml", "[dependencies.serde_json]\nversion = \"1\"\n[dev-dependencies.toml]\n"),
             ("services/rust/hyper/Cargo.toml", "[dependencies]\nhyper = \"1\"\n"),
         ]);
         let found: Vec<String> = check(&files).iter().map(ToString::to_string).collect();
@@ -75,6 +77,7 @@ mod tests {
             [
                 "crates/a/Cargo.toml:7: no code of this crate names serde_json (remove the dependency)",
                 "crates/a/Cargo.toml:9: no code of this crate names quick-junit (remove the dependency)",
+                "crates/b/Cargo.toml:3: no code of this crate names toml (remove the dependency)",
             ]
         );
     }

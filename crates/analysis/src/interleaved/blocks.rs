@@ -88,11 +88,12 @@ impl<'a> Block<'a> {
         self.cost(Sample::backing_cost, |moment| moment.backing)?.per_request()
     }
 
-    /// The ranking metric: throughput, or else CPU time.
+    /// A metric by which rows are ranked; absent for all others.
     pub(crate) fn value(&self, metric: Metric) -> Option<f64> {
         match metric {
             Metric::Throughput => metric::figure(self.requests_per_second()),
-            _ => self.cpu_ns_per_request(),
+            Metric::Cpu => self.cpu_ns_per_request(),
+            _ => None,
         }
     }
 
@@ -126,9 +127,12 @@ pub(crate) type Blocks<'a> = BTreeMap<usize, Block<'a>>;
 
 /// The blocks of all rows, in the order of the plan.
 pub(crate) fn of_rows(stored: &StoredRun) -> Vec<Blocks<'_>> {
-    let plan = &stored.header.plan;
-    let rounds = Rounds::of(plan, &stored.records);
-    (0..plan.rows.len()).map(|row| blocks_of(&stored.records, &rounds, row)).collect()
+    in_rounds(stored, &Rounds::of(&stored.header.plan, &stored.records))
+}
+
+/// The same in rounds that are known.
+pub(super) fn in_rounds<'a>(stored: &'a StoredRun, rounds: &Rounds) -> Vec<Blocks<'a>> {
+    (0..stored.header.plan.rows.len()).map(|row| blocks_of(&stored.records, rounds, row)).collect()
 }
 
 /// The blocks of the row with this label.

@@ -20,7 +20,7 @@ pub enum RatioBound {
 }
 
 impl RatioBound {
-    /// From the busy shares of those that were not saturated; absent if neither was.
+    /// Each is the busy share if that service was not saturated, else `None`. There is no bound if neither was.
     pub(super) fn of(own: Option<f64>, base: Option<f64>) -> Option<RatioBound> {
         match (own, base) {
             (None, None) => Some(RatioBound::Exact),
@@ -60,7 +60,8 @@ pub(super) struct Bounded {
     pub issue: Option<RowIssue>,
 }
 
-/// From the busy shares of the row and of the reference, as far as they are too small for a capacity, and from that of the row.
+/// `own` and `of_reference` are the busy shares of the services that were not saturated, else `None`. `busy` is the row's busy share in
+/// any case.
 pub(super) fn classify(
     ratio: Option<Estimate>,
     [own, of_reference]: [Option<f64>; 2],

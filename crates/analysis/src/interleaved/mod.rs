@@ -43,11 +43,7 @@ pub use crate::{accounting::CpuAccounting, figures, validity::Dropped};
 
 use std::cmp::Ordering;
 
-use self::{
-    blocks::{Blocks, blocks_of},
-    rounds::Rounds,
-    row::OwnRow,
-};
+use self::{blocks::Blocks, rounds::Rounds, row::OwnRow};
 use crate::{
     findings::{Finding, KeptProcesses, RunIssue},
     validity::RowLimits,
@@ -96,8 +92,7 @@ fn compute_with(stored: &StoredRun, looks: Option<&Looks>, limits: &RowLimits) -
     let plan = &stored.header.plan;
     let ended = ending(&stored.records);
     let rounds = Rounds::of(plan, &stored.records);
-    let blocks: Vec<Blocks> =
-        (0..plan.rows.len()).map(|row| blocks_of(&stored.records, &rounds, row)).collect();
+    let blocks = blocks::in_rounds(stored, &rounds);
     let reference = plan.rows.iter().position(|row| row.label == plan.reference());
     let reference_blocks = reference.map_or(0, |place| blocks[place].len());
     let (twins, rows): (Vec<_>, Vec<_>) =

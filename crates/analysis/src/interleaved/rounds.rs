@@ -1,5 +1,5 @@
-//! Which slices of a run count: those of complete, undisturbed rounds. And the effect of the machine's state on each
-//! of them, from its neighbours ([`tare_stats::neighbours`]).
+//! Which slices of a run count: with few rows those of complete, undisturbed rounds, with many rows the
+//! undisturbed ones. And the effect of the machine's state on each of them, from its neighbours ([`tare_stats::neighbours`]).
 //!
 //! The state changes within a round of many rows, so it does not cancel in their ratios. It is estimated from
 //! the slices of all rows and removed from each, within a block only: blocks stay independent.
@@ -121,8 +121,12 @@ impl Rounds {
     /// Whether the figures of a closed loop count.
     pub(crate) fn counts(&self, slice: &Sample) -> bool {
         let without = self.without.get(&slice.block);
-        let is_paired = !self.discarded.contains(&(slice.block, slice.round));
-        self.is_whole(slice) && is_paired && without.is_none_or(|without| !without.has(slice))
+        self.is_whole(slice) && self.is_paired(slice) && without.is_none_or(|without| !without.has(slice))
+    }
+
+    /// Whether no slice of its round was discarded with its agents.
+    pub(crate) fn is_paired(&self, slice: &Sample) -> bool {
+        !self.discarded.contains(&(slice.block, slice.round))
     }
 
     /// The effect of a slice's moment on its figures.

@@ -1,4 +1,4 @@
-//! A row of a run: what its own blocks show, and what that is of the reference.
+//! Computes a row of a run: its own figures, then its ratios to the reference.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,7 +97,7 @@ pub(super) struct OwnRow<'a> {
     pub planned: &'a PlannedRow,
     place: usize,
     pub blocks: &'a Blocks<'a>,
-    /// The blocks of its figures: none if it has none.
+    /// Its blocks if the row was measured, else none.
     pub measured: &'a Blocks<'a>,
     pub state: State,
     counts: Counts,
@@ -250,7 +250,7 @@ fn unclean_stops(blocks: &Blocks) -> impl Iterator<Item = RowIssue> {
 }
 
 impl RowReport {
-    /// The row, related to the reference. The role is that in the run.
+    /// The row, related to the reference.
     pub(super) fn of(
         stored: &StoredRun,
         own: &OwnRow,

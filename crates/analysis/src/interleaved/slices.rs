@@ -16,8 +16,10 @@ use tare_bench::{folder::StoredRun, record::Record, sample::Sample};
 pub enum Disposition {
     /// It counts in the figures.
     Counts,
-    /// It, or its round for all rows, was left out.
+    /// It, or its round for all rows, was left out, because it was disturbed.
     Dropped,
+    /// Its round was left out for all rows, because one of its slices has no figures: an agent was not usable.
+    Unpaired,
     /// Other rows have no slice in its round, because the block was cut off.
     Cut,
 }
@@ -69,8 +71,9 @@ pub fn slices(stored: &StoredRun) -> Vec<ClassifiedSlice<'_>> {
         disposition: match slice.is_open() {
             true => Disposition::Counts,
             false if rounds.counts(slice) => Disposition::Counts,
-            false if rounds.is_whole(slice) => Disposition::Dropped,
-            false => Disposition::Cut,
+            false if !rounds.is_whole(slice) => Disposition::Cut,
+            false if !rounds.is_paired(slice) => Disposition::Unpaired,
+            false => Disposition::Dropped,
         },
         disturbance: (!slice.is_open())
             .then(|| validity::disturbance(slice, plan.pinning_of(slice.row)))

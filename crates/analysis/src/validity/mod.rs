@@ -102,7 +102,7 @@ pub struct Dropped {
     pub slices_stolen: usize,
     /// Disturbed slices with contradictory counts.
     pub slices_inconsistent: usize,
-    /// Blocks that keep all slices, because more than half of a row's were disturbed.
+    /// Blocks that keep all slices, because more than half of their rounds, or of a row's slices, were disturbed.
     pub blocks_disturbed: usize,
 }
 

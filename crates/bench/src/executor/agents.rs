@@ -135,8 +135,9 @@ impl AgentLoader {
         };
         let loaded = self.agents.load(due.load, &bench.interrupt, &mut begin);
         let ended = bench.reading(running);
-        thawed?;
+        // The report is taken first: it frees the agents, whether the service was thawed or not.
         let report = loaded.and_then(|()| self.agents.report().ok_or_else(|| "no report".to_owned()));
+        thawed?;
         match report {
             Ok(AgentsReport { total, here, sample, discarded }) if !total.interrupted => {
                 self.lost = 0;

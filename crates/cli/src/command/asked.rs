@@ -195,7 +195,12 @@ pub(crate) fn published(
     service_settings: &ServiceSettings,
     folder: &Path,
 ) -> anyhow::Result<Option<Published>> {
-    let Some(readers) = workspace.readers else { return Ok(None) };
+    let Some(readers) = workspace.readers else {
+        tare_host::message!(
+            "an OpenAPI document of the service is not looked for: this build of Tare has no reader of it"
+        );
+        return Ok(None);
+    };
     let ask = |service: &Service, ground: &Ground| Ok((readers.published)(service, ground)?);
     of_built(workspace, teacher(rows)?, service_settings, folder, ask)
 }

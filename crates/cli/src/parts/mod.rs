@@ -1,4 +1,4 @@
-//! The parts that a build may leave out, each a feature of this crate. No other file asks which are there, but for one attribute in
+//! The parts that a build may leave out, each a feature of this crate. No other file has a `cfg` of them, but for one attribute in
 //! `main.rs`. What a part brings to a command of the core is a value or a command here: the core names no part.
 
 #[cfg(feature = "import")]
@@ -52,8 +52,8 @@ pub(crate) const PARQUET: Parquet = Parquet {
 };
 #[cfg(not(feature = "site"))]
 pub(crate) const PARQUET: Parquet = Parquet {
-    files: |_| anyhow::bail!(absent("tare report --format parquet", "site")),
-    table: |_, _, _| anyhow::bail!(absent("tare report --format parquet", "site")),
+    files: |_| anyhow::bail!(absent("`tare report --format parquet`", "site")),
+    table: |_, _, _| anyhow::bail!(absent("`tare report --format parquet`", "site")),
 };
 
 #[cfg(feature = "cluster")]
@@ -63,12 +63,12 @@ pub(crate) const MERGED: MergedReader = MergedReader {
 };
 #[cfg(not(feature = "cluster"))]
 pub(crate) const MERGED: MergedReader =
-    MergedReader { document: |_| Err(absent("tare merge", "cluster").into()), header: |_| None };
+    MergedReader { document: |_| Err(absent("a folder of merged runs", "cluster").into()), header: |_| None };
 
 #[cfg(not(feature = "cluster"))]
 pub(crate) const RUN_AGENTS: RunAgents = RunAgents {
-    check_contracts: |_, _| anyhow::bail!(absent("tare run --agents", "cluster")),
-    connect: |_, _, _, _| anyhow::bail!(absent("tare run --agents", "cluster")),
+    check_contracts: |_, _| anyhow::bail!(absent("`tare run --agents`", "cluster")),
+    connect: |_, _, _, _| anyhow::bail!(absent("`tare run --agents`", "cluster")),
 };
 
 /// `tare load`, to which the part adds options.
@@ -79,7 +79,7 @@ pub(crate) mod load {
     pub(crate) use load::Args;
 
     pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
-        load::run(global, args, |_, _, _| anyhow::bail!(super::absent("tare load --agents", "cluster")))
+        load::run(global, args, |_, _, _| anyhow::bail!(super::absent("`tare load --agents`", "cluster")))
     }
 }
 #[cfg(feature = "import")]
@@ -91,7 +91,7 @@ pub(crate) const READERS: Option<Readers> = None;
 pub(crate) const PRINT_FOOTPRINTS: PrintFootprints = footprint::run;
 #[cfg(not(feature = "import"))]
 pub(crate) const PRINT_FOOTPRINTS: PrintFootprints =
-    |_, _, _, _| anyhow::bail!(absent("tare list --footprint", "import"));
+    |_, _, _, _| anyhow::bail!(absent("`tare list --footprint`", "import"));
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PartCommand {
@@ -147,20 +147,21 @@ impl PartCommand {
     }
 }
 
-/// Where a command, or an option such as `load --engine`, is to be had that this build leaves out.
+/// What is said of a command, or an option such as `load --engine`, that this build leaves out. `None` if it is there, or if no part has
+/// it.
 pub(crate) fn left_out(asked: &str) -> Option<String> {
     left_out_of(&PARTS, asked)
 }
 
 fn left_out_of(parts: &[Part], asked: &str) -> Option<String> {
     let (part, ..) = parts.iter().find(|(_, is_there, asks)| !is_there && asks.contains(&asked))?;
-    Some(absent(&format!("tare {asked}"), part))
+    Some(absent(&format!("`tare {asked}`"), part))
 }
 
 /// What needs a part that this build leaves out, and where that part is to be had.
 fn absent(what: &str, part: &str) -> String {
     format!(
-        "`{what}` needs the part \"{part}\", which this build leaves out: install a package of Tare, which has all parts, \
+        "{what} needs the part \"{part}\", which this build leaves out: install a package of Tare, which has all parts, \
          or build it with `cargo build --release -p tare-http`"
     )
 }

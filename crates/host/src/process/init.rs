@@ -10,6 +10,7 @@ use std::{
 };
 
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
+use tare_base::{Clock, Monotonic};
 
 use super::{outcome::Exit, syscall};
 
@@ -68,7 +69,7 @@ fn spawn(mut command: Command, stamp: OwnedFd) -> io::Result<u32> {
     let prepare = move || {
         // Also resets the signals that the standard library ignores in this process.
         syscall::default_signals();
-        rustix::io::write(&stamp, &syscall::monotonic_ns().to_ne_bytes())?;
+        rustix::io::write(&stamp, &Monotonic.now_ns().to_ne_bytes())?;
         Ok(())
     };
     // SAFETY: between fork and exec `prepare` resets signals, reads the clock and writes to an open file: plain system calls.

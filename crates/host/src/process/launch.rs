@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+use tare_base::{Clock, Monotonic};
 use thiserror::Error;
 
 /// The variables that configure services. They are removed from the inherited environment: only
@@ -315,7 +316,7 @@ fn spawn(
         walls.raise()?;
         syscall::default_signals();
         if let Some(stamp) = &stamp_write {
-            rustix::io::write(stamp, &syscall::monotonic_ns().to_ne_bytes())?;
+            rustix::io::write(stamp, &Monotonic.now_ns().to_ne_bytes())?;
         }
         Ok(())
     };
@@ -347,7 +348,7 @@ pub(super) fn cpu_set(cpus: &[usize]) -> Option<CpuSet> {
 /// Converts a time of the monotonic clock, on which `Instant` is based too.
 fn instant_of(stamp_ns: u64) -> Instant {
     let now = Instant::now();
-    let ago = Duration::from_nanos(syscall::monotonic_ns().saturating_sub(stamp_ns));
+    let ago = Duration::from_nanos(Monotonic.now_ns().saturating_sub(stamp_ns));
     now.checked_sub(ago).unwrap_or(now)
 }
 
@@ -386,7 +387,7 @@ mod tests {
 
     #[test]
     fn a_time_stamp_becomes_the_instant_at_which_it_was_taken() {
-        let (before, stamp, after) = (Instant::now(), syscall::monotonic_ns(), Instant::now());
+        let (before, stamp, after) = (Instant::now(), Monotonic.now_ns(), Instant::now());
         std::thread::sleep(Duration::from_millis(5));
         let stamped = instant_of(stamp);
         // `instant_of` reads two clocks one after the other, which may take a moment on a busy machine.
@@ -516,7 +517,7 @@ mod tests {
     #[test]
     fn an_instant_is_found_again_by_the_clock_of_the_kernel() {
         let before = Instant::now();
-        let stamp = syscall::monotonic_ns();
+        let stamp = Monotonic.now_ns();
         let found = instant_of(stamp);
         assert!(found + Duration::from_millis(5) >= before && found <= Instant::now());
         assert!(instant_of(u64::MAX) <= Instant::now(), "a stamp that was never written");

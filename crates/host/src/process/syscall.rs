@@ -40,12 +40,6 @@ pub(super) fn ignore_requests_to_end() {
     }
 }
 
-/// Time of the monotonic clock. Safe between fork and exec.
-pub(super) fn monotonic_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
-}
-
 /// The CPU time of all threads of a process, dead ones included, in nanoseconds.
 ///
 /// Every process has a CPU clock that others may read (`clock_getcpuclockid(3)`). It is exact to the nanosecond even while

@@ -254,9 +254,13 @@ impl Generator {
         if self.prepared_for == Some(pipeline) {
             return Ok(());
         }
-        let requests = match self.protocol.is_http2() {
-            false => Prepared::Http1(Arc::new(RequestBuffer::new(&self.pool, pipeline))),
-            true => Prepared::Http2(Arc::new(RequestList::of(&self.pool, self.protocol.scheme())?)),
+        let requests = match self.protocol {
+            Protocol::Http1 | Protocol::Http1Tls => {
+                Prepared::Http1(Arc::new(RequestBuffer::new(&self.pool, pipeline)))
+            }
+            Protocol::H2 | Protocol::H2c => {
+                Prepared::Http2(Arc::new(RequestList::of(&self.pool, self.protocol.scheme())?))
+            }
         };
         for thread in &self.threads {
             thread.order(Command::Pool(Arc::clone(&self.pool), requests.clone()));

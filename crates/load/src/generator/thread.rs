@@ -123,9 +123,11 @@ fn serve<D: Kernel>(contract: Contract, ready: &Sender<io::Result<()>>, orders: 
 
 fn serve_over<D: Driver>(driver: D, contract: Contract, orders: &Receiver<Command>) {
     let Contract { place, protocol, streams, .. } = contract;
-    match protocol.is_http2() {
-        false => serve_by(Http1::new(driver, place.slots), contract, orders),
-        true => serve_by(Http2::new(driver, place.slots, streams, protocol.scheme()), contract, orders),
+    match protocol {
+        Protocol::Http1 | Protocol::Http1Tls => serve_by(Http1::new(driver, place.slots), contract, orders),
+        Protocol::H2 | Protocol::H2c => {
+            serve_by(Http2::new(driver, place.slots, streams, protocol.scheme()), contract, orders);
+        }
     }
 }
 

@@ -93,7 +93,7 @@ impl FleetSetting {
     }
 }
 
-/// Each agent chooses how it waits: it wakes no CPU of the service, and may share its own CPUs.
+/// Each agent chooses between polling and sleeping, since it alone knows whether it shares its CPUs.
 fn spec(load: &Load) -> LoadSpec {
     let window = load.stop.window();
     let window_ns = u64::try_from(window.as_nanos()).unwrap_or(u64::MAX);

@@ -1,7 +1,4 @@
-//! Properties of a service besides speed: licence, dependencies, amount of code, size to ship, build cost
-//! and, if measured, start-up time and idle memory.
-//!
-//! An unknown figure is `None`. Nothing is built here, and only [`measure`] starts a service.
+//! Reads the [`Footprint`] of services. Nothing is built here, and only [`measure`] starts a service.
 
 pub mod measure;
 

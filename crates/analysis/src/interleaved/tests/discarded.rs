@@ -76,6 +76,8 @@ fn the_round_of_a_discarded_slice_counts_for_no_row_of_few() {
         of.filter(|of| of.disposition == slices::Disposition::Counts).count()
     };
     assert_eq!((counted(1, 0), counted(1, 1), counted(0, 0)), (0, 2, 2));
+    let left_out = slices.iter().find(|of| (of.slice.block, of.slice.round) == (1, 0)).unwrap();
+    assert_eq!(left_out.disposition, slices::Disposition::Unpaired, "the machine did nothing to it");
 }
 
 #[test]

@@ -213,7 +213,7 @@ impl<'a> Session<'a> {
         prepare::build_all(plan, rows, &builder, supervisor, interrupt, done);
         // Only one published table has opinions of the frameworks.
         if plan.publication.layout == Layout::Makespan {
-            self.count(plan)?;
+            self.note_footprints(plan)?;
         }
         let proved = |label: &str| self.progress.say(&format!("verified {label}"));
         let contracts = &self.contracts(plan)?;
@@ -227,8 +227,8 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Notes what the services are besides fast, if this build can read it.
-    fn count(&self, plan: &mut Plan) -> anyhow::Result<()> {
+    /// Stores the footprints in the plan, if this build can read them.
+    fn note_footprints(&self, plan: &mut Plan) -> anyhow::Result<()> {
         let Some(readers) = self.workspace.readers else { return Ok(()) };
         let services: Vec<&Service> = self.rows.iter().map(|row| &row.service).collect();
         let footprints = (readers.footprints)(self.workspace, &services)?;

@@ -146,7 +146,9 @@ fn of_footprint(report: &Report, run: &Path) -> Section {
         })
         .collect();
     match services.is_empty() {
-        true => footprint::without("nothing was known of its services besides their speed"),
+        true => footprint::without(
+            "it was not read: only services with a manifest have a footprint, and only a tare with the part \"import\" reads it",
+        ),
         false => footprint::section(services),
     }
 }

@@ -116,6 +116,7 @@ fn why(entry: &TimedSlice) -> Option<String> {
         (Disposition::Counts, Some(own)) => Some(format!("{own}, as in most rounds of its block")),
         (Disposition::Dropped, Some(own)) => Some(own.to_owned()),
         (Disposition::Dropped, None) => Some("another slice of its round was disturbed".to_owned()),
+        (Disposition::Unpaired, _) => Some("another slice of its round has no figures".to_owned()),
         (Disposition::Cut, _) => Some("its round is not whole".to_owned()),
     }
 }

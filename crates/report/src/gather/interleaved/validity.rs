@@ -44,7 +44,7 @@ impl<'a> RowSlices<'a> {
         RowSlices {
             report,
             counted: with(Disposition::Counts),
-            dropped: with(Disposition::Dropped),
+            dropped: with(Disposition::Dropped) + with(Disposition::Unpaired),
             cut: with(Disposition::Cut),
             disturbed: [Disturbance::Taken, Disturbance::Stolen, Disturbance::Inconsistent].map(by),
             in_flight: InFlight::of(counted.map(|classified| classified.slice)),

@@ -1,5 +1,5 @@
 //! `tare run --agents`: agents send the load of an interleaved experiment. The requirements are checked
-//! before anything is built. The executor makes the job of each slice.
+//! before anything is built. `tare_agent::experiment` makes the job of each slice.
 
 use std::{collections::BTreeMap, net::IpAddr, path::Path};
 
