@@ -6,6 +6,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tare_host::fixture::{nothing_may_be_skipped, skip_always};
@@ -110,7 +111,19 @@ fn all_that_can_be_built_honour_their_contracts() {
         let verified = start_under(&QUICK_JVM, &real_root(), &words).end_within(LAST_BUILD);
         (verified.code() != Some(0)).then(|| verified.stdout.clone())
     };
-    let wrong = wrong_of(&built, AT_ONCE, check);
+    // Several services share the CPUs here. One that was late among them is proved again, alone.
+    let late = Mutex::new(Vec::new());
+    let mut wrong = wrong_of(&built, AT_ONCE, |name| {
+        let output = check(name)?;
+        let is_late = output.contains("no answer within");
+        if is_late {
+            late.lock().unwrap().push(name.clone());
+        }
+        (!is_late).then_some(output)
+    });
+    let late = late.into_inner().unwrap();
+    late.iter().for_each(|name| println!("{name}: late among others, proved again alone"));
+    wrong.extend(late.iter().filter_map(check));
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
