@@ -15,7 +15,7 @@ use std::{
 use anyhow::{Context, anyhow, bail, ensure};
 use clap::Parser;
 use tare_base::units::parse_duration;
-use tare_contract::{self, Contract, Request};
+use tare_contract::{Contract, Request};
 use tare_crosscheck::{
     self, Found, Pace, Plan, Report, Session, Shape, Tool,
     finding::Verdict,

@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tare_base::document::decoded;
 use tare_bench::{experiment::ExperimentFile, figures::Figures};
-use tare_contract::{self, Contract};
+use tare_contract::Contract;
 use tare_service::{
     catalogue::{Catalogue, RawSocket},
     workspace::Root,

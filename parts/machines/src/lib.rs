@@ -4,8 +4,10 @@
 //! create one. A rate, a time or a size cannot become one, so absolute figures of machines are never pooled:
 //!
 //! ```compile_fail
-//! // The fields are private: a number is no ratio to a reference.
-//! let ratio = tare_machines::MachineRatio { finding: todo!(), blocks: 3, runs: 1 };
+//! // The fields are private: nobody makes a ratio to a reference of a number.
+//! fn set(ratio: &mut tare_machines::MachineRatio) {
+//!     ratio.blocks = 3;
+//! }
 //! ```
 //!
 //! Runs are sorted first, so that their order of arrival does not change any digit. `tare-analysis` computes the figures of each run,

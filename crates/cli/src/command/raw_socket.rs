@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Context;
-use tare_contract::{self, Contract};
+use tare_contract::Contract;
 use tare_reference::{Ballast, RawServer, faults::Fault, variables};
 
 use crate::{exit::Outcome, output::print, workspace::Global};

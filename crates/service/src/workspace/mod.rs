@@ -19,7 +19,7 @@ use crate::{
     revisions::Shelf,
 };
 use tare_base::document::DocumentError;
-use tare_contract::{self, Contract, ContractError};
+use tare_contract::{Contract, ContractError};
 
 use project::Project;
 pub use root::{Root, link_on_the_way};
