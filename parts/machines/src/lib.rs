@@ -4,7 +4,7 @@
 //! create one. A rate, a time or a size cannot become one, so absolute figures of machines are never pooled:
 //!
 //! ```compile_fail
-//! // The fields are private: nobody makes a ratio to a reference of a number.
+//! // The fields are private: no number becomes a ratio to a reference.
 //! fn set(ratio: &mut tare_machines::MachineRatio) {
 //!     ratio.blocks = 3;
 //! }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use serde::Serialize;
+use tare_base::units::several;
 use tare_contract::Contract;
 use tare_host::{process::Supervisor, signals};
 use tare_import::footprint::{
@@ -49,7 +50,7 @@ pub(crate) fn run(workspace: &Workspace, rows: &[Row], measure: bool, json: bool
     let kept = Kept::of(workspace);
     let outcome = if measure { measure_all(workspace, rows, &kept)? } else { Outcome::Fine };
     let progress = Progress::new(false);
-    progress.say(&format!("looking at {} services", rows.len()));
+    progress.say(&format!("looking at {}", several(rows.len() as u64, "service")));
     let services: Vec<&Service> = rows.iter().map(|row| &row.service).collect();
     let footprints = footprint::read_all(workspace, &services)?;
     let line = |(service, aspects): (&Service, Footprint)| FootprintLine {
