@@ -8,7 +8,7 @@ use tare_host::{
     cpus,
     environment::Environment,
     machine::{self, Finding},
-    signals,
+    signals, threads,
 };
 use tare_service::{
     build::{self, BuildError, Site},
@@ -83,8 +83,10 @@ fn missing(workspace: &Workspace) -> anyhow::Result<(Vec<ServiceFinding>, Vec<St
     let supervisor = workspace::supervisor(workspace, &workspace.catalogue.services)?;
     let site = Site::new(&supervisor, &interrupt);
     let (mut services, mut packages, mut setup) = (Vec::new(), BTreeSet::new(), false);
-    for service in &workspace.catalogue.services {
-        let checked = build::check_requirements(service, &site);
+    let all = &workspace.catalogue.services;
+    // Some ask a compiler or a virtual machine, for seconds.
+    let checked = threads::map(cpus::available().len(), all, |it| build::check_requirements(it, &site));
+    for (service, checked) in all.iter().zip(checked) {
         ensure!(!matches!(checked, Err(BuildError::Interrupted)), "interrupted");
         if let Err(BuildError::Missing(missing)) = checked {
             // The line of a service names what neither a package nor `make setup` installs.
