@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use tare_bench::{plan::Plan, record::Record};
-use tare_host::cpus::{TICK_NS, Times};
+use tare_host::cpus::{CpuTimes, TICK_NS};
 
 /// Largest accepted residual, as a share of the elapsed time, beyond the error of ticks.
 pub(crate) const RESIDUAL_SHARE_MAX: f64 = 0.02;
@@ -12,7 +12,7 @@ pub(crate) const RESIDUAL_SHARE_MAX: f64 = 0.02;
 /// scheduler's clocks; idle, stolen and total process time come from the kernel's ticks; the whole comes from
 /// the wall clock. The three sources are independent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct CpuAccounting {
+pub struct CpuTotals {
     /// The whole: elapsed time of the slices times CPUs.
     pub all_ns: u64,
     pub server_ns: u64,
@@ -46,11 +46,11 @@ const READINGS: f64 = 5.0;
 /// Standard deviations allowed for chance.
 const CHANCE_SDS: f64 = 3.0;
 
-impl CpuAccounting {
+impl CpuTotals {
     /// Accounting of all slices that have counters; absent if none has.
-    pub(crate) fn of(plan: &Plan, records: &[Record]) -> Option<CpuAccounting> {
-        let mut found = CpuAccounting::default();
-        let (mut times, mut generator) = (Times::default(), Times::default());
+    pub(crate) fn of(plan: &Plan, records: &[Record]) -> Option<CpuTotals> {
+        let mut found = CpuTotals::default();
+        let (mut times, mut generator) = (CpuTimes::default(), CpuTimes::default());
         // Over all slices: time of the generator's CPUs, and number of counter readings.
         let (mut generators_ns, mut readings) = (0, 0.0);
         for record in records {

@@ -4,13 +4,13 @@
 
 use tare_bench::{
     folder::StoredRun,
-    plan::until::{Apart, Until, planned},
+    plan::until::{AgainstMean, Until, planned},
     record::{Ending, ending},
 };
 
 use crate::{
-    estimate::Estimate,
-    interleaved::{self, State},
+    estimate::UnitEstimate,
+    interleaved::{self, RowState},
     series,
 };
 
@@ -36,7 +36,7 @@ pub enum PositionFound {
 pub struct Position {
     pub found: PositionFound,
     /// The row divided by each of the others; absent without a common block.
-    pub against: Vec<Option<Estimate>>,
+    pub against: Vec<Option<UnitEstimate>>,
     /// Blocks that all rows have.
     pub blocks: usize,
 }
@@ -50,7 +50,8 @@ pub fn compute(stored: &StoredRun) -> Option<Position> {
         Some((Ending::BudgetSpent, _)) => looks.ended(of_all.len()),
         _ => looks,
     };
-    let estimate = |log_ratios: &[f64]| looks.estimate(log_ratios).ok().map(|found| Estimate::exp(&found));
+    let estimate =
+        |log_ratios: &[f64]| looks.estimate(log_ratios).ok().map(|found| UnitEstimate::exp(&found));
     let against = asked.others.iter().map(|other| log_ratios(stored, asked, std::slice::from_ref(other)));
     Some(Position {
         found: failed(stored).unwrap_or_else(|| side(estimate(&of_all))),
@@ -59,7 +60,7 @@ pub fn compute(stored: &StoredRun) -> Option<Position> {
     })
 }
 
-fn side(ratio: Option<Estimate>) -> PositionFound {
+fn side(ratio: Option<UnitEstimate>) -> PositionFound {
     match ratio.and_then(|ratio| ratio.interval()) {
         Some((low, _)) if low > 1.0 => PositionFound::Side(SideOfMean::Above),
         Some((_, high)) if high < 1.0 => PositionFound::Side(SideOfMean::Below),
@@ -70,13 +71,14 @@ fn side(ratio: Option<Estimate>) -> PositionFound {
 /// The first row without figures, for any reason.
 fn failed(stored: &StoredRun) -> Option<PositionFound> {
     let report = interleaved::compute(stored);
-    let failed = report.rows.iter().find(|row| !matches!(row.state, State::Measured | State::Unmeasured))?;
+    let failed =
+        report.rows.iter().find(|row| !matches!(row.state, RowState::Measured | RowState::Unmeasured))?;
     let reason = failed.state.reason().unwrap_or_default();
     Some(PositionFound::Failed { label: failed.label.clone(), reason })
 }
 
 /// One log ratio per block that all rows have.
-fn log_ratios(stored: &StoredRun, asked: &Apart, others: &[String]) -> Vec<f64> {
+fn log_ratios(stored: &StoredRun, asked: &AgainstMean, others: &[String]) -> Vec<f64> {
     let of = |label: &String| series::of(&stored.header.plan, &stored.records, label, asked.metric);
     let others: Vec<_> = others.iter().map(of).collect();
     let value = |(block, value): (&usize, &f64)| {
@@ -104,7 +106,7 @@ mod tests {
     fn kept(rates: &[f64], blocks: usize) -> StoredRun {
         let labels = &["a", "b", "c"][..rates.len()];
         let (subject, others) = labels.split_last().unwrap();
-        let until = Until::Apart(Apart {
+        let until = Until::Apart(AgainstMean {
             subject: (*subject).to_owned(),
             others: others.iter().map(ToString::to_string).collect(),
             metric: tare_bench::metric::Metric::Cpu,

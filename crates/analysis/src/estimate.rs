@@ -4,7 +4,7 @@ use tare_stats::{DEFAULT_CONFIDENCE, RatioEstimate};
 
 /// A figure from values of independent units: blocks, starts, rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
+pub struct UnitEstimate {
     pub value: f64,
     /// Lower end of the 95% interval; absent with too few units.
     pub low: Option<f64>,
@@ -15,15 +15,15 @@ pub struct Estimate {
     pub n: usize,
 }
 
-impl Estimate {
+impl UnitEstimate {
     /// An exact value without interval, such as the ratio of the reference to itself.
-    pub fn known(value: f64) -> Estimate {
-        Estimate { value, low: None, high: None, confidence_attained: None, n: 0 }
+    pub fn known(value: f64) -> UnitEstimate {
+        UnitEstimate { value, low: None, high: None, confidence_attained: None, n: 0 }
     }
 
     /// An estimate on the scale of its figure.
-    pub(crate) fn plain(of: &tare_stats::Estimate) -> Estimate {
-        Estimate {
+    pub(crate) fn plain(of: &tare_stats::Estimate) -> UnitEstimate {
+        UnitEstimate {
             value: of.point,
             low: of.interval.map(|interval| interval.low),
             high: of.interval.map(|interval| interval.high),
@@ -33,28 +33,28 @@ impl Estimate {
     }
 
     /// Converts an estimate from the logarithmic scale.
-    pub fn exp(of: &tare_stats::Estimate) -> Estimate {
-        let Estimate { value, low, high, .. } = Estimate::plain(of);
+    pub fn exp(of: &tare_stats::Estimate) -> UnitEstimate {
+        let UnitEstimate { value, low, high, .. } = UnitEstimate::plain(of);
         let [low, high] = [low, high].map(|end| end.map(f64::exp));
-        Estimate { value: value.exp(), low, high, ..Estimate::plain(of) }
+        UnitEstimate { value: value.exp(), low, high, ..UnitEstimate::plain(of) }
     }
 
     /// From positive values, one per round or start; absent without any.
-    pub(crate) fn of(values: &[f64]) -> Option<Estimate> {
-        of_logarithms(values).map(|found| Estimate::exp(&found))
+    pub(crate) fn of(values: &[f64]) -> Option<UnitEstimate> {
+        of_logarithms(values).map(|found| UnitEstimate::exp(&found))
     }
 
     /// The ratio of two series over common rounds.
-    pub(crate) fn of_ratio(subject: &[(usize, f64)], base: &[(usize, f64)]) -> Option<Estimate> {
+    pub(crate) fn of_ratio(subject: &[(usize, f64)], base: &[(usize, f64)]) -> Option<UnitEstimate> {
         let paired = subject.iter().filter_map(|(round, value)| {
             let (_, other) = base.iter().find(|(other, _)| other == round)?;
             Some(value / other)
         });
-        Estimate::of(&paired.collect::<Vec<f64>>())
+        UnitEstimate::of(&paired.collect::<Vec<f64>>())
     }
 
-    pub(crate) fn exact(self) -> Estimate {
-        Estimate { low: Some(self.value), high: Some(self.value), ..self }
+    pub(crate) fn exact(self) -> UnitEstimate {
+        UnitEstimate { low: Some(self.value), high: Some(self.value), ..self }
     }
 
     /// The range used to check a claim: the interval, or the factor of a single round.
@@ -72,16 +72,16 @@ impl Estimate {
     }
 
     /// Divides by an exact number.
-    pub fn over(self, known: f64) -> Estimate {
+    pub fn over(self, known: f64) -> UnitEstimate {
         let over = |end: Option<f64>| end.map(|end| end / known);
-        Estimate { value: self.value / known, low: over(self.low), high: over(self.high), ..self }
+        UnitEstimate { value: self.value / known, low: over(self.low), high: over(self.high), ..self }
     }
 }
 
-impl From<&RatioEstimate> for Estimate {
-    fn from(found: &RatioEstimate) -> Estimate {
+impl From<&RatioEstimate> for UnitEstimate {
+    fn from(found: &RatioEstimate) -> UnitEstimate {
         let RatioEstimate { ratio: value, low, high, confidence_attained, n, .. } = *found;
-        Estimate { value, low, high, confidence_attained, n }
+        UnitEstimate { value, low, high, confidence_attained, n }
     }
 }
 
@@ -107,13 +107,13 @@ mod tests {
         let series = |values: &[f64]| values.iter().copied().enumerate().collect::<Vec<_>>();
         let base = series(&[100.0, 50.0, 200.0]);
         let subject = series(&[200.0, 102.0, 396.0]);
-        let ratio = Estimate::of_ratio(&subject, &base).unwrap();
+        let ratio = UnitEstimate::of_ratio(&subject, &base).unwrap();
         let (low, high) = ratio.interval().unwrap();
         assert!((ratio.value - 2.0).abs() < 0.01 && low > 1.9 && high < 2.1, "{ratio:?}");
-        let one = Estimate::of_ratio(&subject[..1], &base).unwrap();
+        let one = UnitEstimate::of_ratio(&subject[..1], &base).unwrap();
         assert_eq!((one.value, one.interval(), one.reach(1.25)), (2.0, None, (1.6, 2.5)));
-        assert_eq!(Estimate::of_ratio(&subject[..1], &base[1..]), None, "no round has both");
-        let six = Estimate::of(&[1.0, 1.1, 0.9, 1.05, 0.95, 1.0]).unwrap();
+        assert_eq!(UnitEstimate::of_ratio(&subject[..1], &base[1..]), None, "no round has both");
+        let six = UnitEstimate::of(&[1.0, 1.1, 0.9, 1.05, 0.95, 1.0]).unwrap();
         assert_eq!(six.interval().map(|(low, high)| (low < 1.0, high > 1.0)), Some((true, true)));
     }
 

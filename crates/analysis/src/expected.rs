@@ -15,7 +15,7 @@ const FOUND: f64 = 0.8;
 
 /// Shares of CPU time per request. Two rows differ like a row and the reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Expected {
+pub struct ExpectedShares {
     /// Half width of the interval of a row's cost, relative to the reference.
     pub half_width: f64,
     /// The difference of two rows that 8 of 10 runs detect, if only this pair is tested.
@@ -27,15 +27,15 @@ pub struct Expected {
     pub of_blocks: usize,
 }
 
-impl Expected {
+impl ExpectedShares {
     /// Absent without a reference, or if two blocks do not fit.
-    pub fn of(plan: &Plan) -> Option<Expected> {
+    pub fn of(plan: &Plan) -> Option<ExpectedShares> {
         plan.reference.as_ref()?;
         let (spread, planned) = spread_of(plan);
         let rows = plan.rows.iter().filter(|row| !plan.is_twin(&row.label)).count();
         let (blocks, pairs) = (plan.blocks_expected(), rows * rows.saturating_sub(1) / 2);
         let found = |alpha: f64| Some(planned.smallest_found(blocks, alpha, FOUND)?.exp_m1());
-        Some(Expected {
+        Some(ExpectedShares {
             half_width: planned.half_width(blocks, CONFIDENCE)?.exp_m1(),
             found_alone: found(1.0 - CONFIDENCE)?,
             found_among_all: found((1.0 - CONFIDENCE) / pairs.max(1) as f64)?,
@@ -76,11 +76,11 @@ mod tests {
 
     #[test]
     fn more_time_shows_more() {
-        let [short, long] = [60, 200].map(|budget_s| Expected::of(&plan(budget_s)).unwrap());
+        let [short, long] = [60, 200].map(|budget_s| ExpectedShares::of(&plan(budget_s)).unwrap());
         assert!(long.half_width < 0.7 * short.half_width, "{long:?} {short:?}");
         assert!(short.half_width < short.found_alone && short.found_alone < short.found_among_all);
         assert_eq!((short.pairs, short.of_blocks), (6, 9));
-        assert_eq!(Expected::of(&Plan { reference: None, ..plan(60) }), None);
+        assert_eq!(ExpectedShares::of(&Plan { reference: None, ..plan(60) }), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use tare_stats::change_points::{self, Change};
+use tare_stats::change_points::{self, LevelChange};
 
 use crate::figures::{percent, rate};
 
@@ -36,7 +36,7 @@ pub fn steps(rates_per_second: &[f64]) -> Vec<LevelStep> {
         .zip(ends)
         .map(|(from, to)| mean(&rates_per_second[from..to]))
         .collect();
-    let step = |(change, levels): (&Change, &[f64])| LevelStep {
+    let step = |(change, levels): (&LevelChange, &[f64])| LevelStep {
         at: change.at,
         share: change.shift.exp_m1(),
         before_per_second: levels[0],

@@ -12,9 +12,9 @@ use tare_bench::{
 
 use crate::{
     checks::{Check, of_table},
-    estimate::Estimate,
+    estimate::UnitEstimate,
     interleaved::{
-        self, Report, RowReport, State,
+        self, Report, RowReport, RowState,
         blocks::{self, Blocks},
         relation::relate,
     },
@@ -33,8 +33,8 @@ pub struct AtLoad {
 /// A service under one load divided by itself under the first, paired by block.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ToFirst {
-    pub throughput: Option<Estimate>,
-    pub cpu: Option<Estimate>,
+    pub throughput: Option<UnitEstimate>,
+    pub cpu: Option<UnitEstimate>,
 }
 
 /// A run reduced to one load.
@@ -75,14 +75,14 @@ impl Run<'_> {
     }
 
     fn measured(&self, label: &str) -> Option<&RowReport> {
-        self.report.rows.iter().find(|row| row.label == label && row.state == State::Measured)
+        self.report.rows.iter().find(|row| row.label == label && row.state == RowState::Measured)
     }
 }
 
 /// A metric has a ratio only if it is valid under both loads.
 fn ratios(plan: &Plan, rows: [&RowReport; 2], [here, first]: [&Blocks; 2]) -> ToFirst {
     let looks = plan.until.planned();
-    let ratio = |metric, figure: fn(&RowReport) -> Option<Estimate>| {
+    let ratio = |metric, figure: fn(&RowReport) -> Option<UnitEstimate>| {
         let are_valid = rows.iter().all(|row| figure(row).is_some());
         are_valid.then(|| relate(here, first, metric, looks.as_ref())).flatten()
     };
@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    fn throughput(stored: &StoredRun, load: usize, label: &str) -> Option<Estimate> {
+    fn throughput(stored: &StoredRun, load: usize, label: &str) -> Option<UnitEstimate> {
         compute(stored)[load].to_first.get(label)?.throughput
     }
 

@@ -5,9 +5,9 @@ use tare_bench::{folder::StoredRun, metric::Metric, plan::Excluded};
 use tare_stats::{Contrast, DEFAULT_CONFIDENCE, holm};
 
 use crate::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     expected::BLOCKS_FEW,
-    interleaved::{self, Report, State},
+    interleaved::{self, Report, RowState},
     series,
 };
 
@@ -21,9 +21,9 @@ pub struct Version {
     /// The commit or release.
     pub title: Option<String>,
     /// Divided by the first version; 1 for the first itself.
-    pub against_first: Option<Estimate>,
+    pub against_first: Option<UnitEstimate>,
     /// Divided by the previous version with figures.
-    pub against_previous: Option<Estimate>,
+    pub against_previous: Option<UnitEstimate>,
     /// p-value of the difference to the previous version, adjusted for all versions.
     pub p: Option<f64>,
     /// Whether the cost changed at this version. One such statement is wrong in at most 5% of runs. Two or three blocks
@@ -89,7 +89,7 @@ pub fn compute(stored: &StoredRun) -> Option<Versions> {
             label: row.label.clone(),
             title: row.title.clone(),
             against_first: match place {
-                0 => has_figures(0).then(|| Estimate::known(1.0)),
+                0 => has_figures(0).then(|| UnitEstimate::known(1.0)),
                 _ if has_figures(place) && has_figures(0) => {
                     between(place, 0).and_then(|found| estimate(&found))
                 }
@@ -105,12 +105,12 @@ pub fn compute(stored: &StoredRun) -> Option<Versions> {
     Some(Versions { metric, blocks: report.blocks, all: all.collect() })
 }
 
-fn estimate(contrast: &Contrast) -> Option<Estimate> {
-    contrast.estimate(DEFAULT_CONFIDENCE).ok().map(|found| Estimate::exp(&found))
+fn estimate(contrast: &Contrast) -> Option<UnitEstimate> {
+    contrast.estimate(DEFAULT_CONFIDENCE).ok().map(|found| UnitEstimate::exp(&found))
 }
 
 /// Whether no value of the interval is a smaller change than [`PLAIN`].
-fn is_plain(change: Estimate) -> bool {
+fn is_plain(change: UnitEstimate) -> bool {
     change.interval().is_some_and(|(low, high)| low >= PLAIN || high <= 1.0 / PLAIN)
 }
 
@@ -120,7 +120,8 @@ fn reasons(stored: &StoredRun, report: &Report) -> Vec<Option<String>> {
         Some(Excluded { reason, .. }) => Some(reason.clone()),
         None => {
             let found = report.rows.iter().find(|found| found.label == row.label)?;
-            (!matches!(found.state, State::Measured | State::Unmeasured)).then(|| found.state.reason())?
+            (!matches!(found.state, RowState::Measured | RowState::Unmeasured))
+                .then(|| found.state.reason())?
         }
     };
     stored.header.plan.rows.iter().map(of).collect()
@@ -160,11 +161,11 @@ mod tests {
         assert_eq!(changes(&run), ["v3", "v5"]);
         let versions = compute(&run).unwrap();
         assert_eq!(versions.metric, Metric::Cpu);
-        let ratio = |found: Option<Estimate>| found.unwrap().value;
+        let ratio = |found: Option<UnitEstimate>| found.unwrap().value;
         let [fourth, fifth] = [&versions.all[3], &versions.all[4]];
         assert!((ratio(fourth.against_first) - 1.0 / 0.9).abs() < 0.02, "{fourth:?}");
         assert!((ratio(fifth.against_previous) - 0.9 / 1.1).abs() < 0.02, "{fifth:?}");
-        assert_eq!(versions.all[0].against_first, Some(Estimate::known(1.0)));
+        assert_eq!(versions.all[0].against_first, Some(UnitEstimate::known(1.0)));
         assert_eq!(changes(&kept(&[1.0, 1.0, 1.0])), Vec::<String>::new());
     }
 

@@ -1,7 +1,7 @@
 //! Properties of the table of any run, tested with synthetic runs.
 
 use proptest::prelude::*;
-use tare_analysis::interleaved::{self, Report, RowReport, State};
+use tare_analysis::interleaved::{self, Report, RowReport, RowState};
 use tare_bench::{
     fixture,
     folder::{Header, StoredRun},
@@ -140,7 +140,7 @@ proptest! {
             for sample in samples(&mut run).filter(|sample| sample.row > 0) {
                 sample.load.in_flight = failed;
             }
-            matches!(find(&interleaved::compute(&run), "b").state, State::Invalid(_))
+            matches!(find(&interleaved::compute(&run), "b").state, RowState::Invalid(_))
         };
         prop_assert!(!is_invalid(failed) || is_invalid(failed + 1));
         prop_assert_eq!([is_invalid(0), is_invalid(100_000)], [false, true]);

@@ -37,7 +37,7 @@ pub enum Metric {
 /// The unit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Unit {
+pub enum FigureUnit {
     PerSecond,
     Nanoseconds,
     Milliseconds,
@@ -66,14 +66,14 @@ impl Metric {
         }
     }
 
-    pub fn unit(self) -> Unit {
+    pub fn unit(self) -> FigureUnit {
         match self {
-            Metric::Throughput => Unit::PerSecond,
-            Metric::Cpu | Metric::P99 | Metric::Mean | Metric::P50 | Metric::Max => Unit::Nanoseconds,
-            Metric::MsPerMessage => Unit::Milliseconds,
-            Metric::Rss => Unit::Bytes,
-            Metric::RepliesPerConnection => Unit::Count,
-            Metric::MaxOfP99 | Metric::ConnectionStdevOfMean => Unit::Ratio,
+            Metric::Throughput => FigureUnit::PerSecond,
+            Metric::Cpu | Metric::P99 | Metric::Mean | Metric::P50 | Metric::Max => FigureUnit::Nanoseconds,
+            Metric::MsPerMessage => FigureUnit::Milliseconds,
+            Metric::Rss => FigureUnit::Bytes,
+            Metric::RepliesPerConnection => FigureUnit::Count,
+            Metric::MaxOfP99 | Metric::ConnectionStdevOfMean => FigureUnit::Ratio,
         }
     }
 

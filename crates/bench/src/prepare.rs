@@ -22,7 +22,7 @@ use tare_base::whole;
 use tare_contract::Contract;
 use tare_host::{process::Supervisor, secrets, threads};
 use tare_service::{
-    build::{self, BuildError, Builder, Many, Site},
+    build::{self, BuildError, BuildOptions, Builder, Site},
     catalogue::{Row, Service},
     settings::ServiceSettings,
 };
@@ -71,7 +71,7 @@ pub fn build_all(
     let done = Mutex::new(BTreeMap::new());
     let may_begin = || !interrupt.load(Ordering::Relaxed);
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let many = Many { jobs, force: false, may_begin: &may_begin };
+    let many = BuildOptions { jobs, force: false, may_begin: &may_begin };
     build::build_many(builder, &services, &Site::new(supervisor, interrupt), many, |service, built| {
         after(&service.name);
         done.lock().expect("no thread panics with the lock").insert(service.name.clone(), built);

@@ -25,11 +25,11 @@ pub enum Record {
     /// A slice without figures, because an agent was not valid or was lost.
     Discarded(DiscardedSlice),
     /// A service was stopped at the end of a block.
-    Stopped(Stopped),
+    Stopped(StoppedService),
     /// A row of an interleaved experiment failed; it takes no part in later blocks.
     Failed(Failed),
     /// The run ended regularly. A journal without this line was cut off.
-    Ended(Ended),
+    Ended(EndedRun),
 }
 
 /// The place of a record in the plan. A run measures each place once.
@@ -93,7 +93,7 @@ pub struct Pilot {
     /// Windows left out of the search for the steady state, because other processes took the CPUs.
     pub discarded: usize,
     /// The reference, measured in a short window after each of these.
-    pub beside: Beside,
+    pub beside: ReferenceWindows,
     /// Cost of a start beside the load: until the service is ready, and until it has stopped.
     pub start_ns: u64,
     /// The service is steady from here on; absent if it was not steady within its time.
@@ -157,7 +157,7 @@ impl From<&Handshakes> for KeptHandshakes {
 /// The reference beside a pilot; empty without a reference.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Beside {
+pub struct ReferenceWindows {
     pub answered: Vec<u64>,
     pub server_cpu_ns: Vec<u64>,
 }
@@ -173,7 +173,7 @@ pub struct Started {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Stopped {
+pub struct StoppedService {
     pub block: usize,
     pub row: usize,
     /// Sum of the peak resident memory of its live processes.
@@ -212,7 +212,7 @@ pub struct Failed {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct EndedRun {
     pub reason: Ending,
     /// Wall time of all invocations of the run.
     pub elapsed_ns: u64,
@@ -329,7 +329,7 @@ impl Record {
     }
 }
 
-impl Stopped {
+impl StoppedService {
     /// Latency of all answers at a point.
     pub fn latency_at(&self, point: usize) -> Option<&Latency> {
         self.latency.get(point)?.as_ref()

@@ -27,13 +27,13 @@ pub struct Sample {
     pub round: usize,
     pub point: usize,
     pub row: usize,
-    pub outcome: Outcome,
-    /// Partial if the outcome is not [`Outcome::Measured`].
+    pub outcome: SampleOutcome,
+    /// Partial if the outcome is not [`SampleOutcome::Measured`].
     pub load: LoadResult,
     pub host: HostUsage,
     /// Loads on this warm process since its previous sample; absent without any, and in older runs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub aside: Option<Aside>,
+    pub aside: Option<UnmeasuredLoads>,
     /// The agents that loaded it; absent if the generator of this machine did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fleet: Option<FleetSample>,
@@ -43,7 +43,7 @@ pub struct Sample {
 /// idle connections. Only the service's silences are recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Aside {
+pub struct UnmeasuredLoads {
     pub elapsed_ns: u64,
     /// The longest time in which requests were in flight and none finished.
     pub silent_ns_max: u64,
@@ -54,7 +54,7 @@ pub struct Aside {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum SampleOutcome {
     #[default]
     Measured,
     /// The service stopped answering, or would have taken many times the planned time.
@@ -95,14 +95,14 @@ impl fmt::Display for Hung {
 
 /// CPU time, and the correct answers that it was spent on. If the CPU time is unknown there is none, and so is a sum with it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Cost {
+pub struct RequestCost {
     pub cpu_ns: f64,
     pub answered: f64,
 }
 
-impl Cost {
-    pub fn of(cpu_ns: u64, answered: u64) -> Cost {
-        Cost { cpu_ns: cpu_ns as f64, answered: answered as f64 }
+impl RequestCost {
+    pub fn of(cpu_ns: u64, answered: u64) -> RequestCost {
+        RequestCost { cpu_ns: cpu_ns as f64, answered: answered as f64 }
     }
 
     /// CPU time per request; absent without answers, or if no CPU time was counted.
@@ -111,9 +111,9 @@ impl Cost {
     }
 }
 
-impl Sum for Cost {
-    fn sum<I: Iterator<Item = Cost>>(all: I) -> Cost {
-        all.fold(Cost::default(), |sum, one| Cost {
+impl Sum for RequestCost {
+    fn sum<I: Iterator<Item = RequestCost>>(all: I) -> RequestCost {
+        all.fold(RequestCost::default(), |sum, one| RequestCost {
             cpu_ns: sum.cpu_ns + one.cpu_ns,
             answered: sum.answered + one.answered,
         })
@@ -435,7 +435,7 @@ impl Distribution {
 impl Sample {
     /// Whether the load finished.
     pub fn is_measured(&self) -> bool {
-        self.outcome == Outcome::Measured
+        self.outcome == SampleOutcome::Measured
     }
 
     /// Whether requests were due at instants of their own (an open loop).
@@ -444,15 +444,15 @@ impl Sample {
     }
 
     /// What its answers cost the service, without its ballast; absent if its CPU time is unknown.
-    pub fn cost(&self) -> Option<Cost> {
+    pub fn cost(&self) -> Option<RequestCost> {
         let ballast_ns = self.host.ballast.map_or(0, |ballast| ballast.cpu_ns);
         let cpu_ns = self.host.server_cpu_ns.saturating_sub(ballast_ns);
-        self.host.cpu_unknown.is_none().then(|| Cost::of(cpu_ns, self.load.answered))
+        self.host.cpu_unknown.is_none().then(|| RequestCost::of(cpu_ns, self.load.answered))
     }
 
     /// What its answers cost the service's backing; absent without one.
-    pub fn backing_cost(&self) -> Option<Cost> {
-        Some(Cost::of(self.host.backing_cpu_ns?, self.load.answered))
+    pub fn backing_cost(&self) -> Option<RequestCost> {
+        Some(RequestCost::of(self.host.backing_cpu_ns?, self.load.answered))
     }
 
     /// The window without the ballast in it: the time that the answers took.

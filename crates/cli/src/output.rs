@@ -12,7 +12,7 @@ use tare_base::whole;
 use tare_host::{foreign, secrets};
 use tare_report::{
     document::{Table, Unit, Value},
-    write::text::{self, Look},
+    write::text::{self, TextLook},
 };
 
 /// How a command prints its result.
@@ -104,16 +104,16 @@ pub(crate) fn json(value: &impl serde::Serialize) -> anyhow::Result<String> {
 pub(crate) fn table<const N: usize>(
     columns: [(&str, Unit, u8); N],
     rows: Vec<[Value; N]>,
-    look: Look,
+    look: TextLook,
 ) -> String {
     text::table(&Table::plain(columns, rows), look)
 }
 
 /// The form of text on stdout.
-pub(crate) fn look() -> Look {
+pub(crate) fn look() -> TextLook {
     let width = width();
     // The reader of a file may use another locale.
-    Look { width, colours: true, ascii: width.is_some() && is_ascii() }
+    TextLook { width, colours: true, ascii: width.is_some() && is_ascii() }
 }
 
 /// Whether the locale says that the terminal has no UTF-8. Without a locale UTF-8 is assumed.

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::error::{Lowered, Problem};
 use super::file::{Extra, ResponseFile};
-use super::placeholder::{Cell, Computed, Kind, Scope, Tables, Template};
+use super::placeholder::{Computed, DrawnColumn, PlaceholderKind, Scope, Tables, Template};
 use super::scoped::scoped;
 use super::{Answer, Ask, Body, Encoding, any_row, data, expectation, row_set};
 
@@ -46,7 +46,7 @@ pub(super) fn answer(file: &Spanned<ResponseFile>, ask: &Ask, tables: &Tables) -
 /// Finds rows that the body uses without a definition.
 fn unknown_rows(answer: &Answer) -> Option<String> {
     let is_known = |name: &String| answer.row_sets.iter().any(|rows| rows.name == *name);
-    let mut asked = answer.placeholders().filter(|placeholder| placeholder.kind == Kind::Rows);
+    let mut asked = answer.placeholders().filter(|placeholder| placeholder.kind == PlaceholderKind::Rows);
     asked.find_map(|placeholder| placeholder.name.clone().filter(|name| !is_known(name)))
 }
 
@@ -84,19 +84,19 @@ fn repeated(template: Template, text: &Spanned<String>, ask: &Ask) -> Lowered<Te
 /// Checks that every part follows from the request. All rows of the table `own` are known.
 fn is_knowable(template: &Template, start: usize, ask: &Ask, own: Option<&str>) -> Lowered<()> {
     for placeholder in template.placeholders() {
-        if matches!(placeholder.kind, Kind::Env(_)) {
+        if matches!(placeholder.kind, PlaceholderKind::Env(_)) {
             return Err((start, Problem::SecretInAnswer { placeholder: placeholder.to_string() }));
         }
-        if let Kind::Cell(cell) = &placeholder.kind {
+        if let PlaceholderKind::Cell(cell) = &placeholder.kind {
             of_a_known_row(cell, ask, own, start)?;
             continue;
         }
-        if let Kind::Computed(computed) = &placeholder.kind {
+        if let PlaceholderKind::Computed(computed) = &placeholder.kind {
             computed.cells().try_for_each(|cell| of_a_known_row(cell, ask, own, start))?;
             is_sent(computed, ask, start)?;
             continue;
         }
-        if matches!(placeholder.kind, Kind::Captured | Kind::Rows) {
+        if matches!(placeholder.kind, PlaceholderKind::Captured | PlaceholderKind::Rows) {
             // Checked later, with its sequence or its rows.
             continue;
         }
@@ -116,7 +116,7 @@ fn is_knowable(template: &Template, start: usize, ask: &Ask, own: Option<&str>) 
     Ok(())
 }
 
-fn of_a_known_row(cell: &Cell, ask: &Ask, own: Option<&str>, start: usize) -> Lowered<()> {
+fn of_a_known_row(cell: &DrawnColumn, ask: &Ask, own: Option<&str>, start: usize) -> Lowered<()> {
     match own == Some(cell.table.name()) {
         true => Ok(()),
         false => data::of_the_row_asked_for(cell, ask, start),

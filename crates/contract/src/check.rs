@@ -7,7 +7,7 @@ use tare_load::Protocol;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Level {
+pub enum CheckLevel {
     /// A failure fails the service.
     Require,
     /// A failure is reported with the service's row.
@@ -110,10 +110,10 @@ impl CheckId {
 
     /// The default level. Honest frameworks differ in HTTP/1.0, HEAD, trailers and the end of an HTTP/2
     /// connection.
-    pub(super) fn usual_level(self) -> Level {
+    pub(super) fn usual_level(self) -> CheckLevel {
         match self {
-            CheckId::Http10 | CheckId::Head | CheckId::H2Trailers | CheckId::H2Goaway => Level::Warn,
-            _ => Level::Require,
+            CheckId::Http10 | CheckId::Head | CheckId::H2Trailers | CheckId::H2Goaway => CheckLevel::Warn,
+            _ => CheckLevel::Require,
         }
     }
 

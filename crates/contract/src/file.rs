@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::Level;
+use super::CheckLevel;
 use super::plain_or::PlainOr;
 use crate::protocol::HttpVersion;
 
@@ -42,7 +42,7 @@ pub(super) struct ContractFile {
     #[serde(default)]
     pub bad: Vec<BadFile>,
     #[serde(default)]
-    pub checks: BTreeMap<Spanned<String>, Level>,
+    pub checks: BTreeMap<Spanned<String>, CheckLevel>,
 }
 
 /// Defaults of all requests, for servers that need a header to keep connections.

@@ -39,7 +39,7 @@ use std::path::Path;
 pub use any_row::{AnyRow, Changed, ChangedRows, Changes};
 pub use backing::{BackingNeeds, PostgresTables, Statements, UpstreamTable};
 pub use capture::Capture;
-pub use check::{CheckId, CheckText, Level};
+pub use check::{CheckId, CheckLevel, CheckText};
 pub use data::with_tables;
 pub use encoding::Encoding;
 pub use error::{ContractError, Problem};
@@ -49,7 +49,9 @@ pub use expectation::HeaderRule;
 pub use fixed::{NotFixed, fixed_response};
 pub use json_path::{JsonPath, JsonPathError};
 pub use placeholder::{BRACES, BRACES_PLACEHOLDER, LABEL_LENGTH_MAX};
-pub use placeholder::{Computed, Kind, Placeholder, PlaceholderError, Table, TableError, Template, Values};
+pub use placeholder::{
+    Computed, DataTable, Placeholder, PlaceholderError, PlaceholderKind, TableError, Template, Values,
+};
 pub use row_set::RowSet;
 pub use sequence::{LoadablePart, Sequence};
 pub use varied::{Varied, VariedTexts};
@@ -85,7 +87,7 @@ pub struct Contract {
     pub sequences: Vec<Sequence>,
     /// The requests that must get a 4xx status.
     pub bad: Vec<Bad>,
-    checks: BTreeMap<CheckId, Level>,
+    checks: BTreeMap<CheckId, CheckLevel>,
 }
 
 /// A request and its expected answer.
@@ -249,7 +251,7 @@ impl Contract {
     }
 
     /// The level of `check` under this contract, explicit or default.
-    pub fn level(&self, check: CheckId) -> Level {
+    pub fn level(&self, check: CheckId) -> CheckLevel {
         self.checks.get(&check).copied().unwrap_or(check.usual_level())
     }
 

@@ -8,11 +8,11 @@ use toml::Spanned;
 use super::error::{ContractError, Lowered, Problem};
 use super::file::{BadFile, ContractFile, Headers, PartFile, RequestFile};
 use super::header::header;
-use super::placeholder::{Kind, Placeholder, PlaceholderError, Tables, Template};
+use super::placeholder::{Placeholder, PlaceholderError, PlaceholderKind, Tables, Template};
 use super::scoped::template;
 use super::{
-    Ask, Bad, BodyFraming, CheckId, Contract, Level, Request, Statements, answer, backing, capture, data,
-    multipart, newer, sequence,
+    Ask, Bad, BodyFraming, CheckId, CheckLevel, Contract, Request, Statements, answer, backing, capture,
+    data, multipart, newer, sequence,
 };
 use crate::protocol::{self, HttpVersion};
 use tare_base::spelling::suggestion;
@@ -99,8 +99,8 @@ fn unique<'f>(names: impl Iterator<Item = &'f Spanned<String>>) -> Lowered<()> {
     Ok(())
 }
 
-fn checks(file: &BTreeMap<Spanned<String>, Level>) -> Lowered<BTreeMap<CheckId, Level>> {
-    let level = |(name, level): (&Spanned<String>, &Level)| match CheckId::from_name(name.get_ref()) {
+fn checks(file: &BTreeMap<Spanned<String>, CheckLevel>) -> Lowered<BTreeMap<CheckId, CheckLevel>> {
+    let level = |(name, level): (&Spanned<String>, &CheckLevel)| match CheckId::from_name(name.get_ref()) {
         Some(check) => Ok((check, *level)),
         None => {
             let suggestion = suggestion(name.get_ref(), CheckId::ALL.iter().map(|check| check.name()));
@@ -159,7 +159,7 @@ fn framing(file: &RequestFile, ask: &Ask) -> Lowered<BodyFraming> {
 
 fn bad(file: &BadFile, shared: Shared) -> Lowered<Bad> {
     let ask = ask(&file.method, &file.path, &file.headers, file.body.as_ref(), shared)?;
-    if ask.placeholders().any(|placeholder| placeholder.kind == Kind::Captured) {
+    if ask.placeholders().any(|placeholder| placeholder.kind == PlaceholderKind::Captured) {
         return Err((file.name.span().start, PlaceholderError::OutsideOfSequence.into()));
     }
     Ok(Bad { name: file.name.get_ref().clone(), ask })
@@ -185,12 +185,15 @@ fn ask(
     let is_own = |name: &str| own.keys().any(|own| own.get_ref().eq_ignore_ascii_case(name));
     for (name, value) in defaults.iter().filter(|(name, _)| !is_own(name.get_ref())).chain(own) {
         header(name, value.get_ref())?;
-        headers.push((name.get_ref().clone(), line(value, "a header", &[Kind::Text, Kind::Phrase], tables)?));
+        headers.push((
+            name.get_ref().clone(),
+            line(value, "a header", &[PlaceholderKind::Text, PlaceholderKind::Phrase], tables)?,
+        ));
     }
     let ask = Ask {
         method: method.get_ref().clone(),
         // In a path, phrases are percent-encoded.
-        path: line(path, PATH, &[Kind::Text], tables)?,
+        path: line(path, PATH, &[PlaceholderKind::Text], tables)?,
         headers,
         body: body.map(|body| template(body, tables)).transpose()?,
         framing: BodyFraming::Length,
@@ -200,7 +203,12 @@ fn ask(
 }
 
 /// A template used where spaces or line breaks end the text; placeholders of the `refused` kinds are errors.
-fn line(text: &Spanned<String>, place: &'static str, refused: &[Kind], tables: &Tables) -> Lowered<Template> {
+fn line(
+    text: &Spanned<String>,
+    place: &'static str,
+    refused: &[PlaceholderKind],
+    tables: &Tables,
+) -> Lowered<Template> {
     let template = template(text, tables)?;
     // In a path, columns are percent-encoded.
     for cell in template.cells().filter(|_| place != PATH) {
@@ -215,7 +223,7 @@ fn line(text: &Spanned<String>, place: &'static str, refused: &[Kind], tables: &
 }
 
 fn one_kind_a_name(ask: &Ask, start: usize) -> Lowered<()> {
-    let mut kinds: BTreeMap<&str, &Kind> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, &PlaceholderKind> = BTreeMap::new();
     for placeholder in ask.placeholders() {
         let Some(name) = &placeholder.name else { continue };
         if *kinds.entry(name).or_insert(&placeholder.kind) != &placeholder.kind {

@@ -183,8 +183,8 @@ fn every_contract_of_the_project_is_read() {
     let contracts =
         Contract::load_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contracts")).unwrap();
     assert!(contracts.contains_key("hello") && contracts.contains_key("rest"));
-    assert_eq!(contracts["rest"].level(CheckId::Head), Level::Warn);
-    assert_eq!(contracts["rest"].level(CheckId::Fresh), Level::Require);
+    assert_eq!(contracts["rest"].level(CheckId::Head), CheckLevel::Warn);
+    assert_eq!(contracts["rest"].level(CheckId::Fresh), CheckLevel::Require);
     assert_eq!(contracts["rest"].loaded().count(), 3);
 }
 

@@ -87,7 +87,7 @@ pub const TICK_NS: u64 = 10_000_000;
 
 /// How a set of CPUs spent its time according to `/proc/stat`, summed over the CPUs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Times {
+pub struct CpuTimes {
     /// Running tasks, in user mode and in the kernel.
     pub tasks_ns: u64,
     /// Interrupts and softirqs, which do most of the receiving over loopback.
@@ -98,14 +98,14 @@ pub struct Times {
     pub steal_ns: u64,
 }
 
-impl Times {
+impl CpuTimes {
     /// Fields of a line: user, nice, system, idle, iowait, irq, softirq, steal.
-    fn of_line(line: &str) -> Option<Times> {
+    fn of_line(line: &str) -> Option<CpuTimes> {
         let ticks: Vec<u64> = line.split_ascii_whitespace().filter_map(|field| field.parse().ok()).collect();
         let [user, nice, system, idle, iowait, irq, softirq, steal, ..] = ticks[..] else { return None };
         let ns =
             |ticks: &[u64]| ticks.iter().fold(0, |sum: u64, n| sum.saturating_add(n.saturating_mul(TICK_NS)));
-        Some(Times {
+        Some(CpuTimes {
             tasks_ns: ns(&[user, nice, system]),
             softirq_ns: ns(&[irq, softirq]),
             idle_ns: ns(&[idle, iowait]),
@@ -114,22 +114,22 @@ impl Times {
     }
 
     /// The sum over `cpus`; absent if the text lacks one of them.
-    fn of(stat: &str, cpus: &[usize]) -> Option<Times> {
+    fn of(stat: &str, cpus: &[usize]) -> Option<CpuTimes> {
         let of_cpu = |cpu: &usize| {
             let name = format!("cpu{cpu} ");
-            Times::of_line(stat.lines().find_map(|line| line.strip_prefix(&name))?)
+            CpuTimes::of_line(stat.lines().find_map(|line| line.strip_prefix(&name))?)
         };
-        cpus.iter().map(of_cpu).try_fold(Times::default(), |sum, times| Some(sum.plus(&times?)))
+        cpus.iter().map(of_cpu).try_fold(CpuTimes::default(), |sum, times| Some(sum.plus(&times?)))
     }
 
     /// The times of all CPUs of the machine together.
-    pub(crate) fn of_machine() -> Option<Times> {
+    pub(crate) fn of_machine() -> Option<CpuTimes> {
         let stat = std::fs::read_to_string("/proc/stat").ok()?;
-        Times::of_line(stat.lines().find_map(|line| line.strip_prefix("cpu "))?)
+        CpuTimes::of_line(stat.lines().find_map(|line| line.strip_prefix("cpu "))?)
     }
 
-    fn each(&self, other: &Times, of: fn(u64, u64) -> u64) -> Times {
-        Times {
+    fn each(&self, other: &CpuTimes, of: fn(u64, u64) -> u64) -> CpuTimes {
+        CpuTimes {
             tasks_ns: of(self.tasks_ns, other.tasks_ns),
             softirq_ns: of(self.softirq_ns, other.softirq_ns),
             idle_ns: of(self.idle_ns, other.idle_ns),
@@ -137,7 +137,7 @@ impl Times {
         }
     }
 
-    pub fn plus(&self, other: &Times) -> Times {
+    pub fn plus(&self, other: &CpuTimes) -> CpuTimes {
         self.each(other, u64::saturating_add)
     }
 
@@ -147,7 +147,7 @@ impl Times {
     }
 
     /// The difference from an earlier reading. It saturates at 0, since the kernel's idle time may go back a little.
-    fn since(&self, before: &Times) -> Times {
+    fn since(&self, before: &CpuTimes) -> CpuTimes {
         self.each(before, u64::saturating_sub)
     }
 }
@@ -157,9 +157,9 @@ impl Times {
 pub struct CpuAccounting {
     /// Wall time between the readings.
     pub wall_ns: u64,
-    pub server: Times,
+    pub server: CpuTimes,
     /// CPUs of the generator; the same as the service's if they share them.
-    pub generator: Times,
+    pub generator: CpuTimes,
     /// Time during which at least one task of this machine waited for a CPU (PSI); absent if the kernel does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure_ns: Option<u64>,
@@ -199,8 +199,8 @@ impl Reading {
         let stat = std::fs::read_to_string("/proc/stat").ok()?;
         Some(Reading(CpuAccounting {
             wall_ns: now_ns,
-            server: Times::of(&stat, &pinning.server)?,
-            generator: Times::of(&stat, &pinning.generator)?,
+            server: CpuTimes::of(&stat, &pinning.server)?,
+            generator: CpuTimes::of(&stat, &pinning.generator)?,
             pressure_ns: std::fs::read_to_string("/proc/pressure/cpu").ok().as_deref().and_then(pressure_ns),
             ran: RunClock::here().and_then(RunClock::read).and_then(|all| Ran::of(&all, pinning)),
         }))
@@ -221,7 +221,7 @@ impl Reading {
 
 impl CpuAccounting {
     /// The sum over all measured CPUs, each counted once.
-    pub fn all(&self, pinning: &Pinning) -> Times {
+    pub fn all(&self, pinning: &Pinning) -> CpuTimes {
         if pinning.apart() { self.server.plus(&self.generator) } else { self.server }
     }
 
@@ -281,23 +281,23 @@ mod tests {
     #[test]
     fn times_are_read_for_the_cpus_asked_for() {
         let stat = "cpu  9 9 9 9 9 9 9 9\ncpu0 1 2 3 400 5 6 7 8 0 0\ncpu1 1 2 3 100 0 6 1 0 0 0\nintr 5\n";
-        let ns = |tasks, softirq, idle, steal| Times {
+        let ns = |tasks, softirq, idle, steal| CpuTimes {
             tasks_ns: tasks * TICK_NS,
             softirq_ns: softirq * TICK_NS,
             idle_ns: idle * TICK_NS,
             steal_ns: steal * TICK_NS,
         };
-        assert_eq!(Times::of(stat, &[0]), Some(ns(6, 13, 405, 8)));
-        assert_eq!(Times::of(stat, &[0, 1]), Some(ns(12, 20, 505, 8)));
-        assert_eq!(Times::of(stat, &[7]), None);
-        assert_eq!(Times::of("cpu0 1 2 3\n", &[0]), None, "a kernel that reports less");
+        assert_eq!(CpuTimes::of(stat, &[0]), Some(ns(6, 13, 405, 8)));
+        assert_eq!(CpuTimes::of(stat, &[0, 1]), Some(ns(12, 20, 505, 8)));
+        assert_eq!(CpuTimes::of(stat, &[7]), None);
+        assert_eq!(CpuTimes::of("cpu0 1 2 3\n", &[0]), None, "a kernel that reports less");
         assert_eq!(ns(6, 13, 405, 8).since(&ns(1, 3, 406, 8)), ns(5, 10, 0, 0));
     }
 
     #[test]
     fn what_is_neither_idle_nor_own_is_interference() {
         let pinning = Pinning { server: vec![0], generator: vec![1] };
-        let idle = |idle_ns| Times { idle_ns, ..Times::default() };
+        let idle = |idle_ns| CpuTimes { idle_ns, ..CpuTimes::default() };
         let accounting =
             CpuAccounting { wall_ns: 100, server: idle(10), generator: idle(40), ..CpuAccounting::default() };
         assert_eq!(accounting.foreign_ns(&pinning, 130), 20);
@@ -311,7 +311,7 @@ mod tests {
     fn the_scheduler_knows_what_ticks_do_not() {
         let pinning = Pinning { server: vec![0], generator: vec![1] };
         const MS: u64 = 1_000_000;
-        let stolen = Times { steal_ns: TICK_NS, ..Times::default() };
+        let stolen = CpuTimes { steal_ns: TICK_NS, ..CpuTimes::default() };
         let ticks = CpuAccounting { wall_ns: 50 * MS, server: stolen, ..CpuAccounting::default() };
         let own_ns = (47 + 45) * MS;
         assert_eq!((ticks.foreign_ns(&pinning, own_ns), ticks.stolen_ns(&pinning)), (8_000_000, TICK_NS));
@@ -375,16 +375,16 @@ mod tests {
         #[test]
         fn every_tick_of_a_cpu_is_in_one_part(cpus in proptest::collection::vec(any::<[u32; 8]>(), 1..14)) {
             let all: Vec<usize> = (0..cpus.len()).collect();
-            let times = Times::of(&stat_of(&cpus), &all).unwrap();
+            let times = CpuTimes::of(&stat_of(&cpus), &all).unwrap();
             let ticks: u64 = cpus.iter().flatten().map(|tick| u64::from(*tick)).sum();
             prop_assert_eq!(times.busy_ns() + times.idle_ns, ticks * TICK_NS);
-            let last = Times::of(&stat_of(&cpus), &all[cpus.len() - 1..]).unwrap();
+            let last = CpuTimes::of(&stat_of(&cpus), &all[cpus.len() - 1..]).unwrap();
             prop_assert_eq!(last.steal_ns, u64::from(cpus[cpus.len() - 1][7]) * TICK_NS, "cpu1 is not cpu11");
         }
 
         #[test]
         fn no_file_of_the_kernel_is_too_much(text in "(some |cpu0 )?[a-z0-9 =.\n-]{0,80}") {
-            let _any = (Times::of(&text, &[0]), pressure_ns(&text));
+            let _any = (CpuTimes::of(&text, &[0]), pressure_ns(&text));
         }
 
         #[test]
@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn the_largest_counters_saturate() {
         let line = format!("cpu0 {}", [u64::MAX.to_string().as_str(); 8].join(" "));
-        let times = Times::of(&line, &[0]).unwrap();
+        let times = CpuTimes::of(&line, &[0]).unwrap();
         assert_eq!((times.tasks_ns, times.plus(&times).idle_ns), (u64::MAX, u64::MAX));
         assert_eq!(pressure_ns(&format!("some total={}", u64::MAX)), None);
     }

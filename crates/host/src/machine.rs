@@ -17,7 +17,7 @@ use crate::{
 const DESCRIPTORS: u64 = 4096;
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Finding {
+pub struct MachineFinding {
     pub subject: &'static str,
     /// False if measurements are possible but less precise.
     pub good: bool,
@@ -27,27 +27,27 @@ pub struct Finding {
 }
 
 /// Examines the prerequisites of every benchmark. It changes nothing about this process.
-pub fn examine(cpus: &[usize]) -> Vec<Finding> {
+pub fn examine(cpus: &[usize]) -> Vec<MachineFinding> {
     let isolation = Isolation::detect();
     let [(_, freezing), (_, cpu_time), (_, killing), (_, bounds)] = isolation.describe();
     let by_cgroup = |subject, cgroups: &Cgroups, text| {
         let good = cgroups.folder().is_some();
         let as_root = || "run as root, or give this user a delegated cgroup v2 subtree".to_owned();
-        Finding { subject, good, text, remedy: (!good).then(as_root) }
+        MachineFinding { subject, good, text, remedy: (!good).then(as_root) }
     };
     vec![
         by_cgroup("freezing", &isolation.freezer, freezing),
         by_cgroup("CPU accounting", &isolation.accounting, cpu_time),
-        Finding { subject: "killing", good: true, text: killing, remedy: None },
+        MachineFinding { subject: "killing", good: true, text: killing, remedy: None },
         pinning(cpus),
-        Finding { subject: "bounds of CPUs", good: true, text: bounds, remedy: None },
+        MachineFinding { subject: "bounds of CPUs", good: true, text: bounds, remedy: None },
         io_uring(),
         descriptors(),
         governor(),
     ]
 }
 
-fn pinning(cpus: &[usize]) -> Finding {
+fn pinning(cpus: &[usize]) -> MachineFinding {
     let allowed = sched_getaffinity(None).and_then(|set: CpuSet| sched_setaffinity(None, &set));
     let apart = cpus.len() > 1;
     let text = match (allowed, apart) {
@@ -56,14 +56,14 @@ fn pinning(cpus: &[usize]) -> Finding {
         (Ok(()), false) => "one CPU: services and generator share it".to_owned(),
     };
     let remedy = (!apart).then(|| "give this machine a second CPU".to_owned());
-    Finding { subject: "pinning", good: allowed.is_ok() && apart, text, remedy }
+    MachineFinding { subject: "pinning", good: allowed.is_ok() && apart, text, remedy }
 }
 
-fn io_uring() -> Finding {
+fn io_uring() -> MachineFinding {
     io_uring_allowed_by(&fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default())
 }
 
-fn io_uring_allowed_by(setting: &str) -> Finding {
+fn io_uring_allowed_by(setting: &str) -> MachineFinding {
     let (good, text) = match setting.trim() {
         "0" => (true, "allowed by the kernel's setting".to_owned()),
         "1" => (false, "for members of one group only (kernel.io_uring_disabled = 1)".to_owned()),
@@ -71,12 +71,12 @@ fn io_uring_allowed_by(setting: &str) -> Finding {
         _ => (false, "this kernel has no such setting: older than 6.6, or without io_uring".to_owned()),
     };
     let remedy = matches!(setting.trim(), "1" | "2").then(|| "sysctl kernel.io_uring_disabled=0".to_owned());
-    Finding { subject: "io_uring", good, text: text + "; without it the generator uses epoll", remedy }
+    MachineFinding { subject: "io_uring", good, text: text + "; without it the generator uses epoll", remedy }
 }
 
 /// Makes a slow link and removes it again. Call it last: without root it moves this process into a user
 /// namespace for good.
-pub fn enter_and_try_slow_link() -> Finding {
+pub fn enter_and_try_slow_link() -> MachineFinding {
     let made = rights::obtain().map_err(|error| error.to_string()).and_then(|_| {
         let spec = "delay=1ms".parse().map_err(|error: LinkSpecError| error.to_string())?;
         Link::create(&spec, &[], 0).map_err(|error| error.to_string())
@@ -85,34 +85,34 @@ pub fn enter_and_try_slow_link() -> Finding {
         Ok(link) => (true, format!("can be made: {}", link.kind())),
         Err(error) => (false, format!("cannot be made, so experiments over a slow link cannot run: {error}")),
     };
-    Finding { subject: "slow link", good, text, remedy: None }
+    MachineFinding { subject: "slow link", good, text, remedy: None }
 }
 
-fn descriptors() -> Finding {
+fn descriptors() -> MachineFinding {
     descriptors_within(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
 }
 
-fn descriptors_within(limit: u64) -> Finding {
+fn descriptors_within(limit: u64) -> MachineFinding {
     let good = limit >= DESCRIPTORS;
     let remedy = (!good).then(|| format!("ulimit -n {DESCRIPTORS}"));
-    Finding { subject: "descriptors", good, text: format!("{limit} per process"), remedy }
+    MachineFinding { subject: "descriptors", good, text: format!("{limit} per process"), remedy }
 }
 
-fn governor() -> Finding {
+fn governor() -> MachineFinding {
     let path = Path::new("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     governor_named(fs::read_to_string(path).ok().as_deref().map(str::trim))
 }
 
-fn governor_named(name: Option<&str>) -> Finding {
+fn governor_named(name: Option<&str>) -> MachineFinding {
     match name {
         Some(name) => {
             let good = name == "performance";
             let remedy = (!good).then(|| "cpupower frequency-set --governor performance".to_owned());
-            Finding { subject: "CPU frequency", good, text: format!("governor \"{name}\""), remedy }
+            MachineFinding { subject: "CPU frequency", good, text: format!("governor \"{name}\""), remedy }
         }
         None => {
             let text = "no frequency governor is visible; most likely this is a virtual machine".to_owned();
-            Finding { subject: "CPU frequency", good: true, text, remedy: None }
+            MachineFinding { subject: "CPU frequency", good: true, text, remedy: None }
         }
     }
 }
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     /// Every bad finding has a remedy, and no good one has.
-    fn assert_remedy(finding: &Finding, is_good: bool) {
+    fn assert_remedy(finding: &MachineFinding, is_good: bool) {
         assert_eq!((finding.good, finding.remedy.is_none()), (is_good, is_good), "{finding:?}");
     }
 

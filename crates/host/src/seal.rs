@@ -17,7 +17,7 @@ const DIGITS: usize = 8;
 /// The content differs from what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("its checksum is wrong: it was changed after it was written; take it from a copy, or measure again")]
-pub struct Broken;
+pub struct BrokenSeal;
 
 /// Where a text contains its checksum, which is computed over the text without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,14 +58,14 @@ impl Form {
     ///
     /// # Errors
     /// The checksum does not match.
-    pub fn unseal(self, sealed: &[u8]) -> Result<Cow<'_, [u8]>, Broken> {
+    pub fn unseal(self, sealed: &[u8]) -> Result<Cow<'_, [u8]>, BrokenSeal> {
         let Some((open, digits)) = self.split(sealed) else { return Ok(Cow::Borrowed(sealed)) };
         let text = match self.end {
             "" => Cow::Borrowed(open),
             end => Cow::Owned([open, end.as_bytes()].concat()),
         };
         let sum = format!("{:08x}", crc32fast::hash(&text));
-        if sum.as_bytes() == digits { Ok(text) } else { Err(Broken) }
+        if sum.as_bytes() == digits { Ok(text) } else { Err(BrokenSeal) }
     }
 
     /// Reads an untrusted file of this form, and removes its checksum.
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(LAST_LINE.read(&path, 100).unwrap(), b"version = \"1.26.8\"\n");
         fs::write(&path, fs::read_to_string(&path).unwrap().replace("1.26", "4.26")).unwrap();
         let refused = LAST_LINE.read(&path, 100).unwrap_err();
-        assert_eq!(refused.to_string(), Broken.to_string());
+        assert_eq!(refused.to_string(), BrokenSeal.to_string());
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
             let changed = change(&form.seal(text), shout);
             assert_eq!(form.unseal(&changed).unwrap(), shout(text.as_bytes()));
             let broken = sealed(form, text).replace("comp", "cOmp").into_bytes();
-            assert_eq!(form.unseal(&change(&broken, shout)), Err(Broken));
+            assert_eq!(form.unseal(&change(&broken, shout)), Err(BrokenSeal));
         }
         let journal = format!("{}\ncomplete\n", sealed(LINE, RECORD));
         let expected = [LINE.seal(shout(RECORD.as_bytes())), b"\nCOMPLETE\n".to_vec()].concat();

@@ -40,19 +40,20 @@ pub use exchange::{
     StepRule,
 };
 pub use generator::{
-    Aligned, AlignedRun, Connections, Contradiction, EngineFinding, Generator, GeneratorError, Interval,
-    Limits, Load, LoadError, Measures, OpenError, Quantile, RunReport, Settings, Waiting, evaluate,
+    Aligned, AlignedRun, Connections, Contradiction, EngineFinding, Generator, GeneratorError,
+    GeneratorSettings, Limits, Load, LoadError, Measures, OpenError, Quantile, RunInterval, RunReport,
+    Waiting, evaluate,
 };
 pub use negotiated::{Handshakes, Negotiated};
 pub use protocol::Protocol;
 pub use same_json::KnownJson;
-pub use schedule::{Arrivals, Process, Profile, Schedule, Think};
+pub use schedule::{ArrivalProcess, Arrivals, RateProfile, Schedule, Think};
 pub use sequence::{Captured, MissingValue};
 pub use split::Split;
 pub use statuses::Statuses;
-pub use stop::{After, Quota, Stop};
-pub use tally::{Failure, Failures, Sample, Tally, Unreconciled};
+pub use stop::{After, RequestQuota, Stop};
+pub use tally::{Failure, FailureSample, Failures, Tally, Unreconciled};
 #[doc(hidden)]
 pub use tls::probe as tls_probe;
-pub use tls::{ClientCertificate, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust};
+pub use tls::{ClientCertificate, TlsClient, TlsOffer, TlsOptions, TlsTrust, TlsVersion};
 pub use tls_error::{TlsError, TlsObstacle};

@@ -22,7 +22,7 @@ pub enum After {
     /// A number of requests or connections, with a time limit in case the server stops answering.
     Number {
         /// The number, and what it counts.
-        quota: Quota,
+        quota: RequestQuota,
         /// The longest time for sending.
         within: Duration,
     },
@@ -30,7 +30,7 @@ pub enum After {
 
 /// A number of requests, and how connections share them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quota {
+pub enum RequestQuota {
     /// A number of requests over all connections: the next free connection sends the next request.
     Requests(u64),
     /// A number of requests for each slot, like producers with messages of their own. A request counts when
@@ -50,7 +50,7 @@ impl Stop {
 
     /// Stops after a quota, or after the time `within`.
     #[must_use]
-    pub fn count(quota: Quota, within: Duration, drain: Duration) -> Stop {
+    pub fn count(quota: RequestQuota, within: Duration, drain: Duration) -> Stop {
         Stop { after: After::Number { quota, within }, drain }
     }
 
@@ -65,7 +65,7 @@ impl Stop {
 
     /// The quota, if that is what ends the run.
     #[must_use]
-    pub fn quota(&self) -> Option<Quota> {
+    pub fn quota(&self) -> Option<RequestQuota> {
         match self.after {
             After::Time(_) => None,
             After::Number { quota, .. } => Some(quota),

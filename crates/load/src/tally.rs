@@ -268,7 +268,7 @@ impl AddAssign for Tally {
 
 /// The first wrong answer of a run or, without one, its first failure, to help repair the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sample {
+pub struct FailureSample {
     /// The kind of failure.
     pub failure: Failure,
     /// The name of the exchange; empty if no request was in flight.
@@ -284,7 +284,7 @@ pub struct Sample {
     pub at_ns: u64,
 }
 
-impl Sample {
+impl FailureSample {
     /// The order in which samples are preferred: a wrong answer before a missing one, then the earlier one.
     #[must_use]
     pub fn order(&self) -> (bool, u64) {
@@ -292,7 +292,7 @@ impl Sample {
     }
 }
 
-/// The number of bytes of a failed response in a [`Sample`].
+/// The number of bytes of a failed response in a [`FailureSample`].
 pub const SAMPLE_BYTES_MAX: usize = 256;
 
 #[cfg(test)]

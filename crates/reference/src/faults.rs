@@ -66,12 +66,12 @@ pub enum Fault {
     /// Announces that it closes the connection, but keeps it open.
     SlowClose,
     /// Enters a group with a CPU limit, or sets a limit on its own version 2 group below this folder.
-    Throttled(Throttle),
+    Throttled(ThrottledGroup),
 }
 
 /// The group with the CPU limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Throttle {
+pub enum ThrottledGroup {
     /// A group that already has its limit.
     Enter(PathBuf),
     /// The process's own group, a child of this folder.
@@ -113,8 +113,8 @@ impl FromStr for Fault {
             ("closes", None) => Some(Fault::Closes),
             ("slow-close", None) => Some(Fault::SlowClose),
             ("throttled", Some(place)) => Some(Fault::Throttled(match place.strip_prefix("own:") {
-                Some(folder) => Throttle::Own(folder.into()),
-                None => Throttle::Enter(place.into()),
+                Some(folder) => ThrottledGroup::Own(folder.into()),
+                None => ThrottledGroup::Enter(place.into()),
             })),
             _ => None,
         };
@@ -162,8 +162,8 @@ impl Fault {
 
     pub(super) fn begin(&self) -> io::Result<()> {
         match self {
-            Fault::Throttled(Throttle::Enter(group)) => fs::write(group.join("cgroup.procs"), "0"),
-            Fault::Throttled(Throttle::Own(folder)) => limit_own(folder),
+            Fault::Throttled(ThrottledGroup::Enter(group)) => fs::write(group.join("cgroup.procs"), "0"),
+            Fault::Throttled(ThrottledGroup::Own(folder)) => limit_own(folder),
             _ => Ok(()),
         }
     }
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!("stall=200ms/1s".parse(), Ok(Fault::Stall { lasts, every }));
         assert_eq!("drops=1%".parse(), Ok(Fault::Drops { every: 100 }));
         assert_eq!("wrong-length".parse(), Ok(Fault::WrongLength { every: 1 }));
-        assert_eq!("throttled=own:/a".parse(), Ok(Fault::Throttled(Throttle::Own("/a".into()))));
+        assert_eq!("throttled=own:/a".parse(), Ok(Fault::Throttled(ThrottledGroup::Own("/a".into()))));
         for wrong in [
             "",
             "slower",

@@ -48,7 +48,7 @@ pub struct LoadRun {
     pub warm_up: Duration,
     /// Rate, and length of one open loop.
     pub open: Option<(u32, Duration)>,
-    pub disturbance: Disturbance,
+    pub disturbance: LoadDisturbance,
     /// The protocol of the requests.
     pub protocol: Protocol,
     /// Streams of HTTP/2 that share a connection.
@@ -59,20 +59,20 @@ pub struct LoadRun {
 
 /// Disturbance of a load run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Disturbance {
+pub enum LoadDisturbance {
     None,
     HalfACpu,
     /// Another thread uses the generator's CPU in every second round of a block.
     Spinner,
 }
 
-impl Disturbance {
+impl LoadDisturbance {
     /// Whether it is active in this round of a block.
     pub(crate) fn is_in(self, round: usize) -> bool {
         match self {
-            Disturbance::None => false,
-            Disturbance::HalfACpu => true,
-            Disturbance::Spinner => !round.is_multiple_of(2),
+            LoadDisturbance::None => false,
+            LoadDisturbance::HalfACpu => true,
+            LoadDisturbance::Spinner => !round.is_multiple_of(2),
         }
     }
 }
@@ -88,7 +88,7 @@ impl LoadRun {
             slices: (5, Duration::from_millis(100)),
             warm_up: Duration::from_millis(200),
             open: None,
-            disturbance: Disturbance::None,
+            disturbance: LoadDisturbance::None,
             protocol: Protocol::Http1,
             streams: 1,
             requests_per_connection: None,
@@ -196,10 +196,10 @@ mod tests {
     #[test]
     fn the_spinner_is_in_every_second_round_and_half_a_cpu_in_all() {
         let rounds =
-            |disturbance: Disturbance| (0..4).map(|round| disturbance.is_in(round)).collect::<Vec<_>>();
-        assert_eq!(rounds(Disturbance::None), [false; 4]);
-        assert_eq!(rounds(Disturbance::HalfACpu), [true; 4]);
-        assert_eq!(rounds(Disturbance::Spinner), [false, true, false, true]);
+            |disturbance: LoadDisturbance| (0..4).map(|round| disturbance.is_in(round)).collect::<Vec<_>>();
+        assert_eq!(rounds(LoadDisturbance::None), [false; 4]);
+        assert_eq!(rounds(LoadDisturbance::HalfACpu), [true; 4]);
+        assert_eq!(rounds(LoadDisturbance::Spinner), [false, true, false, true]);
     }
 
     #[test]

@@ -12,10 +12,10 @@ use std::{
 };
 
 use super::{
-    action::{Action, Disturbance, LoadRun},
-    certificate::Finding,
+    action::{Action, LoadDisturbance, LoadRun},
+    certificate::TrialFinding,
     disturb::{HalfACpu, Meanwhile},
-    evaluate::{Analysed, Evaluation, Evidence, Made},
+    evaluate::{Analysed, Evaluation, Evidence, TrialResult},
     trial::Trial,
 };
 use tare_analysis::stop::PlannedRule;
@@ -63,7 +63,7 @@ pub enum SelftestError {
 
 /// What trials need of the machine and the workspace.
 #[derive(Debug)]
-pub struct Site<'a> {
+pub struct TrialSite<'a> {
     /// The built-in reference, which implements all faults.
     pub reference: &'a Service,
     pub contracts: &'a BTreeMap<String, Contract>,
@@ -80,32 +80,32 @@ pub struct Site<'a> {
 
 /// Runs trials, and keeps the evidence of the last one.
 #[derive(Debug)]
-pub struct Bench<'a> {
-    site: Site<'a>,
+pub struct TrialBench<'a> {
+    site: TrialSite<'a>,
     own_contract: Contract,
     last: Option<(Action, Evidence)>,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> TrialBench<'a> {
     /// A bench without evidence.
     ///
     /// # Errors
     /// If the built-in contract is invalid.
-    pub fn new(site: Site<'a>) -> Result<Bench<'a>, SelftestError> {
+    pub fn new(site: TrialSite<'a>) -> Result<TrialBench<'a>, SelftestError> {
         let own_contract = Contract::parse(CONTRACT, Path::new("selftest.toml"))?;
-        Ok(Bench { site, own_contract, last: None })
+        Ok(TrialBench { site, own_contract, last: None })
     }
 
     /// Runs a trial. If it shares the action of the previous trial, it evaluates the same evidence.
     ///
     /// # Errors
     /// If the contract is missing, the experiment is invalid, or the evidence cannot be stored.
-    pub fn try_out(&mut self, trial: &Trial, watch: &mut impl Watch) -> Result<Finding, SelftestError> {
+    pub fn try_out(&mut self, trial: &Trial, watch: &mut impl Watch) -> Result<TrialFinding, SelftestError> {
         let began_ns = Monotonic.now_ns();
         let interrupted = || Evaluation::not_tried("interrupted");
         if self.last.as_ref().is_none_or(|(action, _)| *action != trial.action) {
             if self.interrupted() {
-                return Ok(Finding::new(trial, 0, interrupted()));
+                return Ok(TrialFinding::new(trial, 0, interrupted()));
             }
             let evidence = match &trial.action {
                 Action::Proofs { contract, faults } => self.prove(trial.name, contract, faults)?,
@@ -119,7 +119,7 @@ impl<'a> Bench<'a> {
             Some((_, evidence)) if !self.interrupted() => trial.evaluate(evidence),
             _ => interrupted(),
         };
-        Ok(Finding::new(trial, took_ns, evaluation))
+        Ok(TrialFinding::new(trial, took_ns, evaluation))
     }
 
     fn interrupted(&self) -> bool {
@@ -177,7 +177,7 @@ impl<'a> Bench<'a> {
     }
 
     fn load(&self, trial: &Trial, load: &LoadRun, watch: &mut impl Watch) -> Result<Evidence, SelftestError> {
-        let half = (load.disturbance == Disturbance::HalfACpu).then(HalfACpu::new);
+        let half = (load.disturbance == LoadDisturbance::HalfACpu).then(HalfACpu::new);
         let fault = |named: &str| half.as_ref().map_or_else(|| named.to_owned(), HalfACpu::fault);
         let run = self.site.folder.join(trial.name);
         // A slower server reports the added work when it ends.
@@ -222,7 +222,7 @@ impl<'a> Bench<'a> {
         drop(watch);
         ended?;
         let added = slower.into_iter().map(|label| (label, Added::read(&count(label)))).collect();
-        let made = Made { how: half.map(|half| half.how()), added };
+        let made = TrialResult { how: half.map(|half| half.how()), added };
         Ok(Evidence::Run(Box::new(Analysed::new(folder::read(&run)?, made))))
     }
 

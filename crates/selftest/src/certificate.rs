@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    evaluate::{Evaluation, Outcome},
+    evaluate::{Evaluation, TrialOutcome},
     trial::Trial,
 };
 use tare_host::{cpus::Pinning, environment::Environment};
@@ -28,11 +28,11 @@ pub struct Certificate {
     /// CPUs of services and of the generator.
     pub pinning: Pinning,
     /// In the order of execution.
-    pub trials: Vec<Finding>,
+    pub trials: Vec<TrialFinding>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct TrialFinding {
     pub name: String,
     pub done: String,
     pub must: String,
@@ -42,33 +42,35 @@ pub struct Finding {
     pub evaluation: Evaluation,
 }
 
-impl Finding {
-    pub fn new(trial: &Trial, took_ns: u64, evaluation: Evaluation) -> Finding {
+impl TrialFinding {
+    pub fn new(trial: &Trial, took_ns: u64, evaluation: Evaluation) -> TrialFinding {
         let (name, done, must) = (trial.name.to_owned(), trial.done.clone(), trial.must.clone());
-        Finding { name, done, must, took_ns, evaluation }
+        TrialFinding { name, done, must, took_ns, evaluation }
     }
 
     /// `seen`, `NOT seen`, `not decided`, `not tried`.
     pub fn word(&self) -> &'static str {
         match self.evaluation.outcome {
-            Outcome::Seen => "seen",
-            Outcome::NotSeen => "NOT seen",
-            Outcome::NotDecided => "not decided",
-            Outcome::NotTried => "not tried",
+            TrialOutcome::Seen => "seen",
+            TrialOutcome::NotSeen => "NOT seen",
+            TrialOutcome::NotDecided => "not decided",
+            TrialOutcome::NotTried => "not tried",
         }
     }
 }
 
 impl Certificate {
     /// The number of trials with this outcome.
-    pub(crate) fn count(&self, outcome: Outcome) -> usize {
+    pub(crate) fn count(&self, outcome: TrialOutcome) -> usize {
         self.trials.iter().filter(|finding| finding.evaluation.outcome == outcome).count()
     }
 
     /// The worst outcome of the trials, ignoring those that could not run.
-    pub fn outcome(&self) -> Outcome {
-        let worst = [Outcome::NotSeen, Outcome::NotDecided].into_iter().find(|worst| self.count(*worst) > 0);
-        worst.unwrap_or(Outcome::Seen)
+    pub fn outcome(&self) -> TrialOutcome {
+        let worst = [TrialOutcome::NotSeen, TrialOutcome::NotDecided]
+            .into_iter()
+            .find(|worst| self.count(*worst) > 0);
+        worst.unwrap_or(TrialOutcome::Seen)
     }
 
     /// For people, and for `certificate.txt`.
@@ -92,7 +94,7 @@ impl Certificate {
         );
         environment.isolation.iter().for_each(|line| text += &format!("{line}\n"));
         for finding in &self.trials {
-            let Finding { name, done, must, evaluation, .. } = finding;
+            let TrialFinding { name, done, must, evaluation, .. } = finding;
             let word = finding.word();
             text += &format!(
                 "\n{word:<11}  {name}: {done}\n{:13}must  {must}\n{:13}found {}\n",
@@ -104,7 +106,7 @@ impl Certificate {
 
     pub(crate) fn verdict(&self) -> String {
         let [seen, not_seen, not_decided, not_tried] =
-            [Outcome::Seen, Outcome::NotSeen, Outcome::NotDecided, Outcome::NotTried]
+            [TrialOutcome::Seen, TrialOutcome::NotSeen, TrialOutcome::NotDecided, TrialOutcome::NotTried]
                 .map(|outcome| self.count(outcome));
         let tried = seen + not_seen + not_decided;
         let untried = if not_tried > 0 { format!(", {not_tried} not tried") } else { String::new() };
@@ -126,7 +128,7 @@ mod tests {
     use crate::trials;
 
     /// A certificate in which the first trials have these outcomes.
-    fn certificate(outcomes: &[Outcome]) -> Certificate {
+    fn certificate(outcomes: &[TrialOutcome]) -> Certificate {
         let evaluation = |outcome| Evaluation { outcome, ..Evaluation::not_tried("2 of 3") };
         let found = trials(true).into_iter().zip(outcomes);
         Certificate {
@@ -141,13 +143,15 @@ mod tests {
                 ..Environment::default()
             },
             pinning: Pinning { server: vec![0], generator: vec![1] },
-            trials: found.map(|(trial, outcome)| Finding::new(&trial, 5, evaluation(*outcome))).collect(),
+            trials: found
+                .map(|(trial, outcome)| TrialFinding::new(&trial, 5, evaluation(*outcome)))
+                .collect(),
         }
     }
 
     #[test]
     fn one_fault_that_was_not_seen_makes_the_instrument_bad() {
-        use Outcome::{NotDecided, NotSeen, NotTried, Seen};
+        use TrialOutcome::{NotDecided, NotSeen, NotTried, Seen};
         for (outcomes, outcome, verdict) in [
             (&[Seen, Seen][..], Seen, "the instrument saw what it must: 2 of 2"),
             (&[Seen, NotTried], Seen, "the instrument saw what it must: 1 of 1, 1 not tried"),
@@ -170,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_text_has_each_trial_with_what_must_be_seen_and_what_was_found() {
-        let text = certificate(&[Outcome::Seen, Outcome::NotSeen]).text();
+        let text = certificate(&[TrialOutcome::Seen, TrialOutcome::NotSeen]).text();
         for line in [
             "tare 1.2.3 selftest, 2026-01-02T03:04:05Z (61 s, short form)",
             "killing: one by one",
@@ -186,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_certificate_is_read_as_it_was_written() {
-        let certificate = certificate(&[Outcome::Seen, Outcome::NotSeen, Outcome::NotTried]);
+        let certificate = certificate(&[TrialOutcome::Seen, TrialOutcome::NotSeen, TrialOutcome::NotTried]);
         let json = serde_json::to_value(&certificate).unwrap();
         assert_eq!(json["trials"][1]["outcome"], "not-seen", "the evaluation is part of its trial");
         assert_eq!(serde_json::from_value::<Certificate>(json).unwrap(), certificate);
@@ -194,9 +198,9 @@ mod tests {
 
     #[test]
     fn a_certificate_of_a_newer_tare_may_have_more() {
-        let mut json = serde_json::to_value(certificate(&[Outcome::Seen])).unwrap();
+        let mut json = serde_json::to_value(certificate(&[TrialOutcome::Seen])).unwrap();
         json["added"] = 1.into();
         json["trials"][0]["added"] = 1.into();
-        assert_eq!(serde_json::from_value::<Certificate>(json).unwrap(), certificate(&[Outcome::Seen]));
+        assert_eq!(serde_json::from_value::<Certificate>(json).unwrap(), certificate(&[TrialOutcome::Seen]));
     }
 }

@@ -12,36 +12,36 @@ use std::{
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use super::action::Disturbance;
+use super::action::LoadDisturbance;
 use tare_bench::{record::Record, schedule::Watch};
-use tare_host::process::Quota;
+use tare_host::process::CpuQuota;
 use tare_reference::faults::{PERIOD_US, QUOTA_US};
 
 /// Half a CPU for the subject, by the kernel's quota or else by sleeping.
 #[derive(Debug)]
 pub(crate) struct HalfACpu {
-    quota: Result<Quota, String>,
+    quota: Result<CpuQuota, String>,
 }
 
 impl HalfACpu {
     /// Creates the cgroup with the quota, if the kernel supports one.
     pub(crate) fn new() -> HalfACpu {
-        HalfACpu { quota: Quota::new(QUOTA_US, PERIOD_US) }
+        HalfACpu { quota: CpuQuota::new(QUOTA_US, PERIOD_US) }
     }
 
     /// The fault with which the subject is started.
     pub(crate) fn fault(&self) -> String {
         match &self.quota {
-            Ok(Quota::Group(group)) => format!("throttled={}", group.display()),
-            Ok(Quota::Own(folder)) => format!("throttled=own:{}", folder.display()),
+            Ok(CpuQuota::Group(group)) => format!("throttled={}", group.display()),
+            Ok(CpuQuota::Own(folder)) => format!("throttled=own:{}", folder.display()),
             Err(_) => format!("stall={QUOTA_US}us/{PERIOD_US}us"),
         }
     }
 
     pub(crate) fn how(&self) -> String {
         match &self.quota {
-            Ok(Quota::Group(_)) => "by cpu.cfs_quota_us".to_owned(),
-            Ok(Quota::Own(_)) => "by cpu.max".to_owned(),
+            Ok(CpuQuota::Group(_)) => "by cpu.cfs_quota_us".to_owned(),
+            Ok(CpuQuota::Own(_)) => "by cpu.max".to_owned(),
             Err(reason) => {
                 format!("by sleeping for half of each 10 ms, as there is no quota: {reason}")
             }
@@ -88,13 +88,13 @@ impl Drop for Spinner {
 #[derive(Debug)]
 pub(crate) struct Meanwhile<'a, W> {
     watch: &'a mut W,
-    disturbance: Disturbance,
+    disturbance: LoadDisturbance,
     cpus: &'a [usize],
     spinner: Option<Spinner>,
 }
 
 impl<'a, W> Meanwhile<'a, W> {
-    pub(crate) fn new(watch: &'a mut W, disturbance: Disturbance, cpus: &'a [usize]) -> Meanwhile<'a, W> {
+    pub(crate) fn new(watch: &'a mut W, disturbance: LoadDisturbance, cpus: &'a [usize]) -> Meanwhile<'a, W> {
         Meanwhile { watch, disturbance, cpus, spinner: None }
     }
 }
@@ -102,7 +102,7 @@ impl<'a, W> Meanwhile<'a, W> {
 impl<W: Watch> Watch for Meanwhile<'_, W> {
     fn on_record(&mut self, record: &Record, left: Duration) {
         // A trial with a disturbance has a single row, so its slice ends the round.
-        if let (Record::Sample(slice), Disturbance::Spinner) = (record, self.disturbance) {
+        if let (Record::Sample(slice), LoadDisturbance::Spinner) = (record, self.disturbance) {
             self.spinner = self.disturbance.is_in(slice.round + 1).then(|| Spinner::start(self.cpus));
         }
         if matches!(record, Record::Stopped(_)) {
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn a_spinner_begins_after_the_round_before_its_own_and_ends_with_the_process() {
         let mut watch = Counting::default();
-        let mut meanwhile = Meanwhile::new(&mut watch, Disturbance::Spinner, &[]);
+        let mut meanwhile = Meanwhile::new(&mut watch, LoadDisturbance::Spinner, &[]);
         for (round, spins) in [(0, true), (1, false), (2, true), (3, false), (4, true)] {
             meanwhile.on_record(&slice(round), Duration::ZERO);
             assert_eq!(meanwhile.spinner.is_some(), spins, "after round {round}");
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn other_trials_have_no_spinner() {
-        for disturbance in [Disturbance::None, Disturbance::HalfACpu] {
+        for disturbance in [LoadDisturbance::None, LoadDisturbance::HalfACpu] {
             let mut watch = Counting::default();
             let mut meanwhile = Meanwhile::new(&mut watch, disturbance, &[]);
             (0..4).for_each(|round| meanwhile.on_record(&slice(round), Duration::ZERO));

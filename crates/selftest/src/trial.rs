@@ -5,7 +5,7 @@ use std::time::Duration;
 use tare_load::Protocol;
 
 use super::{
-    action::{Action, Disturbance, LoadRun, RAW_SOCKET, SUBJECT, TWIN, WEIGHTS},
+    action::{Action, LoadDisturbance, LoadRun, RAW_SOCKET, SUBJECT, TWIN, WEIGHTS},
     evaluate::{self, Evaluation, Evidence, Found},
 };
 
@@ -275,7 +275,7 @@ fn shortages() -> Vec<Trial> {
             "a server has half a CPU",
             "it is busy half of the time, and its throughput is not reported as its capacity",
             3,
-            disturbed(Disturbance::HalfACpu, 1, 100),
+            disturbed(LoadDisturbance::HalfACpu, 1, 100),
             evaluate::throttled,
         ),
         Trial::new(
@@ -283,7 +283,7 @@ fn shortages() -> Vec<Trial> {
             "another program works on the generator's CPU in every second round",
             "its CPU time counts as interference: these rounds are left out of the figures, and no others",
             8,
-            disturbed(Disturbance::Spinner, 3, 250),
+            disturbed(LoadDisturbance::Spinner, 3, 250),
             evaluate::spinner,
         ),
     ]

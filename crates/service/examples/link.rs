@@ -21,8 +21,8 @@ use tare_host::{
     link::{Choice, Link, SERVER, rights},
 };
 use tare_load::{
-    Connections, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Load, Quota, Schedule, Settings,
-    Stop,
+    Connections, Exchange, ExchangePool, Expected, ExpectedBody, Generator, GeneratorSettings, Load,
+    RequestQuota, Schedule, Stop,
 };
 
 const SEED: u64 = 7;
@@ -213,8 +213,8 @@ fn new_connections(spec: &str, pinning: &Pinning) {
             let route = Route { namespace: Some(link.client().fd()), ..target.into() };
             let connections = Connections { total: PRODUCERS, threads: 1 };
             let cpus = pinning.generator.clone();
-            let settings = Settings { cpus, ..Settings::new(route, connections, SEED) };
-            let quota = Stop::count(Quota::RequestsEach(each), Duration::from_secs(60), TIMEOUT);
+            let settings = GeneratorSettings { cpus, ..GeneratorSettings::new(route, connections, SEED) };
+            let quota = Stop::count(RequestQuota::RequestsEach(each), Duration::from_secs(60), TIMEOUT);
             let load = Load::new(Schedule::SATURATE, quota, TIMEOUT);
             let load = Load { requests_per_connection: Some(1), ..load };
             let mut generator = Generator::new(settings, Arc::new(ExchangePool::new(vec![post()]))).unwrap();

@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 
 use tare_base::Route;
 use tare_load::{
-    Connections, ExchangePool, Failures, Generator, GeneratorError, RunReport, Sample, Settings, TlsError,
+    Connections, ExchangePool, FailureSample, Failures, Generator, GeneratorError, GeneratorSettings,
+    RunReport, TlsError,
 };
 
 use crate::client::Channel;
@@ -26,7 +27,7 @@ pub fn pool(contract: &Contract, host: &str, seed: u64) -> Arc<ExchangePool> {
 
 /// How a load connects to a service.
 #[derive(Debug, Clone, Copy)]
-pub struct Way<'a> {
+pub struct LoadWay<'a> {
     /// The `Host` header of requests.
     pub host: &'a str,
     pub channel: &'a Channel,
@@ -52,18 +53,18 @@ pub enum DriveError {
 /// The generator cannot be made: no threads, an unusable CPU or namespace, no driver, or no certificates.
 pub fn generator_in(
     contract: &Contract,
-    way: &Way,
+    way: &LoadWay,
     route: impl Into<Route>,
     connections: Connections,
     cpus: &[usize],
     seed: u64,
 ) -> Result<Generator, DriveError> {
-    let settings = Settings {
+    let settings = GeneratorSettings {
         cpus: cpus.to_vec(),
         protocol: way.channel.protocol,
         streams: way.streams,
         tls: way.channel.client_of_load(way.resumes)?,
-        ..Settings::new(route.into(), connections, seed)
+        ..GeneratorSettings::new(route.into(), connections, seed)
     };
     Ok(Generator::new(settings, pool(contract, way.host, seed))?)
 }
@@ -82,11 +83,12 @@ pub fn generator(
 ) -> Result<Generator, GeneratorError> {
     let route = route.into();
     let pool = pool(contract, host, seed);
-    let settings = Settings { cpus: cpus.to_vec(), ..Settings::new(route, connections, seed) };
+    let settings =
+        GeneratorSettings { cpus: cpus.to_vec(), ..GeneratorSettings::new(route, connections, seed) };
     Generator::new(settings, pool)
 }
 
-pub fn describe(sample: &Sample) -> String {
+pub fn describe(sample: &FailureSample) -> String {
     let place =
         if sample.exchange.is_empty() { String::new() } else { format!(" at \"{}\"", sample.exchange) };
     let reason = sample.reason.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
@@ -107,7 +109,7 @@ pub fn kinds(failures: &Failures) -> String {
 }
 
 /// How the process ended, with the end of its stderr; absent while it runs.
-pub fn death(process: &process::Service, when: &str) -> Option<String> {
+pub fn death(process: &process::RunningService, when: &str) -> Option<String> {
     let exit = process.has_exited()?;
     let stderr = match process.stderr_tail(3) {
         tail if tail.is_empty() => String::new(),

@@ -9,7 +9,7 @@ use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    build::{Cost, Laid},
+    build::{BuildCost, Laid},
     catalogue::package_url,
 };
 
@@ -32,7 +32,7 @@ pub struct Footprint {
     /// - .NET: the folder that is published.
     pub artefact_bytes: Option<u64>,
     /// Cost of the last successful build; absent if there was none, or there are no build steps.
-    pub build: Option<Cost>,
+    pub build: Option<BuildCost>,
     /// The sources named by its manifest, as in the last successful build.
     #[serde(default)]
     pub sources: Vec<Laid>,
@@ -71,7 +71,7 @@ pub struct Code {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Licence {
     pub spdx: String,
-    pub source: Source,
+    pub source: FootprintSource,
     /// The licence as the package states it.
     pub stated: Option<String>,
     /// How package and manifest disagree.
@@ -80,7 +80,7 @@ pub struct Licence {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub enum FootprintSource {
     /// `license` of the crate.
     Cargo,
     /// `license` of `package.json`.

@@ -21,7 +21,7 @@ use crate::{
     settings::ServiceSettings,
 };
 use tare_base::Endpoint;
-use tare_contract::{BackingNeeds, Contract, Request, Table, protocol};
+use tare_contract::{BackingNeeds, Contract, DataTable, Request, protocol};
 use tare_host::process::{
     self, FreezeError, Launch, Probed, Sandbox, StartError, StartFailure, Supervisor, Unready,
 };
@@ -49,7 +49,7 @@ const PADDING_BYTES_MAX: usize = 4096;
 
 #[derive(Debug)]
 pub struct Ready {
-    pub process: process::Service,
+    pub process: process::RunningService,
     pub address: Endpoint,
     /// The `Host` header of requests.
     pub host: String,
@@ -104,7 +104,7 @@ impl LaunchError {
 
 /// Settings shared by all launches of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Settings<'a> {
+pub struct LaunchSettings<'a> {
     /// The contract; its first request is the readiness probe.
     pub contract: &'a Contract,
     pub service_settings: &'a ServiceSettings,
@@ -127,7 +127,7 @@ pub struct Settings<'a> {
 /// It cannot be started, has been replaced, is not ready in time, or its output folder cannot be made.
 pub fn launch(
     service: &catalogue::Service,
-    settings: &Settings,
+    settings: &LaunchSettings,
     supervisor: &Supervisor,
     folder: &Path,
     stem: &str,
@@ -147,7 +147,7 @@ pub fn launch(
     let backing = backing(service, settings, supervisor, folder, stem)?;
     let (process, address, host) = match &service.running {
         Some(running) => {
-            let process = process::Service::attach(&running.server, supervisor.notices());
+            let process = process::RunningService::attach(&running.server, supervisor.notices());
             (process, running.server.address().clone(), running.host.clone())
         }
         None => {
@@ -204,7 +204,7 @@ pub fn launch(
 
 /// Waits until no request gets an answer of a starting service: some services start in parts.
 fn has_started(
-    process: &process::Service,
+    process: &process::RunningService,
     timeout: Duration,
     requests: &mut VecDeque<&Request>,
     mut ask: impl FnMut(&Request) -> Result<Probed, AskError>,
@@ -239,7 +239,7 @@ fn reached_at(serve_on: Ipv4Addr, local: SocketAddr) -> Result<SocketAddr, Launc
 /// Starts the backing services. An attached server already has its own.
 fn backing(
     service: &catalogue::Service,
-    settings: &Settings,
+    settings: &LaunchSettings,
     supervisor: &Supervisor,
     folder: &Path,
     stem: &str,
@@ -247,7 +247,7 @@ fn backing(
     if service.running.is_some() {
         return Ok(Backing::default());
     }
-    let Settings { contract, seed, service_settings, .. } = *settings;
+    let LaunchSettings { contract, seed, service_settings, .. } = *settings;
     let cpus = match service_settings.backing_cpus.as_slice() {
         [] => settings.cpus,
         own => own,
@@ -279,12 +279,12 @@ impl Ready {
 /// Starts it on the user's port or on a free one.
 fn start_on_a_port(
     service: &catalogue::Service,
-    settings: &Settings,
+    settings: &LaunchSettings,
     backing: &Backing,
     supervisor: &Supervisor,
     folder: &Path,
     stem: &str,
-) -> Result<(process::Service, u16), StartError> {
+) -> Result<(process::RunningService, u16), StartError> {
     let mut attempts = 0;
     let fixed = settings.port.or(service.run.port);
     loop {
@@ -303,13 +303,13 @@ fn start_on_a_port(
 
 fn start(
     service: &catalogue::Service,
-    settings: &Settings,
+    settings: &LaunchSettings,
     backing: &Backing,
     supervisor: &Supervisor,
     folder: &Path,
     stem: &str,
     port: u16,
-) -> Result<process::Service, StartError> {
+) -> Result<process::RunningService, StartError> {
     let (env, unset) = variables(service, settings, backing, port);
     let launch = Launch {
         name: service.id.clone(),
@@ -324,13 +324,13 @@ fn start(
         append: false,
         sandbox: sandbox(service, settings.sandbox),
     };
-    process::Service::start(&launch, supervisor)
+    process::RunningService::start(&launch, supervisor)
 }
 
 /// Variables to set and variables to remove.
 fn variables(
     service: &catalogue::Service,
-    settings: &Settings,
+    settings: &LaunchSettings,
     backing: &Backing,
     port: u16,
 ) -> (Vec<(String, String)>, Vec<String>) {
@@ -340,7 +340,7 @@ fn variables(
     env.push(("DELAY_MS".to_owned(), settings.service_settings.delay_ms.to_string()));
     env.extend((settings.serve_on != Ipv4Addr::LOCALHOST).then(everywhere));
     env.extend(of_protocol(service));
-    env.extend(settings.contract.given_tables().filter_map(Table::variable));
+    env.extend(settings.contract.given_tables().filter_map(DataTable::variable));
     env.extend(backing.variables());
     env.push((PADDING.to_owned(), padding(settings.seed)));
     (env, unset)

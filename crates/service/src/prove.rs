@@ -8,10 +8,10 @@ use tare_host::process::{Sandbox, Stopped, Supervisor};
 use crate::{
     backing::Backing,
     catalogue::{self, Service},
-    launch::{self, LaunchError, Settings},
+    launch::{self, LaunchError, LaunchSettings},
     probe::Readiness,
     settings::ServiceSettings,
-    verify::{self, CheckResult, Farewell, Sent, Transcript},
+    verify::{self, CheckResult, Farewell, SentAnswer, Transcript},
 };
 use tare_contract::{CheckId, Contract};
 
@@ -72,7 +72,7 @@ pub fn prove_and_record(
     service: &Service,
     contract: &Contract,
     proof: &Proof,
-) -> Result<(Transcript, Option<Vec<Sent>>), LaunchError> {
+) -> Result<(Transcript, Option<Vec<SentAnswer>>), LaunchError> {
     let stem = format!("verify-{}", contract.name);
     let ((mut transcript, sent, farewell), stopped) =
         while_running(service, contract, proof, &stem, |contract, target, options, backing| {
@@ -89,7 +89,11 @@ pub fn prove_and_record(
 ///
 /// # Errors
 /// As [`prove`], or an answer is wrong.
-pub fn record_answers(service: &Service, contract: &Contract, proof: &Proof) -> Result<Vec<Sent>, String> {
+pub fn record_answers(
+    service: &Service,
+    contract: &Contract,
+    proof: &Proof,
+) -> Result<Vec<SentAnswer>, String> {
     let stem = format!("wire-{}", contract.name);
     let look = |contract: &Contract, target: &Endpoint, options: &verify::Options, _: &mut Backing| {
         verify::sent(contract, target, options)
@@ -108,7 +112,7 @@ fn while_running<T>(
     let Proof { service_settings, seed, port, serve_on, supervisor, folder } = *proof;
     // Services are verified in parallel, so each needs its own record of changes.
     let contract = &contract.detached();
-    let settings = Settings {
+    let settings = LaunchSettings {
         contract,
         service_settings,
         cpus: &[],

@@ -49,7 +49,7 @@ pub const EXACT_MAX: usize = 14;
 
 /// A change of level.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change {
+pub struct LevelChange {
     /// The first run of the new level, from 0.
     pub at: usize,
     /// The Hodges-Lehmann estimate of the shift: the median of all differences between runs after and before.
@@ -73,7 +73,7 @@ pub struct Change {
 ///
 /// # Errors
 /// An empty sample, a value that is not finite, or an alpha that is not between 0 and 1.
-pub fn changes(history: &[f64], alpha: f64) -> Result<Vec<Change>, EstimateError> {
+pub fn changes(history: &[f64], alpha: f64) -> Result<Vec<LevelChange>, EstimateError> {
     Ok(changes_of_all(&[history], alpha)?.pop().unwrap_or_default())
 }
 
@@ -86,7 +86,7 @@ pub fn changes(history: &[f64], alpha: f64) -> Result<Vec<Change>, EstimateError
 pub fn changes_of_all<V: AsRef<[f64]>>(
     histories: &[V],
     alpha: f64,
-) -> Result<Vec<Vec<Change>>, EstimateError> {
+) -> Result<Vec<Vec<LevelChange>>, EstimateError> {
     check_level(alpha)?;
     histories.iter().try_for_each(|history| check_sample(history.as_ref()))?;
     let whole: Vec<(usize, f64)> = histories.iter().map(|history| test(history.as_ref())).collect();
@@ -102,7 +102,7 @@ pub fn changes_of_all<V: AsRef<[f64]>>(
 }
 
 /// The changes of a history, given its first; its parts are searched at `alpha`.
-fn segments(history: &[f64], first: (usize, f64), alpha: f64) -> Vec<Change> {
+fn segments(history: &[f64], first: (usize, f64), alpha: f64) -> Vec<LevelChange> {
     let mut places = vec![first];
     let each = alpha / history.len() as f64;
     search(&history[..first.0], 0, each, &mut places);
@@ -111,7 +111,7 @@ fn segments(history: &[f64], first: (usize, f64), alpha: f64) -> Vec<Change> {
     let bounds: Vec<usize> =
         [0].into_iter().chain(places.iter().map(|&(at, _)| at)).chain([history.len()]).collect();
     let shift = |around: &[usize]| shift(&history[around[0]..around[1]], &history[around[1]..around[2]]);
-    let change = |(&(at, p), around)| Change { at, shift: shift(around), p };
+    let change = |(&(at, p), around)| LevelChange { at, shift: shift(around), p };
     places.iter().zip(bounds.windows(3)).map(change).collect()
 }
 

@@ -22,7 +22,7 @@ pub enum Verdict {
 
 /// A verdict with the figures behind it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gate {
+pub struct EquivalenceTest {
     /// The verdict.
     pub verdict: Verdict,
     /// The ratio at which a regression matters: 1 - delta if higher is better, 1 + delta if lower is.
@@ -49,7 +49,7 @@ pub struct Gate {
 ///
 /// # Errors
 /// A delta that is not between 0 and 1.
-pub fn gate(estimate: &RatioEstimate, delta: f64, better: Better) -> Result<Gate, EstimateError> {
+pub fn gate(estimate: &RatioEstimate, delta: f64, better: Better) -> Result<EquivalenceTest, EstimateError> {
     if !(delta > 0.0 && delta < 1.0) {
         return Err(EstimateError::Delta { value: delta });
     }
@@ -68,7 +68,7 @@ pub fn gate(estimate: &RatioEstimate, delta: f64, better: Better) -> Result<Gate
         () => Verdict::Inconclusive,
     };
     let regression = |end: f64| if better == Better::Higher { 1.0 - end } else { end - 1.0 };
-    Ok(Gate {
+    Ok(EquivalenceTest {
         verdict,
         bound,
         regression_least: mildest.map(regression),
@@ -127,9 +127,18 @@ mod tests {
     fn the_verdict_has_its_bound_and_what_is_excluded() {
         let of = |better| gate(&estimate(0.75, 0.8, 0.875), 0.5, better).unwrap();
         let verdict = Verdict::Pass;
-        let higher = Gate { verdict, bound: 0.5, regression_least: Some(0.125), regression_most: Some(0.25) };
-        let lower =
-            Gate { verdict, bound: 1.5, regression_least: Some(-0.25), regression_most: Some(-0.125) };
+        let higher = EquivalenceTest {
+            verdict,
+            bound: 0.5,
+            regression_least: Some(0.125),
+            regression_most: Some(0.25),
+        };
+        let lower = EquivalenceTest {
+            verdict,
+            bound: 1.5,
+            regression_least: Some(-0.25),
+            regression_most: Some(-0.125),
+        };
         assert_eq!([of(Better::Higher), of(Better::Lower)], [higher, lower]);
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Which series a value belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Series {
+pub enum SeriesId {
     /// The numerator: the measured series.
     Subject,
     /// The denominator: the reference series.
@@ -13,12 +13,12 @@ pub enum Series {
     Service(usize),
 }
 
-impl fmt::Display for Series {
+impl fmt::Display for SeriesId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Series::Subject => f.write_str("subject"),
-            Series::Reference => f.write_str("reference"),
-            Series::Service(index) => write!(f, "service {index} (counted from 0)"),
+            SeriesId::Subject => f.write_str("subject"),
+            SeriesId::Reference => f.write_str("reference"),
+            SeriesId::Service(index) => write!(f, "service {index} (counted from 0)"),
         }
     }
 }
@@ -36,7 +36,7 @@ pub enum EstimateError {
     #[error(
         "value {index} (counted from 0) of the {series} is '{value}', which has no logarithm: leave the block out"
     )]
-    NotPositive { series: Series, index: usize, value: f64 },
+    NotPositive { series: SeriesId, index: usize, value: f64 },
     #[error(
         "the subject has {subject} blocks and the reference {reference}: give the blocks that both have, in the same order"
     )]

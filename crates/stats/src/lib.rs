@@ -83,7 +83,7 @@ pub mod warning;
 
 pub use better::Better;
 pub use contrast::{Contrast, Prior, interval};
-pub use error::{EstimateError, Series};
+pub use error::{EstimateError, SeriesId};
 pub use estimate::{Estimate, Interval};
 pub use ratio::{RatioEstimate, log_ratios};
 pub use sequential::Looks;

@@ -18,7 +18,7 @@
 
 use crate::better::Better;
 use crate::contrast::{Contrast, LEAST_STARTS, Prior};
-use crate::error::{EstimateError, Series, check_level};
+use crate::error::{EstimateError, SeriesId, check_level};
 use crate::sequential::Looks;
 use crate::warning::Warning;
 use crate::{holm, two_level};
@@ -42,7 +42,7 @@ pub struct Pair {
 
 /// The position of one service.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct RankPlace {
     /// The service, by its index in the input.
     pub service: usize,
     /// Log of its ratio to the geometric mean of all services. Places are sorted by it, the best first.
@@ -57,7 +57,7 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
     /// All services, the best estimate first.
-    pub places: Vec<Place>,
+    pub places: Vec<RankPlace>,
     /// All pairs, in the order (0, 1), (0, 2), .., (1, 2), ..
     pub pairs: Vec<Pair>,
     /// Number of blocks.
@@ -219,7 +219,7 @@ fn logarithms<V: AsRef<[f64]>>(values: &[V]) -> Result<Vec<Vec<f64>>, EstimateEr
     let logs = |(index, values): (usize, &V)| {
         let found = values.as_ref().len();
         if found == expected {
-            crate::ratio::logarithms(values.as_ref(), Series::Service(index))
+            crate::ratio::logarithms(values.as_ref(), SeriesId::Service(index))
         } else {
             Err(EstimateError::BlocksDiffer { index, found, expected })
         }
@@ -276,14 +276,14 @@ fn scores(pairs: &[Pair], services: usize) -> Vec<f64> {
     scores
 }
 
-fn places(ranking: &Ranking, order: &[usize], scores: &[f64], better: Better) -> Vec<Place> {
+fn places(ranking: &Ranking, order: &[usize], scores: &[f64], better: Better) -> Vec<RankPlace> {
     let place = |&service: &usize| {
         let ahead = |pair: &&Pair| (pair.a == service) == (better.oriented(pair.contrast.point) > 0.0);
         let separated = ranking.pairs.iter().filter(|pair| pair.separated);
         let mine = separated.filter(|pair| pair.a == service || pair.b == service);
         let (worse, better): (Vec<&Pair>, Vec<&Pair>) = mine.partition(ahead);
         let (best, worst) = (1 + better.len(), order.len() - worse.len());
-        Place { service, log_score: scores[service], best, worst }
+        RankPlace { service, log_score: scores[service], best, worst }
     };
     order.iter().map(place).collect()
 }
@@ -403,7 +403,7 @@ mod tests {
         assert_eq!(refused(&[vec![1.0, 2.0], vec![1.0]]), ragged);
         let zero = refused(&[vec![1.0], vec![0.0]]);
         assert!(
-            matches!(zero, EstimateError::NotPositive { series: Series::Service(1), index: 0, .. }),
+            matches!(zero, EstimateError::NotPositive { series: SeriesId::Service(1), index: 0, .. }),
             "{zero}"
         );
     }

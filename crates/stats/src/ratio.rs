@@ -23,7 +23,7 @@
 //! # Ok::<(), tare_stats::EstimateError>(())
 //! ```
 
-use crate::error::{EstimateError, Series};
+use crate::error::{EstimateError, SeriesId};
 use crate::estimate::Estimate;
 use crate::warning::Warning;
 
@@ -62,14 +62,14 @@ pub fn log_ratios(subject: &[f64], reference: &[f64]) -> Result<Vec<f64>, Estima
     if subject.len() != reference.len() {
         return Err(EstimateError::LengthsDiffer { subject: subject.len(), reference: reference.len() });
     }
-    let subject = logarithms(subject, Series::Subject)?;
-    let reference = logarithms(reference, Series::Reference)?;
+    let subject = logarithms(subject, SeriesId::Subject)?;
+    let reference = logarithms(reference, SeriesId::Reference)?;
     // A difference of logarithms, because the quotient of two finite values may overflow.
     Ok(subject.iter().zip(&reference).map(|(subject, reference)| subject - reference).collect())
 }
 
 /// Natural logarithms. The error for a value without one has its index.
-pub(crate) fn logarithms(values: &[f64], series: Series) -> Result<Vec<f64>, EstimateError> {
+pub(crate) fn logarithms(values: &[f64], series: SeriesId) -> Result<Vec<f64>, EstimateError> {
     let logarithm = |(index, &value): (usize, &f64)| {
         if value.is_finite() && value > 0.0 {
             Ok(value.ln())
@@ -133,9 +133,12 @@ mod tests {
     fn values_without_a_logarithm_are_named() {
         for value in [0.0, -3.0, f64::NAN, f64::INFINITY] {
             let error = paired_log_ratio(&[1.0, value], &[1.0, 1.0]).unwrap_err();
-            assert!(matches!(error, EstimateError::NotPositive { series: Series::Subject, index: 1, .. }));
+            assert!(matches!(error, EstimateError::NotPositive { series: SeriesId::Subject, index: 1, .. }));
             let error = paired_log_ratio(&[1.0, 1.0], &[value, 1.0]).unwrap_err();
-            assert!(matches!(error, EstimateError::NotPositive { series: Series::Reference, index: 0, .. }));
+            assert!(matches!(
+                error,
+                EstimateError::NotPositive { series: SeriesId::Reference, index: 0, .. }
+            ));
         }
         let text = paired_log_ratio(&[1.0, 0.0], &[1.0, 1.0]).unwrap_err().to_string();
         assert!(text.starts_with("value 1 (counted from 0) of the subject is '0'"), "{text}");

@@ -17,8 +17,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tare_base::{Clock, Endpoint, Monotonic, Route};
 use tare_load::{
-    ExchangePool, Generator, Load, Protocol, RunReport, Schedule, Settings as Driven, Stop, TlsClient,
-    TlsOffer, TlsOptions, TlsVersion, Trust,
+    ExchangePool, Generator, GeneratorSettings, Load, Protocol, RunReport, Schedule, Stop, TlsClient,
+    TlsOffer, TlsOptions, TlsTrust, TlsVersion,
 };
 
 use super::{
@@ -31,12 +31,12 @@ use super::{
 use tare_contract::{Contract, Request};
 use tare_host::{
     cpus::{Pinning, Reading as CpuReading},
-    process::{self, Ended, Launch, Limits, Sandbox, Supervisor},
+    process::{self, Ended, Launch, ProgramLimits, Sandbox, Supervisor},
 };
 use tare_service::{
     catalogue::Service,
     drive::{self, RESPONSE_TIMEOUT},
-    launch::{self, LaunchError, Ready, Settings},
+    launch::{self, LaunchError, LaunchSettings, Ready},
     probe::Readiness,
     prove::{CHECKS_AFTER_LOAD, GRACE, verify_options},
     settings::ServiceSettings,
@@ -135,7 +135,7 @@ impl<'a> Session<'a> {
         let keep = |source| Error::Keep { path: locustfile.clone(), source };
         fs::create_dir_all(folder).map_err(keep)?;
         fs::write(&locustfile, LOCUSTFILE).map_err(keep)?;
-        let settings = Settings {
+        let settings = LaunchSettings {
             contract,
             service_settings: &plan.service_settings,
             cpus: &plan.pinning.server,
@@ -279,7 +279,7 @@ impl<'a> Session<'a> {
             stderr: file("stderr"),
             ..Launch::default()
         };
-        let limits = Limits {
+        let limits = ProgramLimits {
             time: self.expected() * 4 + PATIENCE,
             output_bytes: OUTPUT_BYTES_MAX,
             interrupt: &self.interrupt,
@@ -359,11 +359,11 @@ impl<'a> Session<'a> {
         generator.run(load, &self.interrupt).map_err(|error| error.to_string())
     }
 
-    fn driven(&self, shape: &Shape) -> Result<Driven, String> {
+    fn driven(&self, shape: &Shape) -> Result<GeneratorSettings, String> {
         let protocol = self.protocol();
         let options = TlsOptions {
             // Like the tools, none of which checks certificates.
-            trust: Trust::Anything,
+            trust: TlsTrust::Anything,
             server_name: "localhost".to_owned(),
             alpn: protocol.alpn(),
             resume: false,
@@ -373,12 +373,12 @@ impl<'a> Session<'a> {
         };
         let tls = protocol.is_tls().then(|| TlsClient::new(options)).transpose();
         let route = Route::from(self.ready.address.clone());
-        Ok(Driven {
+        Ok(GeneratorSettings {
             cpus: self.plan.pinning.generator.clone(),
             protocol,
             streams: shape.streams(),
             tls: tls.map_err(|error| error.to_string())?.map(Arc::new),
-            ..Driven::new(route, shape.connections(), self.plan.seed)
+            ..GeneratorSettings::new(route, shape.connections(), self.plan.seed)
         })
     }
 

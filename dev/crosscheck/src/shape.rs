@@ -3,7 +3,7 @@
 use std::{fmt, net::SocketAddr, time::Duration};
 
 use serde::Serialize;
-use tare_load::{Connections, Load, Protocol, Quota, Schedule, Stop, Think};
+use tare_load::{Connections, Load, Protocol, RequestQuota, Schedule, Stop, Think};
 
 use super::Tool;
 use tare_service::drive::RESPONSE_TIMEOUT;
@@ -176,10 +176,11 @@ impl Shape {
             |quota| Load::new(Schedule::SATURATE, Stop::count(quota, within, DRAIN), RESPONSE_TIMEOUT);
         match *self {
             Shape::Closed { seconds, .. } => timed(Schedule::SATURATE, seconds),
-            Shape::Each { requests, .. } => counted(Quota::RequestsEach(requests)),
-            Shape::Sessions { connections, calls } => {
-                Load { requests_per_connection: Some(calls), ..counted(Quota::Connections(connections)) }
-            }
+            Shape::Each { requests, .. } => counted(RequestQuota::RequestsEach(requests)),
+            Shape::Sessions { connections, calls } => Load {
+                requests_per_connection: Some(calls),
+                ..counted(RequestQuota::Connections(connections))
+            },
             Shape::Users { wait_ms_min, wait_ms_max, seconds, .. } => {
                 let think =
                     Think::Uniform { min_ns: wait_ms_min * 1_000_000, max_ns: wait_ms_max * 1_000_000 };

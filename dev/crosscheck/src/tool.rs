@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use tare_host::process::Asked;
+use tare_host::process::Query;
 use tare_load::Protocol;
 
 /// The time limit for printing a version: locust takes a second.
@@ -107,7 +107,7 @@ impl Tool {
         let asked: Vec<_> =
             programs.map(|(tool, program)| (tool, tool.ask_version(&program, within), program)).collect();
         let found = asked.into_iter().map(|(tool, asked, program)| {
-            let output = asked.and_then(Asked::answer);
+            let output = asked.and_then(Query::answer);
             let text = output.map(|output| [output.stdout, output.stderr].concat()).unwrap_or_default();
             Found { tool, program, version: version_in(&String::from_utf8_lossy(&text)) }
         });
@@ -116,9 +116,9 @@ impl Tool {
 
     /// wrk treats the option as an error, so its status is no criterion. httperf would then load port 80 of
     /// this machine, unless it gets `--help`.
-    fn ask_version(self, program: &Path, within: Duration) -> io::Result<Asked> {
+    fn ask_version(self, program: &Path, within: Duration) -> io::Result<Query> {
         let words: &[&str] = if self == Tool::Httperf { &["-V", "--help"] } else { &["--version"] };
-        Asked::put(Command::new(program).args(words), within)
+        Query::put(Command::new(program).args(words), within)
     }
 }
 

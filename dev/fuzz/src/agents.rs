@@ -11,12 +11,12 @@ use tare_agent::{
     align::AgentClock,
     frame::{Frames, framed},
     job::{Job, Requests},
-    merge::{AgentEnd, Timing, merge},
-    message::{self, Greeting, Order, Reply},
+    merge::{AgentEnd, MergeTiming, merge},
+    message::{self, ControllerMessage, Greeting, Reply},
     tails::Tails,
     tls,
 };
-use tare_load::{Interval, Limits, RunReport, Waiting};
+use tare_load::{Limits, RunInterval, RunReport, Waiting};
 
 use crate::pushed::TOKEN;
 
@@ -39,9 +39,9 @@ pub(crate) fn agent(input: &[u8]) {
     if let Ok(greeting) = message::read::<Greeting>(input) {
         assert_eq!(message::read::<Greeting>(&message::write(&greeting)).ok(), Some(greeting));
     }
-    if let Ok(order) = message::read::<Order>(input) {
-        assert_eq!(message::read::<Order>(&message::write(&order)).ok().as_ref(), Some(&order));
-        if let Order::Learn(given) | Order::Prepare(given) = order {
+    if let Ok(order) = message::read::<ControllerMessage>(input) {
+        assert_eq!(message::read::<ControllerMessage>(&message::write(&order)).ok().as_ref(), Some(&order));
+        if let ControllerMessage::Learn(given) | ControllerMessage::Prepare(given) = order {
             job(&given);
         }
     }
@@ -49,7 +49,7 @@ pub(crate) fn agent(input: &[u8]) {
         assert_eq!(message::read::<Reply>(&message::write(&reply)).ok().as_ref(), Some(&reply));
         match reply {
             Reply::Finished(parts) => drop(RunReport::try_from(*parts).map(report)),
-            Reply::Interval(parts) => drop(Interval::try_from(*parts)),
+            Reply::Interval(parts) => drop(RunInterval::try_from(*parts)),
             _ => {}
         }
     }
@@ -100,7 +100,7 @@ fn report(report: RunReport) {
         given_ns: u64::MAX,
         silent_ns: u64::MAX,
     };
-    let timing = Timing { start_ns: 0, marks_ns: vec![1, 2] };
+    let timing = MergeTiming { start_ns: 0, marks_ns: vec![1, 2] };
     let sum = merge(vec![end(report.clone()), end(report)], &timing, &Tails::default(), &Limits::default());
     assert_eq!(sum.rows.len(), 2);
     let _ = (sum.total.total.quantile(0.99), sum.total.answers_per_s(), sum.total.in_flight_mean());

@@ -26,7 +26,7 @@ pub(crate) fn run(input: &[u8]) {
 }
 
 fn every_form(document: &Document) {
-    let shown = text::whole(document, text::Look::default());
+    let shown = text::whole(document, text::TextLook::default());
     let control = shown.chars().find(|character| character.is_control() && *character != '\n');
     assert_eq!(control, None, "a control character in text");
     let _ = (json::json(document), markdown::markdown(document), junit::junit(document), csv::csv(document));

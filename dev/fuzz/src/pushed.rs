@@ -9,8 +9,8 @@ use tare_cluster::{
         answer::answer_head,
         message::AssignedJob,
         proof::{Asked, PushKey},
-        route::Route,
-        unpack::{Piece, Unpack, UnpackError},
+        route::PushRoute,
+        unpack::{BundlePiece, Unpack, UnpackError},
     },
 };
 use tare_selftest::Certificate;
@@ -24,7 +24,7 @@ const FILES_MAX: usize = 1_000;
 pub(crate) fn push(input: &[u8]) {
     if let Ok(text) = std::str::from_utf8(input) {
         let (verb, path) = text.split_once(' ').unwrap_or(("PUT", text));
-        if let Some(route) = Route::parse(verb, path) {
+        if let Some(route) = PushRoute::parse(verb, path) {
             assert_eq!((route.verb().as_str(), route.to_string().as_str()), (verb, path));
             request(route, input);
         }
@@ -48,7 +48,7 @@ pub(crate) fn push(input: &[u8]) {
     }
 }
 
-fn request(route: Route, body: &[u8]) {
+fn request(route: PushRoute, body: &[u8]) {
     let key = PushKey::of(&Token::parse(TOKEN).expect("random digits"));
     let asked = Asked::new(route, "0".repeat(64), body);
     assert!(asked.is_proof(&key, &asked.proof(&key)));
@@ -62,12 +62,12 @@ fn unpacked(pieces: &[&[u8]]) -> Unpacked {
     for piece in pieces {
         let pushed = unpack.push::<UnpackError>(piece, &mut |piece| {
             match piece {
-                Piece::Begin(file) => {
+                BundlePiece::Begin(file) => {
                     is_below(&file.path);
                     paths.push(file.path.clone());
                 }
-                Piece::Data(bytes) => content.extend(bytes),
-                Piece::Head(..) | Piece::End => {}
+                BundlePiece::Data(bytes) => content.extend(bytes),
+                BundlePiece::Head(..) | BundlePiece::End => {}
             }
             Ok(())
         });

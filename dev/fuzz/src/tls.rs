@@ -8,7 +8,7 @@ use rustls::{
     pki_types::PrivateKeyDer,
 };
 use tare_load::{
-    TlsClient, TlsError, TlsOffer, TlsOptions, TlsVersion, Trust,
+    TlsClient, TlsError, TlsOffer, TlsOptions, TlsTrust, TlsVersion,
     tls_probe::{Forger, Probe},
 };
 
@@ -29,7 +29,7 @@ static SERVER: LazyLock<Arc<ServerConfig>> = LazyLock::new(|| {
 
 static CLIENT: LazyLock<TlsClient> = LazyLock::new(|| {
     let options = TlsOptions {
-        trust: Trust::Anything,
+        trust: TlsTrust::Anything,
         server_name: "localhost".to_owned(),
         alpn: None,
         resume: true,

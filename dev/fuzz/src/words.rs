@@ -4,7 +4,7 @@ use tare_base::units::{parse_count, parse_duration_with_unit, parse_rate, parse_
 use tare_bench::slo::Slo;
 use tare_contract::Varied;
 use tare_host::link::LinkSpec;
-use tare_load::schedule::Profile;
+use tare_load::schedule::RateProfile;
 
 use crate::text_parts;
 
@@ -16,13 +16,13 @@ pub(crate) fn words(input: &[u8]) {
     let Ok(word) = std::str::from_utf8(input) else { return };
     let _ = (parse_count(word), parse_rate(word), parse_size(word), parse_duration_with_unit(word));
     let _ = (Slo::parse([word]), word.parse::<LinkSpec>());
-    if let Ok(profile) = word.parse::<Profile>() {
-        assert_eq!(profile.to_string().parse::<Profile>(), Ok(profile.clone()));
+    if let Ok(profile) = word.parse::<RateProfile>() {
+        assert_eq!(profile.to_string().parse::<RateProfile>(), Ok(profile.clone()));
         INSTANTS_NS.into_iter().for_each(|at_ns| at(&profile, at_ns));
     }
 }
 
-fn at(profile: &Profile, at_ns: u64) {
+fn at(profile: &RateProfile, at_ns: u64) {
     let (rate_per_s, arrivals) = (profile.rate_per_s(at_ns), profile.arrivals_before(at_ns));
     assert!((0.0..=profile.rate_per_s_max()).contains(&rate_per_s), "{rate_per_s} at {at_ns}");
     assert!(arrivals.is_finite() && arrivals >= 0.0, "{arrivals} before {at_ns}");

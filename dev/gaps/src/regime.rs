@@ -16,13 +16,13 @@ use anyhow::{Context, anyhow, ensure};
 use tare_contract::Contract;
 use tare_host::{
     cpus::Pinning,
-    process::{Sandbox, Service as Process, Supervisor},
+    process::{RunningService, Sandbox, Supervisor},
 };
 use tare_load::{Connections, Generator, Load, Schedule, Stop, Waiting};
 use tare_service::{
     catalogue::Service,
     drive::{self, RESPONSE_TIMEOUT},
-    launch::{self, Settings},
+    launch::{self, LaunchSettings},
     probe::Readiness,
     prove::GRACE,
     settings::ServiceSettings,
@@ -32,7 +32,7 @@ const CONNECTIONS: usize = 64;
 /// How long answers may take after the end of a slice.
 const DRAIN: Duration = Duration::from_secs(1);
 
-fn cpu_ns(process: &Process) -> anyhow::Result<u64> {
+fn cpu_ns(process: &RunningService) -> anyhow::Result<u64> {
     process.cpu_ns()?.context("CPU time")
 }
 
@@ -78,7 +78,7 @@ impl Trial<'_> {
     /// CPU time per request in the second half of the slices of a fresh process. Time between slices is not
     /// counted.
     pub(crate) fn cost_ns(&self, regime: Regime) -> anyhow::Result<f64> {
-        let settings = Settings {
+        let settings = LaunchSettings {
             contract: self.contract,
             service_settings: &ServiceSettings::of_threads(1),
             cpus: &self.pinning.server,
@@ -104,7 +104,12 @@ impl Trial<'_> {
         found
     }
 
-    fn load(&self, regime: Regime, process: &Process, generator: &mut Generator) -> anyhow::Result<f64> {
+    fn load(
+        &self,
+        regime: Regime,
+        process: &RunningService,
+        generator: &mut Generator,
+    ) -> anyhow::Result<f64> {
         let load = Load {
             waiting: Waiting::Poll,
             ..Load::new(Schedule::SATURATE, Stop::after(self.slice, DRAIN), RESPONSE_TIMEOUT)
@@ -127,7 +132,7 @@ impl Trial<'_> {
         Ok(spent_ns as f64 / answered as f64)
     }
 
-    fn pause(&self, regime: Regime, process: &Process) -> anyhow::Result<()> {
+    fn pause(&self, regime: Regime, process: &RunningService) -> anyhow::Result<()> {
         match regime {
             Regime::Continuous => {}
             Regime::Idle => thread::sleep(self.gap),

@@ -27,7 +27,7 @@ use tare_bench::{
     folder::StoredRun,
     metric::{Metric, figure, per_second},
     record::Record,
-    sample::{Cost, Sample as Slice},
+    sample::{RequestCost, Sample as Slice},
 };
 
 /// Why a run cannot be resampled.
@@ -60,7 +60,8 @@ fn value<'a>(metric: Metric, slices: impl Iterator<Item = &'a Slice> + Clone) ->
             figure(per_second(answered as f64, window_ns as f64))
         }
         Metric::Cpu => {
-            Cost::of(sum(|slice| slice.host.server_cpu_ns), sum(|slice| slice.load.answered)).per_request()
+            RequestCost::of(sum(|slice| slice.host.server_cpu_ns), sum(|slice| slice.load.answered))
+                .per_request()
         }
         _ => None,
     }

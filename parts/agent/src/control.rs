@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tare_base::{Clock, Monotonic};
-use tare_load::{Interval, Limits, Measures, RunReport};
+use tare_load::{Limits, Measures, RunInterval, RunReport};
 
 use crate::align::AgentClock;
 pub use crate::control_error::ControlError;
 use crate::fleet::Fleet;
-pub use crate::fleet::Times;
+pub use crate::fleet::PollTimes;
 use crate::job::Job;
-use crate::merge::{AgentEnd, FleetReport, Timing, merge};
-use crate::message::{About, CpuReading, Learned, Order, Prepared, Reply};
+use crate::merge::{AgentEnd, FleetReport, MergeTiming, merge};
+use crate::message::{AgentDescription, ControllerMessage, CpuReading, LearnedByAgent, Prepared, Reply};
 use crate::tails::Tails;
 use crate::token::Token;
 
@@ -51,7 +51,7 @@ impl Control {
         addresses: &[String],
         token: &Token,
         tare: &str,
-        times: Times,
+        times: PollTimes,
     ) -> Result<Control, ControlError> {
         if addresses.len() > crate::AGENTS_MAX {
             return Err(ControlError::TooMany { count: addresses.len() });
@@ -68,7 +68,7 @@ impl Control {
     }
 
     /// The descriptions of the agents, in the order of their addresses.
-    pub fn agents(&self) -> impl Iterator<Item = (&str, &About)> {
+    pub fn agents(&self) -> impl Iterator<Item = (&str, &AgentDescription)> {
         self.fleet.remotes.iter().map(|remote| (remote.address.as_str(), &remote.about))
     }
 
@@ -76,10 +76,10 @@ impl Control {
     ///
     /// # Errors
     /// The server does not answer correctly, or an agent is lost.
-    pub fn learn(&mut self, job: &Job, interrupt: &AtomicBool) -> Result<Learned, ControlError> {
+    pub fn learn(&mut self, job: &Job, interrupt: &AtomicBool) -> Result<LearnedByAgent, ControlError> {
         let first = self.fleet.remotes.iter().position(|remote| !remote.is_watch());
         let first = first.ok_or(ControlError::NoAgent)?;
-        self.fleet.order(first, &Order::Learn(Box::new(job.clone())))?;
+        self.fleet.order(first, &ControllerMessage::Learn(Box::new(job.clone())))?;
         loop {
             if interrupt.load(Ordering::Relaxed) {
                 return Err(ControlError::Interrupted);
@@ -98,7 +98,7 @@ impl Control {
     pub fn prepare(&mut self, jobs: &[Job], interrupt: &AtomicBool) -> Result<Vec<Prepared>, ControlError> {
         self.fleet.remotes.iter_mut().for_each(|remote| remote.clock = AgentClock::default());
         for (index, job) in jobs.iter().enumerate() {
-            self.fleet.order(index, &Order::Prepare(Box::new(job.clone())))?;
+            self.fleet.order(index, &ControllerMessage::Prepare(Box::new(job.clone())))?;
         }
         let mut prepared: Vec<Option<Prepared>> = vec![None; jobs.len()];
         while prepared.iter().any(Option::is_none) {
@@ -117,7 +117,8 @@ impl Control {
     /// # Errors
     /// An agent is lost.
     pub fn release(&mut self) -> Result<(), ControlError> {
-        (0..self.fleet.remotes.len()).try_for_each(|index| self.fleet.order(index, &Order::Release))
+        (0..self.fleet.remotes.len())
+            .try_for_each(|index| self.fleet.order(index, &ControllerMessage::Release))
     }
 
     /// Waits for this time, while telling the agents that the controller is alive.
@@ -142,7 +143,7 @@ impl Control {
         plan: &RunPlan,
         interrupt: &AtomicBool,
         began: &mut dyn FnMut(u64),
-        watch: &mut dyn FnMut(&Interval),
+        watch: &mut dyn FnMut(&RunInterval),
     ) -> Result<FleetReport, ControlError> {
         self.fleet.synchronise(ROUND_TRIPS)?;
         if let Some(warm_up_ns) = plan.warm_up_ns {
@@ -175,7 +176,7 @@ impl Control {
     pub fn end(mut self) {
         for index in 0..self.fleet.remotes.len() {
             // An agent that is gone has ended too.
-            let _gone = self.fleet.order(index, &Order::Bye);
+            let _gone = self.fleet.order(index, &ControllerMessage::Bye);
         }
     }
 
@@ -188,7 +189,7 @@ impl Control {
             let at_ns = offset.ok().and_then(|offset| offset.agent_ns(start_ns));
             let at_ns = at_ns.ok_or_else(|| remote.lost(crate::align::Inconsistent.to_string()))?;
             self.fleet.remotes[index].given_ns = at_ns;
-            self.fleet.order(index, &Order::Begin { at_ns, warm_up })?;
+            self.fleet.order(index, &ControllerMessage::Begin { at_ns, warm_up })?;
         }
         Ok(start_ns)
     }
@@ -199,7 +200,7 @@ impl Control {
         plan: &RunPlan,
         start_ns: u64,
         interrupt: &AtomicBool,
-        watch: &mut dyn FnMut(&Interval),
+        watch: &mut dyn FnMut(&RunInterval),
     ) -> Result<(), ControlError> {
         let end_ns = start_ns.saturating_add(plan.window_ns);
         let over_ns = end_ns.saturating_add(plan.drain_ns).saturating_add(ns(REPORT_MAX));
@@ -208,7 +209,7 @@ impl Control {
             if interrupt.load(Ordering::Relaxed) && !is_stopped {
                 is_stopped = true;
                 for index in 0..self.fleet.remotes.len() {
-                    self.fleet.order(index, &Order::Stop)?;
+                    self.fleet.order(index, &ControllerMessage::Stop)?;
                 }
             }
             // The clocks are also compared at the start and end of the window, not only around the load.
@@ -232,7 +233,7 @@ impl Control {
         let unreadable = |error: crate::report::BadReport| remote.lost(error.to_string());
         match reply {
             Reply::Interval(parts) => {
-                gathered.joint.add(index, Interval::try_from(*parts).map_err(unreadable)?);
+                gathered.joint.add(index, RunInterval::try_from(*parts).map_err(unreadable)?);
             }
             Reply::Finished(parts) => {
                 gathered.joint.end(index);
@@ -257,7 +258,7 @@ impl Control {
 
     fn result(&self, gathered: Gathered, plan: &RunPlan, start_ns: u64) -> FleetReport {
         let Gathered { reports, readings, joint } = gathered;
-        let timing = Timing { start_ns, marks_ns: plan.marks_ns.clone() };
+        let timing = MergeTiming { start_ns, marks_ns: plan.marks_ns.clone() };
         let ends = self.fleet.remotes.iter().zip(reports).filter_map(|(remote, report)| {
             Some(AgentEnd {
                 address: remote.address.clone(),
@@ -314,14 +315,14 @@ impl Gathered {
 
 /// Combines the intervals of all agents.
 struct Joint {
-    pending: Vec<VecDeque<Interval>>,
+    pending: Vec<VecDeque<RunInterval>>,
     ended: Vec<bool>,
     generators: usize,
     tails: Tails,
 }
 
 impl Joint {
-    fn add(&mut self, index: usize, interval: Interval) {
+    fn add(&mut self, index: usize, interval: RunInterval) {
         self.pending[index].push_back(interval);
     }
 
@@ -330,7 +331,7 @@ impl Joint {
     }
 
     /// Reports each interval that has arrived from all agents that still send.
-    fn tell(&mut self, watch: &mut dyn FnMut(&Interval)) {
+    fn tell(&mut self, watch: &mut dyn FnMut(&RunInterval)) {
         let has_next = |joint: &Joint| {
             let mut agents = joint.pending.iter().zip(&joint.ended);
             agents.all(|(pending, ended)| *ended || !pending.is_empty())
@@ -341,14 +342,14 @@ impl Joint {
         }
     }
 
-    fn tell_rest(&mut self, watch: &mut dyn FnMut(&Interval)) {
+    fn tell_rest(&mut self, watch: &mut dyn FnMut(&RunInterval)) {
         while self.pending.iter().any(|pending| !pending.is_empty()) {
             self.pop(watch);
         }
     }
 
-    fn pop(&mut self, watch: &mut dyn FnMut(&Interval)) {
-        let parts: Vec<Interval> = self.pending.iter_mut().filter_map(VecDeque::pop_front).collect();
+    fn pop(&mut self, watch: &mut dyn FnMut(&RunInterval)) {
+        let parts: Vec<RunInterval> = self.pending.iter_mut().filter_map(VecDeque::pop_front).collect();
         // In the order of the agents; an interval that one of them lacks cannot be compared.
         if parts.len() == self.generators {
             self.tails.add(&parts.iter().map(|part| &part.measures).collect::<Vec<_>>());
@@ -357,7 +358,7 @@ impl Joint {
         parts.iter().for_each(|part| measures += &part.measures);
         let from_ns = parts.iter().map(|part| part.from_ns).min().unwrap_or(0);
         let to_ns = parts.iter().map(|part| part.to_ns).max().unwrap_or(from_ns);
-        watch(&Interval { from_ns, to_ns, measures });
+        watch(&RunInterval { from_ns, to_ns, measures });
     }
 }
 
@@ -370,7 +371,7 @@ mod tests {
         let interval = |second: u64, answered| {
             let mut measures = Measures::default();
             measures.tally.answered = answered;
-            Interval { from_ns: second, to_ns: second + 1, measures }
+            RunInterval { from_ns: second, to_ns: second + 1, measures }
         };
         let mut joint = Gathered::new(&[false, true, false]).joint;
         let mut reported = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::link::LinkError;
+use crate::link::ConnectionError;
 
 /// The reason for the missing result.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum ControlError {
     #[error("no connection to the agent at {address}: {source}; start it by `tare agent` first")]
     Unreachable { address: String, source: io::Error },
     #[error("the agent at {address}: {source}")]
-    Refused { address: String, source: LinkError },
+    Refused { address: String, source: ConnectionError },
     #[error("the agent at {address} is lost ({reason}): the load was ended, and there is no result")]
     Lost { address: String, reason: String },
     #[error("the agent at {address}: {reason}")]

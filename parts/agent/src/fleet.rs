@@ -12,8 +12,8 @@ use tare_base::{Clock, Monotonic};
 use crate::align::{AgentClock, RoundTrip};
 use crate::control_error::ControlError;
 use crate::greet::greet;
-use crate::link::{LinkError, Receiver, Sender};
-use crate::message::{About, Order, Reply};
+use crate::link::{ConnectionError, Receiver, Sender};
+use crate::message::{AgentDescription, ControllerMessage, Reply};
 use crate::tls;
 use crate::token::Token;
 
@@ -28,14 +28,14 @@ const GREETING_MAX: Duration = Duration::from_secs(10);
 
 /// How often agents are asked for their time, and when they count as lost.
 #[derive(Debug, Clone, Copy)]
-pub struct Times {
+pub struct PollTimes {
     pub heartbeat: Duration,
     pub silence: Duration,
 }
 
-impl Default for Times {
-    fn default() -> Times {
-        Times { heartbeat: Duration::from_millis(250), silence: Duration::from_secs(10) }
+impl Default for PollTimes {
+    fn default() -> PollTimes {
+        PollTimes { heartbeat: Duration::from_millis(250), silence: Duration::from_secs(10) }
     }
 }
 
@@ -49,7 +49,7 @@ enum Event {
 pub(crate) struct Remote {
     /// The address as given by the user.
     pub(crate) address: String,
-    pub(crate) about: About,
+    pub(crate) about: AgentDescription,
     pub(crate) clock: AgentClock,
     /// The longest response time since the last reset.
     pub(crate) silent_ns: u64,
@@ -65,7 +65,7 @@ pub(crate) struct Remote {
 pub(crate) struct Fleet {
     pub(crate) remotes: Vec<Remote>,
     events: mpsc::Receiver<(usize, Event)>,
-    times: Times,
+    times: PollTimes,
     next_ping_ns: u64,
     looked_ns: u64,
     /// Questions sent before this time are ignored when silence is measured.
@@ -81,7 +81,7 @@ impl Fleet {
         addresses: &[String],
         token: &Token,
         tare: &str,
-        times: Times,
+        times: PollTimes,
     ) -> Result<Fleet, ControlError> {
         let (events, received) = mpsc::channel();
         let tls = tls::controller(token);
@@ -99,13 +99,13 @@ impl Fleet {
         Ok(Fleet::new(remotes, received, times))
     }
 
-    fn new(remotes: Vec<Remote>, events: mpsc::Receiver<(usize, Event)>, times: Times) -> Fleet {
+    fn new(remotes: Vec<Remote>, events: mpsc::Receiver<(usize, Event)>, times: PollTimes) -> Fleet {
         let now_ns = Monotonic.now_ns();
         Fleet { remotes, events, times, next_ping_ns: now_ns, looked_ns: now_ns, trusted_ns: now_ns }
     }
 
     /// Sends an order to one agent.
-    pub(crate) fn order(&mut self, index: usize, order: &Order) -> Result<(), ControlError> {
+    pub(crate) fn order(&mut self, index: usize, order: &ControllerMessage) -> Result<(), ControlError> {
         let remote = &mut self.remotes[index];
         remote.sender.send(order).map_err(|error| remote.lost(error.to_string()))
     }
@@ -139,7 +139,7 @@ impl Fleet {
     /// Asks all agents for their time.
     pub(crate) fn ping(&mut self) -> Result<(), ControlError> {
         for index in 0..self.remotes.len() {
-            self.order(index, &Order::Ping { sent_ns: Monotonic.now_ns() })?;
+            self.order(index, &ControllerMessage::Ping { sent_ns: Monotonic.now_ns() })?;
         }
         Ok(())
     }
@@ -246,13 +246,13 @@ fn connect(address: &str) -> std::io::Result<TcpStream> {
 }
 
 /// The first message of an agent, which describes it.
-fn first(receiver: &mut Receiver) -> Result<About, LinkError> {
+fn first(receiver: &mut Receiver) -> Result<AgentDescription, ConnectionError> {
     let mut waited = Duration::ZERO;
     loop {
         match receiver.receive()? {
             Some(Reply::About(about)) => return Ok(about),
-            Some(_) => return Err(LinkError::OutOfTurn),
-            None if waited >= GREETING_MAX => return Err(LinkError::TooLate),
+            Some(_) => return Err(ConnectionError::OutOfTurn),
+            None if waited >= GREETING_MAX => return Err(ConnectionError::TooLate),
             None => waited += Receiver::PATIENCE,
         }
     }

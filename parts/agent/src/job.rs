@@ -6,8 +6,8 @@ use std::time::Duration;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 use tare_load::{
-    Aligned, Arrivals, Connections, DriverChoice, Exchange, Expected, ExpectedBody, Load, Process, Protocol,
-    Schedule, Split, Stop, Think, Waiting, exchange::BodyShape, pattern::JsonPattern,
+    Aligned, ArrivalProcess, Arrivals, Connections, DriverChoice, Exchange, Expected, ExpectedBody, Load,
+    Protocol, Schedule, Split, Stop, Think, Waiting, exchange::BodyShape, pattern::JsonPattern,
     text_pattern::TextPattern,
 };
 
@@ -37,7 +37,7 @@ pub struct Job {
     pub streams: usize,
     pub tls: Option<TlsSpec>,
     pub driver: String,
-    pub load: LoadSpec,
+    pub load: JobLoad,
     /// The duration of a warm-up without a report, if there is one.
     pub warm_up_ns: Option<u64>,
 }
@@ -98,7 +98,7 @@ impl AnswerRules {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Requests {
     /// These requests, byte for byte.
-    Listed(Vec<Listed>),
+    Listed(Vec<ListedRequest>),
     Contract(ContractPart),
 }
 
@@ -129,7 +129,7 @@ pub struct Draws {
 /// One request, and its correct answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Listed {
+pub struct ListedRequest {
     /// The request in base64.
     request: String,
     is_head: bool,
@@ -187,7 +187,7 @@ pub enum TrustSpec {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LoadSpec {
+pub struct JobLoad {
     pub schedule: ScheduleSpec,
     pub window_ns: u64,
     pub drain_ns: u64,
@@ -235,12 +235,12 @@ fn bad(what: impl std::fmt::Display) -> BadJob {
     BadJob(what.to_string())
 }
 
-impl Listed {
+impl ListedRequest {
     /// `None` for a request whose answer has a form that cannot be sent.
     #[must_use]
-    pub fn of(exchange: &Exchange) -> Option<Listed> {
+    pub fn of(exchange: &Exchange) -> Option<ListedRequest> {
         let right = Right::of(&exchange.expected)?;
-        exchange.step.is_none().then(|| Listed {
+        exchange.step.is_none().then(|| ListedRequest {
             request: STANDARD.encode(&exchange.request),
             is_head: exchange.is_head,
             name: exchange.name.clone(),
@@ -331,9 +331,10 @@ impl ScheduleSpec {
             Schedule::Closed { think: Think::None } => closed(0, 0),
             Schedule::Closed { think: Think::Fixed(ns) } => closed(*ns, *ns),
             Schedule::Closed { think: Think::Uniform { min_ns, max_ns } } => closed(*min_ns, *max_ns),
-            Schedule::Open(Arrivals { profile, process }) => {
-                ScheduleSpec::Open { profile: profile.to_string(), poisson: *process == Process::Poisson }
-            }
+            Schedule::Open(Arrivals { profile, process }) => ScheduleSpec::Open {
+                profile: profile.to_string(),
+                poisson: *process == ArrivalProcess::Poisson,
+            },
         }
     }
 
@@ -347,19 +348,19 @@ impl ScheduleSpec {
                 Schedule::Closed { think: Think::Uniform { min_ns: *think_ns_min, max_ns: *think_ns_max } }
             }
             ScheduleSpec::Open { profile, poisson } => {
-                let process = if *poisson { Process::Poisson } else { Process::Constant };
+                let process = if *poisson { ArrivalProcess::Poisson } else { ArrivalProcess::Constant };
                 Schedule::Open(Arrivals { profile: profile.parse().map_err(bad)?, process })
             }
         })
     }
 }
 
-impl LoadSpec {
+impl JobLoad {
     /// The serialisable part of a load; the controller sets the start and the marks. A load that ends by a
     /// number has no window in common for all agents, and was rejected before.
     #[must_use]
-    pub fn of(load: &Load, waiting: Option<Waiting>, marks_ns: Vec<u64>) -> LoadSpec {
-        LoadSpec {
+    pub fn of(load: &Load, waiting: Option<Waiting>, marks_ns: Vec<u64>) -> JobLoad {
+        JobLoad {
             schedule: ScheduleSpec::of(&load.schedule),
             window_ns: ns(load.stop.window()),
             drain_ns: ns(load.stop.drain),
@@ -488,7 +489,7 @@ pub(crate) mod tests {
                 is_1_2: false,
             }),
             driver: "auto".to_owned(),
-            load: LoadSpec::of(&load, None, vec![1, 2]),
+            load: JobLoad::of(&load, None, vec![1, 2]),
             warm_up_ns: Some(5),
         }
     }
@@ -518,8 +519,8 @@ pub(crate) mod tests {
             Schedule::SATURATE,
             think(Think::Fixed(5)),
             think(Think::Uniform { min_ns: 1, max_ns: 9 }),
-            open(Process::Poisson),
-            open(Process::Constant),
+            open(ArrivalProcess::Poisson),
+            open(ArrivalProcess::Constant),
         ] {
             assert_eq!(ScheduleSpec::of(&schedule).schedule(), Ok(schedule));
         }
@@ -562,9 +563,9 @@ pub(crate) mod tests {
             shape(0..=u64::MAX),
         ] {
             let exchange = body(right);
-            assert_eq!(Listed::of(&exchange).unwrap().exchange().unwrap(), exchange);
+            assert_eq!(ListedRequest::of(&exchange).unwrap().exchange().unwrap(), exchange);
         }
-        assert_eq!(Listed::of(&body(shape(1..=9))), None);
+        assert_eq!(ListedRequest::of(&body(shape(1..=9))), None);
     }
 
     #[test]

@@ -37,9 +37,9 @@ pub mod window;
 pub use control::{Control, ControlError};
 pub use job::Job;
 pub use merge::{AgentRow, FleetFinding, FleetReport};
-pub use message::{About, CpuReading, Learned, Prepared};
+pub use message::{AgentDescription, CpuReading, LearnedByAgent, Prepared};
 pub use resting::Resting;
-pub use rig::{CpuMeter, Ready, Rig};
+pub use rig::{CpuMeter, ReadyJob, Rig};
 pub use serve::{AgentOptions, Notice, serve};
 pub use token::{Token, TokenError};
 

@@ -21,7 +21,7 @@ const READ_BYTES: usize = 64 * 1024;
 
 /// Why a connection is unusable.
 #[derive(Debug, thiserror::Error)]
-pub enum LinkError {
+pub enum ConnectionError {
     #[error("the connection was closed")]
     Closed,
     #[error(
@@ -52,15 +52,15 @@ pub enum LinkError {
     Message(#[from] BadMessage),
 }
 
-impl From<TlsError> for LinkError {
-    fn from(error: TlsError) -> LinkError {
+impl From<TlsError> for ConnectionError {
+    fn from(error: TlsError) -> ConnectionError {
         match error {
             TlsError::InvalidCertificate(CertificateError::ApplicationVerificationFailure)
-            | TlsError::AlertReceived(AlertDescription::AccessDenied) => LinkError::WrongToken,
+            | TlsError::AlertReceived(AlertDescription::AccessDenied) => ConnectionError::WrongToken,
             TlsError::NoApplicationProtocol
-            | TlsError::AlertReceived(AlertDescription::NoApplicationProtocol) => LinkError::Protocol,
-            TlsError::DecryptError => LinkError::Changed,
-            other => LinkError::Tls(other),
+            | TlsError::AlertReceived(AlertDescription::NoApplicationProtocol) => ConnectionError::Protocol,
+            TlsError::DecryptError => ConnectionError::Changed,
+            other => ConnectionError::Tls(other),
         }
     }
 }
@@ -85,12 +85,12 @@ fn lock(tls: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
     tls.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub(crate) fn closed_or(error: io::Error) -> LinkError {
+pub(crate) fn closed_or(error: io::Error) -> ConnectionError {
     match error.kind() {
         ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => {
-            LinkError::Closed
+            ConnectionError::Closed
         }
-        _ => LinkError::Io(error),
+        _ => ConnectionError::Io(error),
     }
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn open(
     stream: Arc<TcpStream>,
     tls: Connection,
     deadline: Instant,
-) -> Result<(Sender, Receiver), LinkError> {
+) -> Result<(Sender, Receiver), ConnectionError> {
     let tls = Arc::new(Mutex::new(tls));
     let mut sender = Sender { stream: Arc::clone(&stream), tls: Arc::clone(&tls) };
     let (frames, buffer) = (Frames::new(MESSAGE_BYTES_MAX), vec![0; READ_BYTES]);
@@ -126,7 +126,7 @@ pub(crate) fn open(
             return Ok((sender, receiver));
         }
         if Instant::now() >= deadline {
-            return Err(LinkError::TooLate);
+            return Err(ConnectionError::TooLate);
         }
         if let Err(error) = receiver.take() {
             // The alert gives the peer the reason.
@@ -141,7 +141,7 @@ impl Sender {
     ///
     /// # Errors
     /// It is too long, or the peer is gone.
-    pub fn send<T: Serialize>(&mut self, message: &T) -> Result<(), LinkError> {
+    pub fn send<T: Serialize>(&mut self, message: &T) -> Result<(), ConnectionError> {
         let frame = framed(&message::write(message))?;
         let mut rest = frame.as_slice();
         while !rest.is_empty() {
@@ -155,7 +155,7 @@ impl Sender {
 
     /// Writes the pending TLS records without holding the mutex: otherwise two sides that both write long
     /// messages, and cannot read meanwhile, would wait for each other.
-    fn flush(&mut self) -> Result<(), LinkError> {
+    fn flush(&mut self) -> Result<(), ConnectionError> {
         let mut records = Vec::new();
         let mut tls = lock(&self.tls);
         while tls.wants_write() {
@@ -180,7 +180,7 @@ impl Receiver {
     ///
     /// # Errors
     /// The peer is gone, or violates the protocol.
-    pub fn receive<T: DeserializeOwned>(&mut self) -> Result<Option<T>, LinkError> {
+    pub fn receive<T: DeserializeOwned>(&mut self) -> Result<Option<T>, ConnectionError> {
         loop {
             if let Some(frame) = self.frames.take()? {
                 return Ok(Some(message::read(&frame)?));
@@ -192,16 +192,16 @@ impl Receiver {
     }
 
     /// Reads from the socket and decrypts. False if nothing arrives within [`Receiver::PATIENCE`].
-    fn take(&mut self) -> Result<bool, LinkError> {
+    fn take(&mut self) -> Result<bool, ConnectionError> {
         match (&*self.stream).read(&mut self.buffer) {
-            Ok(0) => Err(LinkError::Closed),
+            Ok(0) => Err(ConnectionError::Closed),
             Ok(count) => self.decrypt(count).map(|()| true),
             Err(error) if is_pause(&error) => Ok(false),
             Err(error) => Err(closed_or(error)),
         }
     }
 
-    fn decrypt(&mut self, count: usize) -> Result<(), LinkError> {
+    fn decrypt(&mut self, count: usize) -> Result<(), ConnectionError> {
         let mut tls = lock(&self.tls);
         let mut rest = &self.buffer[..count];
         while !rest.is_empty() {

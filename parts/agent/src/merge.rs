@@ -7,19 +7,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use tare_base::Histogram;
-use tare_load::{EngineFinding, Limits, Measures, RunReport, Sample, evaluate};
+use tare_load::{EngineFinding, FailureSample, Limits, Measures, RunReport, evaluate};
 
 use crate::align::AgentClock;
 use crate::message::CpuReading;
 use crate::tails::{Tails, TailsDiffer};
-use crate::window::{Begun, Counted, Span, counted};
+use crate::window::{Begun, CountedWindow, Span, counted};
 
 /// The length from which a silence is noted: the agent was stopped, or the network was down.
 pub const SILENT_NS_NOTED: u64 = 1_000_000_000;
 
 /// The common start by the controller's clock, and the instants of the counts.
 #[derive(Debug, Clone)]
-pub struct Timing {
+pub struct MergeTiming {
     pub start_ns: u64,
     pub marks_ns: Vec<u64>,
 }
@@ -78,7 +78,7 @@ pub struct ServiceCpu {
 pub struct FleetReport {
     /// The sum, whose window is the counted one.
     pub total: RunReport,
-    pub counted: Option<Counted>,
+    pub counted: Option<CountedWindow>,
     pub rows: Vec<AgentRow>,
     pub service_cpu: Option<ServiceCpu>,
     pub findings: Vec<FleetFinding>,
@@ -158,7 +158,7 @@ impl fmt::Display for FleetFinding {
 
 /// Adds up the reports of all agents; `tails` has their intervals, in the same order.
 #[must_use]
-pub fn merge(ends: Vec<AgentEnd>, timing: &Timing, tails: &Tails, limits: &Limits) -> FleetReport {
+pub fn merge(ends: Vec<AgentEnd>, timing: &MergeTiming, tails: &Tails, limits: &Limits) -> FleetReport {
     let mut findings = Vec::new();
     let spans: Vec<Option<(Span, ClockFacts)>> = ends.iter().map(|end| span(end, timing)).collect();
     let known: Option<Vec<Span>> = spans.iter().map(|span| span.map(|(span, _)| span)).collect();
@@ -185,7 +185,7 @@ pub fn merge(ends: Vec<AgentEnd>, timing: &Timing, tails: &Tails, limits: &Limit
     FleetReport { total: total(&rows, window), counted: window, rows, service_cpu: None, findings }
 }
 
-fn span(end: &AgentEnd, timing: &Timing) -> Option<(Span, ClockFacts)> {
+fn span(end: &AgentEnd, timing: &MergeTiming) -> Option<(Span, ClockFacts)> {
     let window_ns = end.report.window_ns;
     let begun = Begun {
         start_ns: timing.start_ns,
@@ -208,7 +208,7 @@ fn span(end: &AgentEnd, timing: &Timing) -> Option<(Span, ClockFacts)> {
 fn row(
     end: AgentEnd,
     clock: Option<ClockFacts>,
-    window: Option<Counted>,
+    window: Option<CountedWindow>,
     marks_ns: &[u64],
     limits: &Limits,
 ) -> AgentRow {
@@ -218,13 +218,13 @@ fn row(
         let mark = marks_ns.iter().position(|mark_ns| *mark_ns == at_ns)?;
         counts.get(mark).copied()
     };
-    let within = |window: Counted| Some(until(window.to_ns)?.saturating_sub(until(window.from_ns)?));
+    let within = |window: CountedWindow| Some(until(window.to_ns)?.saturating_sub(until(window.from_ns)?));
     let answered_in_window = window.and_then(within).unwrap_or(0);
     AgentRow { doubts: evaluate(&report, limits), address, clock, answered_in_window, silent_ns, report }
 }
 
 /// The report of all agents as if they were one generator.
-fn total(rows: &[AgentRow], window: Option<Counted>) -> RunReport {
+fn total(rows: &[AgentRow], window: Option<CountedWindow>) -> RunReport {
     let reports = || rows.iter().map(|row| &row.report);
     let mut total = reports().fold(Measures::default(), |mut sum, report| {
         sum += &report.total;
@@ -241,7 +241,7 @@ fn total(rows: &[AgentRow], window: Option<Counted>) -> RunReport {
         *answered_by_name.entry(name.clone()).or_default() += count;
     }
     let first_failure =
-        reports().filter_map(|report| report.first_failure.as_ref()).min_by_key(|s| Sample::order(s));
+        reports().filter_map(|report| report.first_failure.as_ref()).min_by_key(|s| FailureSample::order(s));
     RunReport {
         window_ns: window.map_or(0, |window| window.ns()),
         elapsed_ns: reports().map(|report| report.elapsed_ns).max().unwrap_or(0),
@@ -321,8 +321,8 @@ mod tests {
     const MS: u64 = 1_000_000;
     const START_NS: u64 = 5_000 * MS;
 
-    fn timing() -> Timing {
-        Timing { start_ns: START_NS, marks_ns: vec![MS, 500 * MS, 999 * MS] }
+    fn timing() -> MergeTiming {
+        MergeTiming { start_ns: START_NS, marks_ns: vec![MS, 500 * MS, 999 * MS] }
     }
 
     /// An agent with a clock that is known to 50 µs at both ends.
@@ -391,7 +391,7 @@ mod tests {
     fn the_first_wrong_answer_of_all_is_kept_and_a_server_is_gone_if_it_is_for_all() {
         let sample = |failure, at_ns| {
             let (exchange, expected) = (String::new(), String::new());
-            Some(Sample { failure, exchange, expected, reason: None, got: Vec::new(), at_ns })
+            Some(FailureSample { failure, exchange, expected, reason: None, got: Vec::new(), at_ns })
         };
         let mut ends = vec![end("a:1", &[MS]), end("b:2", &[MS]), end("c:3", &[MS])];
         ends[0].report.first_failure = sample(Failure::Refused, 1);

@@ -19,7 +19,7 @@ pub enum Greeting {
 /// A message of the controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Order {
+pub enum ControllerMessage {
     /// Answer at once with the time of your clock. This also shows that the controller is alive.
     Ping {
         sent_ns: u64,
@@ -44,12 +44,12 @@ pub enum Order {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Reply {
-    About(About),
+    About(AgentDescription),
     Pong {
         sent_ns: u64,
         clock_ns: u64,
     },
-    Learned(Learned),
+    Learned(LearnedByAgent),
     Prepared(Prepared),
     WarmedUp,
     Interval(Box<IntervalParts>),
@@ -63,7 +63,7 @@ pub enum Reply {
 /// The description of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct About {
+pub struct AgentDescription {
     /// Another machine that it may load, as HOST:PORT, or as HOST for all of its ports.
     pub target: Option<String>,
     /// The process whose CPU time it reads; an agent that watches sends no load.
@@ -80,7 +80,7 @@ pub struct About {
 /// The result of learning from the server before the load.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Learned {
+pub struct LearnedByAgent {
     /// For each request of the job, in order; empty for a contract, which defines its own answers.
     pub right: Vec<Right>,
     /// The check of responses, in words.
@@ -136,18 +136,18 @@ mod tests {
     #[test]
     fn messages_read_back_and_strangers_are_refused() {
         let orders = [
-            Order::Ping { sent_ns: u64::MAX },
-            Order::Prepare(Box::new(crate::job::tests::job())),
-            Order::Begin { at_ns: 1, warm_up: true },
-            Order::Release,
-            Order::Bye,
+            ControllerMessage::Ping { sent_ns: u64::MAX },
+            ControllerMessage::Prepare(Box::new(crate::job::tests::job())),
+            ControllerMessage::Begin { at_ns: 1, warm_up: true },
+            ControllerMessage::Release,
+            ControllerMessage::Bye,
         ];
         for order in orders {
-            assert_eq!(read::<Order>(&write(&order)).unwrap(), order);
+            assert_eq!(read::<ControllerMessage>(&write(&order)).unwrap(), order);
         }
         let pong = Reply::Pong { sent_ns: 1, clock_ns: 2 };
         assert_eq!(read::<Reply>(&write(&pong)).unwrap(), pong);
-        assert!(read::<Order>(b"{\"ping\":{\"sent_ns\":1,\"more\":2}}").is_err());
-        assert!(read::<Order>(b"{\"explode\":{}}").is_err() && read::<Reply>(b"\xff").is_err());
+        assert!(read::<ControllerMessage>(b"{\"ping\":{\"sent_ns\":1,\"more\":2}}").is_err());
+        assert!(read::<ControllerMessage>(b"{\"explode\":{}}").is_err() && read::<Reply>(b"\xff").is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::message::About;
+use crate::message::AgentDescription;
 use crate::token::Token;
 
 #[derive(Debug, Clone)]
@@ -27,8 +27,8 @@ pub struct AgentOptions {
 }
 
 impl AgentOptions {
-    pub(crate) fn about(&self) -> About {
-        About {
+    pub(crate) fn about(&self) -> AgentDescription {
+        AgentDescription {
             target: self.target.clone(),
             watch: self.watch,
             machine: self.machine.clone(),

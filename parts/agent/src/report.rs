@@ -7,8 +7,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 use tare_base::Histogram;
 use tare_load::{
-    AlignedRun, ChosenDriver, DriverChoice, Failure, Failures, Handshakes, Interval, Measures, Negotiated,
-    RunReport, Sample, Tally,
+    AlignedRun, ChosenDriver, DriverChoice, Failure, FailureSample, Failures, Handshakes, Measures,
+    Negotiated, RunInterval, RunReport, Tally,
 };
 
 /// The final report of an agent.
@@ -176,30 +176,30 @@ impl TryFrom<ReportParts> for RunReport {
             driver: ChosenDriver { kind, reason: parts.driver_reason },
             interrupted: parts.interrupted,
             gone_since_ns: parts.gone_since_ns,
-            first_failure: parts.first_failure.map(Sample::try_from).transpose()?,
+            first_failure: parts.first_failure.map(FailureSample::try_from).transpose()?,
             handshakes: parts.handshakes.map(Handshakes::try_from).transpose()?,
             aligned: Some(AlignedRun { late_ns: parts.late_ns, answered_at: parts.answered_at }),
         })
     }
 }
 
-impl From<&Interval> for IntervalParts {
-    fn from(interval: &Interval) -> IntervalParts {
-        let Interval { from_ns, to_ns, measures } = interval;
+impl From<&RunInterval> for IntervalParts {
+    fn from(interval: &RunInterval) -> IntervalParts {
+        let RunInterval { from_ns, to_ns, measures } = interval;
         IntervalParts { from_ns: *from_ns, to_ns: *to_ns, measures: measures.into() }
     }
 }
 
-impl TryFrom<IntervalParts> for Interval {
+impl TryFrom<IntervalParts> for RunInterval {
     type Error = BadReport;
 
-    fn try_from(parts: IntervalParts) -> Result<Interval, BadReport> {
+    fn try_from(parts: IntervalParts) -> Result<RunInterval, BadReport> {
         let IntervalParts { from_ns, to_ns, measures } = parts;
         ensure_times([to_ns].into_iter())?;
         if to_ns < from_ns {
             return Err(bad("an interval ends before it begins"));
         }
-        Ok(Interval { from_ns, to_ns, measures: measures.try_into()? })
+        Ok(RunInterval { from_ns, to_ns, measures: measures.try_into()? })
     }
 }
 
@@ -305,8 +305,8 @@ impl TryFrom<TallyParts> for Tally {
     }
 }
 
-impl From<&Sample> for SampleParts {
-    fn from(sample: &Sample) -> SampleParts {
+impl From<&FailureSample> for SampleParts {
+    fn from(sample: &FailureSample) -> SampleParts {
         SampleParts {
             failure: sample.failure.name().to_owned(),
             exchange: sample.exchange.clone(),
@@ -318,11 +318,11 @@ impl From<&Sample> for SampleParts {
     }
 }
 
-impl TryFrom<SampleParts> for Sample {
+impl TryFrom<SampleParts> for FailureSample {
     type Error = BadReport;
 
-    fn try_from(parts: SampleParts) -> Result<Sample, BadReport> {
-        Ok(Sample {
+    fn try_from(parts: SampleParts) -> Result<FailureSample, BadReport> {
+        Ok(FailureSample {
             failure: Failure::from_name(&parts.failure).ok_or_else(|| bad("a failure of no kind"))?,
             exchange: parts.exchange,
             expected: parts.expected,
@@ -381,7 +381,7 @@ pub(crate) mod tests {
         report.total.tally.failed.add(Failure::Mismatch);
         report.total.tally.sent += 1;
         (report.total.in_flight_ns, report.total.in_flight_ns_unanswered) = (IN_FLIGHT_NS_MAX, 9);
-        report.first_failure = Some(Sample {
+        report.first_failure = Some(FailureSample {
             failure: Failure::Mismatch,
             exchange: "a".to_owned(),
             expected: "b".to_owned(),

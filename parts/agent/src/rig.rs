@@ -4,10 +4,10 @@
 use std::io;
 use std::sync::Arc;
 
-use tare_load::{ExchangePool, Settings, Waiting};
+use tare_load::{ExchangePool, GeneratorSettings, Waiting};
 
 use crate::job::Job;
-use crate::message::{Learned, Prepared};
+use crate::message::{LearnedByAgent, Prepared};
 
 /// Turns jobs into loads. Errors are one sentence for the user of the controller.
 pub trait Rig: Sync {
@@ -15,13 +15,13 @@ pub trait Rig: Sync {
     ///
     /// # Errors
     /// The server may not be loaded, or does not answer correctly.
-    fn learn(&self, job: &Job) -> Result<Learned, String>;
+    fn learn(&self, job: &Job) -> Result<LearnedByAgent, String>;
 
     /// Everything that a generator needs.
     ///
     /// # Errors
     /// The server may not be loaded, or the job cannot run on this machine.
-    fn prepare(&self, job: &Job) -> Result<Ready, String>;
+    fn prepare(&self, job: &Job) -> Result<ReadyJob, String>;
 
     /// The meter for an agent that watches the server of this job.
     ///
@@ -32,8 +32,8 @@ pub trait Rig: Sync {
 
 /// A job that can begin.
 #[derive(Debug)]
-pub struct Ready {
-    pub settings: Settings,
+pub struct ReadyJob {
+    pub settings: GeneratorSettings,
     pub pool: Arc<ExchangePool>,
     pub waiting: Waiting,
     pub prepared: Prepared,

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustls::ServerConfig;
 
-use crate::greet::{Gate, answer};
-use crate::link::LinkError;
+use crate::greet::{ControllerRequirement, answer};
+use crate::link::ConnectionError;
 pub use crate::options::AgentOptions;
 use crate::rig::Rig;
 use crate::session;
@@ -150,9 +150,9 @@ fn one(
         claimed.set(is_free);
         is_free && !is_over()
     };
-    let gate = Gate { tls: &served.tls, tare: &options.tare, claim: &claim };
+    let gate = ControllerRequirement { tls: &served.tls, tare: &options.tare, claim: &claim };
     // A socket accepted by a non-blocking listener may be non-blocking too.
-    let link = stream.set_nonblocking(false).map_err(LinkError::Io);
+    let link = stream.set_nonblocking(false).map_err(ConnectionError::Io);
     let (sender, receiver) = match link.and_then(|()| answer(stream, &gate, GREETING_MAX)) {
         Ok(link) => link,
         Err(error) => {
@@ -160,7 +160,7 @@ fn one(
                 served.is_busy.store(false, Ordering::SeqCst);
             }
             // A port scan is not worth a message.
-            if !matches!(error, LinkError::Closed | LinkError::TooLate | LinkError::Io(_)) {
+            if !matches!(error, ConnectionError::Closed | ConnectionError::TooLate | ConnectionError::Io(_)) {
                 let count = served.refused.fetch_add(1, Ordering::Relaxed) + 1;
                 notice(Notice::Refused { peer, why: error.to_string(), count });
             }

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tare_base::{Clock, Monotonic};
-use tare_load::{Generator, Interval, Load, Quota, Schedule, Stop, Waiting};
+use tare_load::{Generator, Load, RequestQuota, RunInterval, Schedule, Stop, Waiting};
 
 use crate::job::Job;
 use crate::link::{Receiver, Sender};
-use crate::message::{Order, Prepared, Reply};
+use crate::message::{ControllerMessage, Prepared, Reply};
 use crate::options::AgentOptions;
 use crate::report::ReportParts;
-use crate::rig::{CpuMeter, Ready, Rig};
+use crate::rig::{CpuMeter, ReadyJob, Rig};
 use crate::watch;
 
 /// A server accepts at least this many connections per millisecond.
@@ -63,7 +63,7 @@ pub(crate) fn hold(
 fn read(
     mut receiver: Receiver,
     says: Says<'_>,
-    orders: &mpsc::Sender<Order>,
+    orders: &mpsc::Sender<ControllerMessage>,
     interrupt: &AtomicBool,
     (silence_max, stop): (Duration, &AtomicBool),
 ) -> RunEnd {
@@ -74,12 +74,12 @@ fn read(
             return RunEnd::Stopped;
         }
         match receiver.receive() {
-            Ok(Some(Order::Ping { sent_ns })) => {
+            Ok(Some(ControllerMessage::Ping { sent_ns })) => {
                 says.say(&Reply::Pong { sent_ns, clock_ns: Monotonic.now_ns() });
                 silence = Duration::ZERO;
             }
-            Ok(Some(Order::Stop)) => interrupt.store(true, Ordering::Relaxed),
-            Ok(Some(Order::Bye)) => return RunEnd::Complete,
+            Ok(Some(ControllerMessage::Stop)) => interrupt.store(true, Ordering::Relaxed),
+            Ok(Some(ControllerMessage::Bye)) => return RunEnd::Complete,
             Ok(Some(order)) => {
                 silence = Duration::ZERO;
                 let _panicked = orders.send(order);
@@ -125,14 +125,14 @@ enum Part {
 }
 
 impl Runner<'_> {
-    fn execute(&mut self, order: Order) {
+    fn execute(&mut self, order: ControllerMessage) {
         let reply = match order {
-            Order::Learn(job) => self.rig.learn(&job).map(Reply::Learned),
-            Order::Prepare(job) => self.prepare(job).map(Reply::Prepared),
-            Order::Begin { at_ns, warm_up } => self.run(at_ns, warm_up),
-            Order::Release => return self.ready = None,
+            ControllerMessage::Learn(job) => self.rig.learn(&job).map(Reply::Learned),
+            ControllerMessage::Prepare(job) => self.prepare(job).map(Reply::Prepared),
+            ControllerMessage::Begin { at_ns, warm_up } => self.run(at_ns, warm_up),
+            ControllerMessage::Release => return self.ready = None,
             // The reading thread has handled these.
-            Order::Ping { .. } | Order::Stop | Order::Bye => return,
+            ControllerMessage::Ping { .. } | ControllerMessage::Stop | ControllerMessage::Bye => return,
         };
         self.says.say(&reply.unwrap_or_else(Reply::Failed));
     }
@@ -145,7 +145,7 @@ impl Runner<'_> {
             self.ready = Some(Part::Watches(meter, job));
             return Ok(prepared);
         }
-        let Ready { settings, pool, waiting, prepared } = self.rig.prepare(&job)?;
+        let ReadyJob { settings, pool, waiting, prepared } = self.rig.prepare(&job)?;
         let total = settings.connections.total;
         let mut generator = Generator::new(settings, pool).map_err(|error| error.to_string())?;
         if job.opens_before {
@@ -166,7 +166,7 @@ impl Runner<'_> {
     /// Sends one request over each connection.
     fn prime(&self, generator: &mut Generator, job: &Job) -> Result<Option<Box<ReportParts>>, String> {
         let patience = Duration::from_nanos(job.load.response_timeout_ns);
-        let stop = Stop::count(Quota::RequestsEach(1), patience, patience);
+        let stop = Stop::count(RequestQuota::RequestsEach(1), patience, patience);
         let report = generator.run(&Load::new(Schedule::SATURATE, stop, patience), &self.interrupt);
         let report = report.map_err(|error| error.to_string())?;
         Ok(Some(Box::new((&report).into())))
@@ -190,7 +190,7 @@ impl Runner<'_> {
                 let load = if warm_up { job.warm_up(*waiting, at_ns) } else { job.load(*waiting, at_ns) };
                 let load = load.map_err(|error| error.to_string())?;
                 let says = self.says;
-                let mut tell = |interval: &Interval| {
+                let mut tell = |interval: &RunInterval| {
                     if !warm_up {
                         says.say(&Reply::Interval(Box::new(interval.into())));
                     }

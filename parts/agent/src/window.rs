@@ -66,14 +66,14 @@ impl Span {
 
 /// The window, counted from the start of the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
+pub struct CountedWindow {
     pub from_ns: u64,
     pub to_ns: u64,
     /// The largest clock error of any agent.
     pub uncertainty_ns: u64,
 }
 
-impl Counted {
+impl CountedWindow {
     #[must_use]
     pub fn ns(&self) -> u64 {
         self.to_ns - self.from_ns
@@ -95,7 +95,7 @@ pub fn marks(window_ns: u64) -> Vec<u64> {
 
 /// The longest window between two marks in which all agents loaded the server; `None` if there is none.
 #[must_use]
-pub fn counted(spans: &[Span], marks_ns: &[u64]) -> Option<Counted> {
+pub fn counted(spans: &[Span], marks_ns: &[u64]) -> Option<CountedWindow> {
     let begun_ns =
         |span: &Span| i128::from(span.late_ns) + span.start_shift_ns + i128::from(span.start_error_ns);
     let ahead_ns = |span: &Span| span.start_shift_ns - i128::from(span.start_error_ns);
@@ -107,7 +107,7 @@ pub fn counted(spans: &[Span], marks_ns: &[u64]) -> Option<Counted> {
     let from_ns = marks_ns.iter().copied().find(|at_ns| i128::from(*at_ns) >= earliest_ns)?;
     let to_ns = marks_ns.iter().copied().rev().find(|at_ns| i128::from(*at_ns) <= latest_ns)?;
     let uncertainty_ns = spans.iter().map(|span| span.start_error_ns.max(span.end_error_ns)).max()?;
-    (from_ns < to_ns).then_some(Counted { from_ns, to_ns, uncertainty_ns })
+    (from_ns < to_ns).then_some(CountedWindow { from_ns, to_ns, uncertainty_ns })
 }
 
 #[cfg(test)]

@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tare_agent::control::{RunPlan, Times};
-use tare_agent::greet::{Gate, answer as answer_greeting, greet};
-use tare_agent::job::{AnswerRules, Listed, LoadSpec, Requests, ServerName};
+use tare_agent::control::{PollTimes, RunPlan};
+use tare_agent::greet::{ControllerRequirement, answer as answer_greeting, greet};
+use tare_agent::job::{AnswerRules, JobLoad, ListedRequest, Requests, ServerName};
 use tare_agent::message::Reply;
 use tare_agent::serve::{RunEnd, ServeEnd};
 use tare_agent::window::marks;
 use tare_agent::{
-    About, AgentOptions, Control, ControlError, CpuMeter, FleetReport, Job, Learned, Notice, Prepared, Ready,
-    Resting, Rig, Token, serve, tls, token::hex,
+    AgentDescription, AgentOptions, Control, ControlError, CpuMeter, FleetReport, Job, LearnedByAgent,
+    Notice, Prepared, ReadyJob, Resting, Rig, Token, serve, tls, token::hex,
 };
 use tare_load::{
-    Arrivals, Exchange, ExchangePool, Expected, ExpectedBody, Interval, Limits, Load, Process, RunReport,
-    Schedule, Settings, Stop,
+    ArrivalProcess, Arrivals, Exchange, ExchangePool, Expected, ExpectedBody, GeneratorSettings, Limits,
+    Load, RunInterval, RunReport, Schedule, Stop,
 };
 
 const MS: u64 = 1_000_000;
@@ -71,18 +71,26 @@ fn prepared(job: &Job) -> Prepared {
 }
 
 impl Rig for Plain {
-    fn learn(&self, _: &Job) -> Result<Learned, String> {
-        Ok(Learned { check: "the body".to_owned(), ..Learned::default() })
+    fn learn(&self, _: &Job) -> Result<LearnedByAgent, String> {
+        Ok(LearnedByAgent { check: "the body".to_owned(), ..LearnedByAgent::default() })
     }
 
-    fn prepare(&self, job: &Job) -> Result<Ready, String> {
+    fn prepare(&self, job: &Job) -> Result<ReadyJob, String> {
         let Requests::Listed(listed) = &job.requests else { return Err("no contracts here".to_owned()) };
         let exchanges = listed.iter().map(|one| one.exchange().unwrap()).collect();
         let address: SocketAddr = job.server.address().parse().unwrap();
         let split = job.split().unwrap();
-        let settings = Settings { split, ..Settings::new(address.into(), job.connections(), job.seed) };
+        let settings = GeneratorSettings {
+            split,
+            ..GeneratorSettings::new(address.into(), job.connections(), job.seed)
+        };
         let waiting = job.waiting(1, Duration::ZERO);
-        Ok(Ready { settings, pool: Arc::new(ExchangePool::new(exchanges)), waiting, prepared: prepared(job) })
+        Ok(ReadyJob {
+            settings,
+            pool: Arc::new(ExchangePool::new(exchanges)),
+            waiting,
+            prepared: prepared(job),
+        })
     }
 
     fn watch(&self, job: &Job) -> Result<(Box<dyn CpuMeter>, Prepared), String> {
@@ -150,12 +158,13 @@ fn within(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
 
 fn connect(agents: &[&Agent]) -> Result<Control, ControlError> {
     let addresses: Vec<String> = agents.iter().map(|agent| agent.address.clone()).collect();
-    let times = Times { silence: Duration::from_secs(3), ..Times::default() };
+    let times = PollTimes { silence: Duration::from_secs(3), ..PollTimes::default() };
     Control::connect(&addresses, &token(1), "1.0.0", times)
 }
 
 fn open(rate: &str, window_ms: u64) -> Load {
-    let schedule = Schedule::Open(Arrivals { profile: rate.parse().unwrap(), process: Process::Poisson });
+    let schedule =
+        Schedule::Open(Arrivals { profile: rate.parse().unwrap(), process: ArrivalProcess::Poisson });
     load(schedule, window_ms)
 }
 
@@ -179,7 +188,7 @@ fn jobs(server: SocketAddr, load: &Load, of: usize) -> Vec<Job> {
         server: name.clone(),
         may_load: false,
         rules: AnswerRules::default(),
-        requests: Requests::Listed(vec![Listed::of(&exchange).unwrap()]),
+        requests: Requests::Listed(vec![ListedRequest::of(&exchange).unwrap()]),
         index,
         of,
         connections: 4,
@@ -191,7 +200,7 @@ fn jobs(server: SocketAddr, load: &Load, of: usize) -> Vec<Job> {
         streams: 1,
         tls: None,
         driver: "epoll".to_owned(),
-        load: LoadSpec::of(load, None, marks(load.stop.window().as_nanos() as u64)),
+        load: JobLoad::of(load, None, marks(load.stop.window().as_nanos() as u64)),
         warm_up_ns: None,
     };
     (0..of).map(job).collect()
@@ -211,7 +220,7 @@ fn plan(job: &Job) -> RunPlan {
 fn run(
     control: &mut Control,
     jobs: &[Job],
-    during: &mut dyn FnMut(&Interval),
+    during: &mut dyn FnMut(&RunInterval),
 ) -> Result<FleetReport, ControlError> {
     let never = AtomicBool::new(false);
     control.prepare(jobs, &never)?;
@@ -513,15 +522,16 @@ fn an_agent_that_says_nothing_is_lost() {
     let address = listener.local_addr().unwrap().to_string();
     let silent = std::thread::spawn(move || {
         let tls = tls::agent(&token(1));
-        let gate = Gate { tls: &tls, tare: "1.0.0", claim: &|| true };
+        let gate = ControllerRequirement { tls: &tls, tare: "1.0.0", claim: &|| true };
         let stream = Arc::new(listener.accept().unwrap().0);
         let (mut sender, receiver) = answer_greeting(stream, &gate, Duration::from_secs(10)).unwrap();
         let (target, watch, pinned) = (None, None, Vec::new());
-        let about = About { target, watch, machine: "here".to_owned(), cpus: 1, pinned, keep: false };
+        let about =
+            AgentDescription { target, watch, machine: "here".to_owned(), cpus: 1, pinned, keep: false };
         sender.send(&Reply::About(about)).unwrap();
         (sender, receiver)
     });
-    let times = Times { silence: Duration::from_millis(400), ..Times::default() };
+    let times = PollTimes { silence: Duration::from_millis(400), ..PollTimes::default() };
     let mut control = Control::connect(std::slice::from_ref(&address), &token(1), "1.0.0", times).unwrap();
     let jobs = jobs(server(BODY), &open("500", 100), 1);
     let error = control.prepare(&jobs, &AtomicBool::new(false)).unwrap_err();

@@ -1,22 +1,22 @@
 //! Findings as types: figures that a reader can compute again, without words.
 
-use crate::published::{Checks, Counted, Counts, Mislabelled, Statistic, Timing};
+use crate::published::{Checks, CountedRequests, Counts, Mislabelled, Statistic, Timing};
 
 /// All findings about a source.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Audit {
     /// Findings about rows in the order of the rows, then those about tests.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<AuditFinding>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
-    pub about: About,
+pub struct AuditFinding {
+    pub about: DoubtSubject,
     pub doubt: AuditIssue,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum About {
+pub enum DoubtSubject {
     Row(usize),
     Test(String),
 }
@@ -63,7 +63,7 @@ pub enum AuditIssue {
     /// More requests failed than a rate with three digits can hide, whether the rate counts them or not.
     Failed {
         counts: Counts,
-        counted: Counted,
+        counted: CountedRequests,
     },
     /// More checks of a script failed than that.
     ChecksFailed(Checks),
@@ -123,7 +123,7 @@ pub enum Rule {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Weight {
+pub enum DoubtWeight {
     /// Two published figures contradict each other, or one contradicts arithmetic.
     CannotBeTrue,
     /// The figures may be correct, but do not show what they seem to.
@@ -149,9 +149,9 @@ impl Rule {
     ];
 
     /// The severity of the most severe finding by this rule.
-    pub fn weight(self) -> Weight {
+    pub fn weight(self) -> DoubtWeight {
         match self {
-            Rule::Sign | Rule::Order | Rule::LittleAbove | Rule::CpuTime => Weight::CannotBeTrue,
+            Rule::Sign | Rule::Order | Rule::LittleAbove | Rule::CpuTime => DoubtWeight::CannotBeTrue,
             Rule::MeanAsQuantile
             | Rule::Label
             | Rule::LittleBelow
@@ -160,7 +160,7 @@ impl Rule {
             | Rule::IdleServer
             | Rule::Ceiling
             | Rule::Repetition
-            | Rule::Spread => Weight::NotShown,
+            | Rule::Spread => DoubtWeight::NotShown,
         }
     }
 }
@@ -188,9 +188,9 @@ impl AuditIssue {
 impl AuditIssue {
     /// The severity, which depends on how the figures were made: an identity need not hold for figures of
     /// different requests, and then shows no error.
-    pub fn weight(&self) -> Weight {
+    pub fn weight(&self) -> DoubtWeight {
         match self {
-            AuditIssue::TooManyInFlight { timing, .. } if !timing.is_exact() => Weight::NotShown,
+            AuditIssue::TooManyInFlight { timing, .. } if !timing.is_exact() => DoubtWeight::NotShown,
             _ => self.rule().weight(),
         }
     }
@@ -198,12 +198,12 @@ impl AuditIssue {
 
 impl Audit {
     /// The severity of the most severe finding.
-    pub fn weight(&self) -> Option<Weight> {
+    pub fn weight(&self) -> Option<DoubtWeight> {
         self.findings.iter().map(|finding| finding.doubt.weight()).min()
     }
 
     /// The severity of the most severe finding by a rule.
-    pub fn weight_of(&self, rule: Rule) -> Option<Weight> {
+    pub fn weight_of(&self, rule: Rule) -> Option<DoubtWeight> {
         let of_rule = self.findings.iter().filter(|finding| finding.doubt.rule() == rule);
         of_rule.map(|finding| finding.doubt.weight()).min()
     }
@@ -215,7 +215,7 @@ impl Audit {
 
     /// The findings about a row.
     pub fn of_row(&self, place: usize) -> impl Iterator<Item = &AuditIssue> {
-        let is_about = move |finding: &&Finding| finding.about == About::Row(place);
+        let is_about = move |finding: &&AuditFinding| finding.about == DoubtSubject::Row(place);
         self.findings.iter().filter(is_about).map(|finding| &finding.doubt)
     }
 }

@@ -12,9 +12,10 @@ mod published;
 mod rules;
 mod source;
 
-pub use doubt::{About, Audit, AuditIssue, Finding, Rule, Weight};
+pub use doubt::{Audit, AuditFinding, AuditIssue, DoubtSubject, DoubtWeight, Rule};
 pub use published::{
-    Checks, Counted, Counts, Latency, Load, Mislabelled, Published, Row, Source, Statistic, Timing,
+    AuditRow, Checks, CountedRequests, Counts, Mislabelled, Published, PublishedLatency, PublishedLoad,
+    Source, Statistic, Timing,
 };
 pub use rules::audit;
 pub use source::{ReadError, read};

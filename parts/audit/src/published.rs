@@ -25,27 +25,27 @@ pub enum Source {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Published {
     pub source: Source,
-    pub rows: Vec<Row>,
+    pub rows: Vec<AuditRow>,
     /// The number of rows that could not be parsed.
     pub unread: usize,
 }
 
 /// One server under one load.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Row {
+pub struct AuditRow {
     pub name: String,
     /// The requests: rows of one test are ranked together.
     pub test: String,
-    pub load: Load,
+    pub load: PublishedLoad,
     /// Requests per second, as published.
     pub per_second: Option<f64>,
     /// Which requests the rate counts.
-    pub counted: Counted,
+    pub counted: CountedRequests,
     pub counts: Option<Counts>,
     /// Checks of a script, which are not requests: one answer may have several.
     pub checks: Option<Checks>,
     pub elapsed_s: Option<f64>,
-    pub latency: Latency,
+    pub latency: PublishedLatency,
     pub timing: Timing,
     /// A quantile that was published under the name of another one.
     pub mislabelled: Option<Mislabelled>,
@@ -59,7 +59,7 @@ pub struct Row {
 
 /// The requests that a rate counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Counted {
+pub enum CountedRequests {
     /// Answered requests with any status.
     #[default]
     Answered,
@@ -105,7 +105,7 @@ pub enum Timing {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Load {
+pub struct PublishedLoad {
     /// The most concurrent requests: connections times requests on each. `None` if the source does not state
     /// both, or if the load was open, so that latency includes the time before sending.
     pub slots: Option<f64>,
@@ -122,7 +122,7 @@ pub struct Load {
 
 /// The latencies of all answered requests, in nanoseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Latency {
+pub struct PublishedLatency {
     pub ns_min: Option<f64>,
     pub ns_mean: Option<f64>,
     pub ns_max: Option<f64>,
@@ -229,11 +229,11 @@ impl Counts {
     }
 
     /// The requests that a rate counts.
-    pub fn counted(&self, by: Counted) -> f64 {
+    pub fn counted(&self, by: CountedRequests) -> f64 {
         match by {
-            Counted::Answered => self.answered(),
-            Counted::Ended => self.judged() + self.broken_off,
-            Counted::Succeeded => self.succeeded,
+            CountedRequests::Answered => self.answered(),
+            CountedRequests::Ended => self.judged() + self.broken_off,
+            CountedRequests::Succeeded => self.succeeded,
         }
     }
 }
@@ -263,7 +263,7 @@ impl Published {
     }
 }
 
-impl Latency {
+impl PublishedLatency {
     /// All stated statistics, in the order in which they should increase.
     pub fn in_order(&self) -> Vec<(Statistic, f64)> {
         let mut quantiles = self.quantiles_ns.clone();

@@ -62,14 +62,14 @@ impl MachineIdentity {
 
 /// The folder of certificates in a store.
 #[derive(Debug, Clone)]
-pub struct Certificates {
+pub struct CertificateFolder {
     folder: PathBuf,
 }
 
-impl Certificates {
-    pub fn of(batch: &Batch) -> Certificates {
+impl CertificateFolder {
+    pub fn of(batch: &Batch) -> CertificateFolder {
         let store = batch.folder.parent().unwrap_or_else(|| Path::new("/"));
-        Certificates { folder: store.join("certificates") }
+        CertificateFolder { folder: store.join("certificates") }
     }
 
     /// The newest certificate of this machine, if there is one.
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_certificate_is_of_one_machine_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
-        let certificates = Certificates { folder: folder.path().join("certificates") };
+        let certificates = CertificateFolder { folder: folder.path().join("certificates") };
         let machine = MachineIdentity::new("n1", &Environment { cpus: 2, ..Environment::default() }, "0.1.0");
         assert_eq!(certificates.get(&machine), None);
         certificates.put(&machine, json!({ "quick": true })).unwrap();

@@ -33,7 +33,7 @@ mod status;
 pub use attempt::{AttemptOutcome, AttemptRecord, Attempts, Phase};
 pub use batch::{Batch, BatchError, BatchHead, BatchLock, Selftest};
 pub use bundle::{Bundle, BundleError, BundleHead, Committed, Staging, StoredFile};
-pub use certificates::{Certificates, MachineIdentity, StoredCertificate};
+pub use certificates::{CertificateFolder, MachineIdentity, StoredCertificate};
 pub use collect::{Collected, CollectedJob, RejectedBundle, collect};
 pub use engine::{
     Allocation, Engine, EngineError, EngineState, Start, Variables, engine,

@@ -9,11 +9,11 @@ use super::{
     Certified, Machine, MergedRun,
     ratio::{self, MachineRatio, RatioMetric, RunRatios},
 };
-use tare_analysis::{estimate::Estimate, figures::percent, findings::RunIssue, status::Status};
+use tare_analysis::{estimate::UnitEstimate, figures::percent, findings::RunIssue, status::Status};
 
 /// A machine or run without influence on figures.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LeftOut {
+pub struct LeftOutMachine {
     /// Index of the machine.
     pub machine: usize,
     /// Index of the run; absent if the whole machine is left out.
@@ -42,7 +42,7 @@ pub enum Reason {
     /// The twin is separated from its original, the same program.
     TwinSeparated {
         by: Metric,
-        estimate: Estimate,
+        estimate: UnitEstimate,
     },
     /// The selftest missed these faults on this machine.
     SelftestFailed(Vec<String>),
@@ -109,10 +109,10 @@ impl fmt::Display for Reason {
 }
 
 /// Determines which runs of each machine count, and returns the others with their reasons.
-pub(super) fn admit(machines: &mut [Machine], runs: &[MergedRun]) -> Vec<LeftOut> {
+pub(super) fn admit(machines: &mut [Machine], runs: &[MergedRun]) -> Vec<LeftOutMachine> {
     let mut left_out = Vec::new();
     for (place, machine) in machines.iter_mut().enumerate() {
-        let out = |run, reason| LeftOut { machine: place, run, reason };
+        let out = |run, reason| LeftOutMachine { machine: place, run, reason };
         if let Some(reason) = of_certificate(&machine.certified) {
             left_out.push(out(None, reason));
             continue;
@@ -168,7 +168,7 @@ fn of_run(merged: &MergedRun) -> Option<Reason> {
 }
 
 /// Leaves out machines whose twins differ over all of their runs, which happens by chance in one of twenty.
-fn by_twins(machines: &mut [Machine], runs: &[MergedRun]) -> Vec<LeftOut> {
+fn by_twins(machines: &mut [Machine], runs: &[MergedRun]) -> Vec<LeftOutMachine> {
     let twin = runs.first().and_then(|run| run.run.plan().twin_of_reference()).map(str::to_owned);
     let Some(twin) = twin else { return Vec::new() };
     let all: Vec<RunRatios> = runs.iter().map(|merged| RunRatios::of(&merged.run)).collect();
@@ -187,7 +187,7 @@ fn by_twins(machines: &mut [Machine], runs: &[MergedRun]) -> Vec<LeftOut> {
         machine.twin = Some(estimate);
         let own: Vec<&MergedRun> = machine.counted.iter().map(|run| &runs[*run]).collect();
         if is_separated(&own, found) {
-            left_out.push(LeftOut {
+            left_out.push(LeftOutMachine {
                 machine: place,
                 run: None,
                 reason: Reason::TwinSeparated { by, estimate },

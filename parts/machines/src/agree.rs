@@ -2,9 +2,9 @@
 
 use tare_bench::plan::PlannedRow;
 
-use super::{Bundle, MergeError};
+use super::{MergeError, RunBundle};
 use tare_analysis::history::{
-    comparable::{self, Difference, Weight},
+    comparable::{self, Difference, DifferenceWeight},
     run::NamedRun,
 };
 
@@ -12,16 +12,16 @@ use tare_analysis::history::{
 ///
 /// # Errors
 /// If a difference makes them different experiments.
-pub(super) fn agreement(bundles: &[Bundle]) -> Result<Vec<Difference>, MergeError> {
+pub(super) fn agreement(bundles: &[RunBundle]) -> Result<Vec<Difference>, MergeError> {
     let runs: Vec<&NamedRun> = bundles.iter().map(|bundle| &bundle.run).collect();
     let mut all = comparable::compare_all(&runs);
     // Two compared runs may differ in these, but runs of one experiment may not.
     for one in all.iter_mut().filter(|one| ["experiment", "ended by"].contains(&one.what)) {
-        one.weight = Weight::Forbids;
+        one.weight = DifferenceWeight::Forbids;
     }
     all.extend(asked(&runs));
     all.sort_by_key(|one| std::cmp::Reverse(one.weight));
-    let forbids = |one: &&Difference| one.weight == Weight::Forbids && !one.is_same;
+    let forbids = |one: &&Difference| one.weight == DifferenceWeight::Forbids && !one.is_same;
     let mut reasons: Vec<String> = all.iter().filter(forbids).map(|one| text(one, &runs)).collect();
     if reasons.is_empty() {
         return Ok(all);
@@ -40,7 +40,7 @@ fn text(difference: &Difference, runs: &[&NamedRun]) -> String {
 /// Values that may differ between compared runs, but not between pooled runs.
 fn asked(runs: &[&NamedRun]) -> Vec<Difference> {
     let of = |what: &'static str, value: fn(&NamedRun) -> String| {
-        Difference::new(what, Weight::Forbids, runs.iter().map(|run| value(run)).collect())
+        Difference::new(what, DifferenceWeight::Forbids, runs.iter().map(|run| value(run)).collect())
     };
     let mut all = vec![
         of("loads", loads),
@@ -74,7 +74,7 @@ fn rows(runs: &[&NamedRun]) -> Vec<Difference> {
     let of_label = |label: &str| {
         let value = |run: &&NamedRun| program(run.planned(label));
         let values: Vec<String> = runs.iter().map(value).collect();
-        let found = Difference::new("version of a service", Weight::Forbids, values);
+        let found = Difference::new("version of a service", DifferenceWeight::Forbids, values);
         let named = found.values.iter().map(|value| format!("{label}: {value}")).collect();
         (!found.is_same).then_some(Difference { values: named, ..found })
     };
@@ -82,7 +82,7 @@ fn rows(runs: &[&NamedRun]) -> Vec<Difference> {
     match differing.is_empty() {
         true => vec![Difference::new(
             "versions of services",
-            Weight::Forbids,
+            DifferenceWeight::Forbids,
             vec!["the same".to_owned(); runs.len()],
         )],
         false => differing,

@@ -13,14 +13,14 @@ use serde::Deserialize;
 use tare_bench::folder::FILE_BYTES_MAX;
 use tare_host::{environment::Environment, foreign, seal};
 
-use tare_analysis::history::run::{NamedRun, ReadError};
+use tare_analysis::history::run::{NamedRun, RunReadError};
 
 /// Deepest nesting of folders that is searched for bundles.
 const DEPTH_MAX: usize = 4;
 
 /// A run with the files beside it.
 #[derive(Debug)]
-pub struct Bundle {
+pub struct RunBundle {
     pub run: NamedRun,
     pub label: JobLabel,
     pub certified: Certified,
@@ -105,7 +105,7 @@ struct Trial {
 /// The run folders found, and why others were left out.
 #[derive(Debug, Default)]
 pub(crate) struct FoundBundles {
-    pub(crate) bundles: Vec<Bundle>,
+    pub(crate) bundles: Vec<RunBundle>,
     /// Folders that cannot be merged, with a sentence each.
     pub(crate) left_out: Vec<String>,
 }
@@ -122,7 +122,7 @@ impl FoundBundles {
                     .push(format!("{}: is no run folder, and there is none in it", place.display()));
             }
             for run in runs {
-                match Bundle::read(&run) {
+                match RunBundle::read(&run) {
                     Ok(bundle) => found.bundles.push(bundle),
                     Err(error) => found.left_out.push(format!("{error}: left out")),
                 }
@@ -170,32 +170,32 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
 
 /// Why a run folder cannot be merged.
 #[derive(Debug, thiserror::Error)]
-pub enum BundleError {
+pub enum RunBundleError {
     #[error(transparent)]
-    Run(#[from] ReadError),
+    Run(#[from] RunReadError),
     /// Without this file the run might be attributed to another machine.
     #[error("{}: {reason}", path.display())]
     Job { path: PathBuf, reason: String },
 }
 
-impl Bundle {
+impl RunBundle {
     /// # Errors
     /// If the run or its job file cannot be read, or it has nothing comparable.
-    pub fn read(run: &Path) -> Result<Bundle, BundleError> {
+    pub fn read(run: &Path) -> Result<RunBundle, RunBundleError> {
         let read = NamedRun::read(run)?;
         let certified = certified(run, read.environment());
-        Ok(Bundle { run: read, label: label(run)?, certified })
+        Ok(RunBundle { run: read, label: label(run)?, certified })
     }
 
     /// A run without further files.
-    pub fn of(run: NamedRun) -> Bundle {
-        Bundle { run, label: JobLabel::default(), certified: Certified::default() }
+    pub fn of(run: NamedRun) -> RunBundle {
+        RunBundle { run, label: JobLabel::default(), certified: Certified::default() }
     }
 }
 
 /// The origin of a run; empty for runs made by hand.
-fn label(run: &Path) -> Result<JobLabel, BundleError> {
-    let wrong = |path: PathBuf| move |reason| BundleError::Job { path, reason };
+fn label(run: &Path) -> Result<JobLabel, RunBundleError> {
+    let wrong = |path: PathBuf| move |reason| RunBundleError::Job { path, reason };
     if let Some(path) = beside(run, &["bundle.json"]) {
         return read_json::<ClusterBundle>(&path).map(JobLabel::from).map_err(wrong(path));
     }

@@ -8,13 +8,13 @@ use tare_bench::{
     fixture,
     folder::{Header, StoredRun},
     plan::{Plan, PlannedRow},
-    record::{Block, Ended, Ending, Latency, Record, Started, Stopped},
+    record::{Block, EndedRun, Ending, Latency, Record, Started, StoppedService},
     sample::{HostUsage, Sample},
 };
 use tare_host::environment::Environment;
 use tare_service::catalogue::Style;
 
-use super::Bundle;
+use super::RunBundle;
 use tare_analysis::history::run::NamedRun;
 
 /// Label of the reference's twin.
@@ -94,7 +94,7 @@ impl Simulated {
         let header = Header::new("0.1.0", began, self.plan(), self.environment());
         let mut records: Vec<Record> = (0..self.blocks).flat_map(|block| self.block(block)).collect();
         let elapsed_ns = self.blocks as u64 * 4_000_000_000;
-        records.push(Record::Ended(Ended { reason: Ending::BudgetSpent, elapsed_ns }));
+        records.push(Record::Ended(EndedRun { reason: Ending::BudgetSpent, elapsed_ns }));
         StoredRun { header, records, damage: Vec::new(), in_progress: false }
     }
 
@@ -127,27 +127,27 @@ impl Simulated {
             let p99_ns = (600_000.0 / level * wobble(0.2)) as u64;
             records.push(Record::Started(Started { block, row, start_up_ns: Some(3_000_000) }));
             records.push(Record::Sample(Box::new(Sample { block, row, host, ..sample })));
-            records.push(Record::Stopped(Stopped {
+            records.push(Record::Stopped(StoppedService {
                 block,
                 row,
                 rss_bytes_peak: Some(4 << 20),
                 context_switches: Some(100),
                 latency: vec![Some(Latency { p50_ns: p99_ns / 2, p99_ns, ..Latency::default() })],
-                ..Stopped::default()
+                ..StoppedService::default()
             }));
         }
         records
     }
 
     /// A bundle with this run alone.
-    pub fn bundle(&self) -> Bundle {
+    pub fn bundle(&self) -> RunBundle {
         bundle(&format!("{}/{}", self.machine, self.seed), self.stored())
     }
 }
 
 /// A bundle of a run in memory, with this place.
-pub fn bundle(place: &str, stored: StoredRun) -> Bundle {
-    Bundle::of(NamedRun::of(place.to_owned(), stored))
+pub fn bundle(place: &str, stored: StoredRun) -> RunBundle {
+    RunBundle::of(NamedRun::of(place.to_owned(), stored))
 }
 
 /// Writes a run as a run folder.

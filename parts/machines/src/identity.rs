@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use tare_host::environment::Environment;
 
-use super::{Bundle, Certified, Machine, MergeError, MergedRun, bundle::JobLabel};
+use super::{Certified, Machine, MergeError, MergedRun, RunBundle, bundle::JobLabel};
 
 /// Identifies a run independent of its folder, by the nanosecond of its beginning and the seed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +27,7 @@ pub enum Identity {
 }
 
 impl RunId {
-    pub(super) fn of(bundle: &Bundle) -> RunId {
+    pub(super) fn of(bundle: &RunBundle) -> RunId {
         let header = &bundle.run.stored.header;
         let (began, experiment) = (header.began.clone(), header.plan.experiment.clone());
         RunId { began, experiment, seed: header.plan.seed }
@@ -74,9 +74,9 @@ fn class(label: &JobLabel, environment: &Environment) -> String {
 ///
 /// # Errors
 /// If two different contents have one id.
-pub(super) fn without_copies(bundles: Vec<Bundle>) -> Result<(Vec<Bundle>, usize), MergeError> {
+pub(super) fn without_copies(bundles: Vec<RunBundle>) -> Result<(Vec<RunBundle>, usize), MergeError> {
     let all = bundles.len();
-    let mut known: BTreeMap<RunId, Bundle> = BTreeMap::new();
+    let mut known: BTreeMap<RunId, RunBundle> = BTreeMap::new();
     // Sorted by place, so that an error names the same two in any order of arrival.
     let mut bundles = bundles;
     bundles.sort_by(|one, other| one.run.place.cmp(&other.run.place));
@@ -95,8 +95,8 @@ pub(super) fn without_copies(bundles: Vec<Bundle>) -> Result<(Vec<Bundle>, usize
 ///
 /// # Errors
 /// If there are two.
-pub(super) fn refuse_a_job_twice(bundles: &[Bundle]) -> Result<(), MergeError> {
-    let mut jobs: BTreeMap<&str, &Bundle> = BTreeMap::new();
+pub(super) fn refuse_a_job_twice(bundles: &[RunBundle]) -> Result<(), MergeError> {
+    let mut jobs: BTreeMap<&str, &RunBundle> = BTreeMap::new();
     for bundle in bundles {
         let Some(job) = &bundle.label.job else { continue };
         if let Some(first) = jobs.insert(job, bundle) {
@@ -108,7 +108,7 @@ pub(super) fn refuse_a_job_twice(bundles: &[Bundle]) -> Result<(), MergeError> {
 }
 
 /// Adds what the copy knows and the first does not.
-fn join(id: RunId, first: &mut Bundle, copy: Bundle) -> Result<(), MergeError> {
+fn join(id: RunId, first: &mut RunBundle, copy: RunBundle) -> Result<(), MergeError> {
     let (one, other) = (first.run.place.clone(), copy.run.place.clone());
     let conflict =
         |what| MergeError::Conflict { id: id.clone(), one: one.clone(), other: other.clone(), what };
@@ -140,9 +140,9 @@ fn join(id: RunId, first: &mut Bundle, copy: Bundle) -> Result<(), MergeError> {
 }
 
 /// The machines, and the runs with the indices of their machines. Runs are sorted by id already.
-pub(super) fn by_machine(bundles: Vec<Bundle>) -> (Vec<Machine>, Vec<MergedRun>) {
-    let identity = |bundle: &Bundle| Identity::of(&bundle.label, bundle.run.environment());
-    let of_run = |bundle: &Bundle| class(&bundle.label, bundle.run.environment());
+pub(super) fn by_machine(bundles: Vec<RunBundle>) -> (Vec<Machine>, Vec<MergedRun>) {
+    let identity = |bundle: &RunBundle| Identity::of(&bundle.label, bundle.run.environment());
+    let of_run = |bundle: &RunBundle| class(&bundle.label, bundle.run.environment());
     // A machine is listed under its first class.
     let mut keys: BTreeMap<Identity, String> = BTreeMap::new();
     for bundle in &bundles {
@@ -152,7 +152,7 @@ pub(super) fn by_machine(bundles: Vec<Bundle>) -> (Vec<Machine>, Vec<MergedRun>)
     let mut order: Vec<(String, Identity)> =
         keys.into_iter().map(|(identity, class)| (class, identity)).collect();
     order.sort();
-    let place = |bundle: &Bundle| {
+    let place = |bundle: &RunBundle| {
         let own = identity(bundle);
         order.iter().position(|(_, identity)| *identity == own).unwrap_or_default()
     };

@@ -26,13 +26,13 @@ mod pooled;
 mod ratio;
 
 use tare_analysis::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     history::{comparable::Difference, run::NamedRun},
 };
 use tare_host::environment::Environment;
 
-pub use admit::{LeftOut, Reason};
-pub use bundle::{Bundle, Certified, runs_in};
+pub use admit::{LeftOutMachine, Reason};
+pub use bundle::{Certified, RunBundle, runs_in};
 pub use document::machines;
 pub use identity::{Identity, RunId};
 pub use pooled::{Agreement, OverMachines, PooledLoad, PooledRatio, PooledRow};
@@ -46,7 +46,7 @@ pub struct Merged {
     /// Sorted by class and name, including those left out.
     pub machines: Vec<Machine>,
     /// Machines and runs without influence on figures, and why.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutMachine>,
     /// One entry per load of the experiment.
     pub loads: Vec<PooledLoad>,
     /// Common values of the runs, and harmless differences.
@@ -90,7 +90,7 @@ pub struct Machine {
     /// Blocks of its counted runs.
     pub blocks: usize,
     /// The twin divided by the reference, over usable runs; absent without twins.
-    pub twin: Option<Estimate>,
+    pub twin: Option<UnitEstimate>,
     pub certified: Certified,
 }
 
@@ -126,7 +126,7 @@ impl Merged {
     ///
     /// # Errors
     /// If there are none, two contents have one id, or they are not of one experiment.
-    pub fn of(bundles: Vec<Bundle>) -> Result<Merged, MergeError> {
+    pub fn of(bundles: Vec<RunBundle>) -> Result<Merged, MergeError> {
         let (bundles, copies) = identity::without_copies(bundles)?;
         if bundles.is_empty() {
             return Err(MergeError::Nothing { left_out: Vec::new() });

@@ -9,9 +9,9 @@ use super::{
     ratio::{self, MachineRatio, RatioMetric, RunRatios},
 };
 use tare_analysis::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     history::{
-        comparable::{self, Difference, Weight},
+        comparable::{self, Difference, DifferenceWeight},
         run::NamedRun,
     },
 };
@@ -76,7 +76,7 @@ pub enum Agreement {
 
 impl OverMachines {
     /// The mean of machines with its interval, if there are several machines.
-    pub fn mean(&self) -> Option<Estimate> {
+    pub fn mean(&self) -> Option<UnitEstimate> {
         match self {
             OverMachines::Nothing(_) | OverMachines::Pooled { pooled: Pooled::One(_), .. } => None,
             OverMachines::Pooled { pooled, .. } => Some(ratio::ratio(pooled)),
@@ -84,7 +84,7 @@ impl OverMachines {
     }
 
     /// The mean, or the result of a single machine.
-    pub fn figure(&self) -> Option<Estimate> {
+    pub fn figure(&self) -> Option<UnitEstimate> {
         match self {
             OverMachines::Nothing(_) => None,
             OverMachines::Pooled { pooled, .. } => Some(ratio::ratio(pooled)),
@@ -114,9 +114,9 @@ impl OverMachines {
     }
 
     /// Leave-one-out means; need at least three machines.
-    pub fn without(&self) -> Vec<(usize, Estimate)> {
+    pub fn without(&self) -> Vec<(usize, UnitEstimate)> {
         let OverMachines::Pooled { pooled: Pooled::Many(all), machines } = self else { return Vec::new() };
-        let estimate = |mean: &tare_stats::meta::Mean| Estimate {
+        let estimate = |mean: &tare_stats::meta::Mean| UnitEstimate {
             value: mean.point.exp(),
             low: Some(mean.interval.low.exp()),
             high: Some(mean.interval.high.exp()),
@@ -266,7 +266,8 @@ impl RunsAtLoad<'_> {
     ) -> Option<String> {
         let places = machines.iter().flat_map(|machine| &self.machines[*machine].counted);
         let runs: Vec<&NamedRun> = places.filter(|run| is_asked(**run)).map(|run| self.at[*run]).collect();
-        let is_other = |one: &Difference| one.weight == Weight::Metric(metric.metric()) && !one.is_same;
+        let is_other =
+            |one: &Difference| one.weight == DifferenceWeight::Metric(metric.metric()) && !one.is_same;
         let found = comparable::compare_all(&runs).into_iter().find(is_other)?;
         let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
         Some(format!("not measured in one way: {}", found.text_with(&names)))

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use tare_bench::metric::Metric;
 use tare_stats::{
     Contrast, DEFAULT_CONFIDENCE, Prior,
-    meta::{self, Finding, Pooled},
+    meta::{self, MachineResult, Pooled},
 };
 
-use tare_analysis::{estimate::Estimate, history::run::NamedRun};
+use tare_analysis::{estimate::UnitEstimate, history::run::NamedRun};
 
 /// Metrics with a ratio to the reference. Memory has none; latency depends on the machine's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +21,7 @@ pub enum RatioMetric {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MachineRatio {
     /// On the logarithmic scale.
-    finding: Finding,
+    finding: MachineResult,
     blocks: usize,
     runs: usize,
 }
@@ -43,11 +43,11 @@ impl RatioMetric {
 
 impl MachineRatio {
     /// The ratio with this machine's own interval.
-    pub fn estimate(&self) -> Estimate {
+    pub fn estimate(&self) -> UnitEstimate {
         let alone = meta::pool(&[self.finding], DEFAULT_CONFIDENCE);
         alone.map_or_else(
-            |_| Estimate::known(self.finding.estimate.exp()),
-            |alone| Estimate { n: self.blocks, ..ratio(&alone) },
+            |_| UnitEstimate::known(self.finding.estimate.exp()),
+            |alone| UnitEstimate { n: self.blocks, ..ratio(&alone) },
         )
     }
 
@@ -62,9 +62,9 @@ impl MachineRatio {
 }
 
 /// The mean over machines as a ratio.
-pub(super) fn ratio(of: &Pooled) -> Estimate {
+pub(super) fn ratio(of: &Pooled) -> UnitEstimate {
     let mean = of.mean();
-    Estimate {
+    UnitEstimate {
         value: mean.point.exp(),
         low: Some(mean.interval.low.exp()),
         high: Some(mean.interval.high.exp()),
@@ -75,7 +75,7 @@ pub(super) fn ratio(of: &Pooled) -> Estimate {
 
 /// Pools ratios of machines. `None` without any.
 pub(super) fn pool(ratios: &[&MachineRatio]) -> Option<Pooled> {
-    let findings: Vec<Finding> = ratios.iter().map(|ratio| ratio.finding).collect();
+    let findings: Vec<MachineResult> = ratios.iter().map(|ratio| ratio.finding).collect();
     meta::pool(&findings, DEFAULT_CONFIDENCE).ok()
 }
 
@@ -92,7 +92,7 @@ type Rows = BTreeMap<String, Result<RunRatio, String>>;
 /// A row of one run.
 #[derive(Debug, Clone, Copy)]
 struct RunRatio {
-    finding: Finding,
+    finding: MachineResult,
     units: usize,
 }
 
@@ -119,7 +119,7 @@ pub(super) fn of_machines(
 ) -> Vec<Result<MachineRatio, String>> {
     let each: Vec<Result<Vec<RunRatio>, String>> =
         machines.iter().map(|runs| of_machine(runs, label, metric)).collect();
-    let known: Vec<Vec<Finding>> =
+    let known: Vec<Vec<MachineResult>> =
         each.iter().flatten().map(|runs| runs.iter().map(|run| run.finding).collect()).collect();
     let mut combined = meta::of_machines(&known).unwrap_or_default().into_iter();
     let joined = |runs: Result<Vec<RunRatio>, String>| {
@@ -160,7 +160,7 @@ fn rows(run: &NamedRun, metric: RatioMetric) -> Rows {
         if own.starts < 2 || own.error() <= 0.0 {
             return Err("too little was measured for a standard error".to_owned());
         }
-        let finding = Finding { estimate: own.point, error: own.error(), freedom: Some(own.freedom()) };
+        let finding = MachineResult { estimate: own.point, error: own.error(), freedom: Some(own.freedom()) };
         Ok(RunRatio { finding, units })
     };
     all.into_iter().map(|(label, found)| (label, ratio(found))).collect()

@@ -23,7 +23,7 @@ fn merged(runs: &[Simulated]) -> Merged {
 }
 
 /// One run per machine, each modified.
-fn changed(runs: &[Simulated], change: impl Fn(usize, &mut StoredRun)) -> Vec<Bundle> {
+fn changed(runs: &[Simulated], change: impl Fn(usize, &mut StoredRun)) -> Vec<RunBundle> {
     let of = |(place, run): (usize, &Simulated)| {
         let mut stored = run.stored();
         change(place, &mut stored);
@@ -32,7 +32,7 @@ fn changed(runs: &[Simulated], change: impl Fn(usize, &mut StoredRun)) -> Vec<Bu
     runs.iter().enumerate().map(of).collect()
 }
 
-fn refusal(bundles: Vec<Bundle>) -> String {
+fn refusal(bundles: Vec<RunBundle>) -> String {
     Merged::of(bundles).unwrap_err().to_string()
 }
 
@@ -41,7 +41,7 @@ fn row<'a>(merged: &'a Merged, label: &str) -> &'a PooledRow {
 }
 
 fn codes(merged: &Merged) -> Vec<(&str, Option<usize>, &'static str)> {
-    let of = |one: &LeftOut| (one.machine, one.run, one.reason.code());
+    let of = |one: &LeftOutMachine| (one.machine, one.run, one.reason.code());
     let named = merged.left_out.iter().map(of);
     named.map(|(machine, run, code)| (merged.machines[machine].name.as_str(), run, code)).collect()
 }
@@ -138,7 +138,7 @@ fn several_seeds_of_a_machine_are_one_observation() {
     let alone = five()[..1].to_vec();
     let one = self::merged(&alone);
     let one = row(&one, "axum").throughput.each[0].1.as_ref().unwrap().estimate();
-    let width = |of: Estimate| of.interval().map(|(low, high)| high / low - 1.0).unwrap();
+    let width = |of: UnitEstimate| of.interval().map(|(low, high)| high / low - 1.0).unwrap();
     assert!(width(found.estimate()) < width(one), "three runs are surer of their machine than one");
 }
 

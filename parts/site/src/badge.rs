@@ -5,7 +5,7 @@ use askama::Template;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-use super::{SiteError, address::slug, catalogue::ExperimentRuns, index::ranks, row::Row, words::shown};
+use super::{SiteError, address::slug, catalogue::ExperimentRuns, index::ranks, row::SiteRow, words::shown};
 use tare_report::{document::Unit, write::File};
 
 /// The approximate width of a letter, and that of a margin.
@@ -45,7 +45,7 @@ pub(super) fn path(experiment: &str, service: &str, end: &str) -> String {
 }
 
 /// `1.32x of raw-socket's CPU (1.30 .. 1.33x), rank 1`; `None` for a service without an interval.
-pub(super) fn message(row: &Row) -> Option<String> {
+pub(super) fn message(row: &SiteRow) -> Option<String> {
     let figure = row.cpu_ratio.filter(|figure| figure.ends().is_some() && !row.is_reference)?;
     let rank = row.ranks.map_or(String::new(), |place| format!(", rank {}", ranks(place)));
     Some(format!("{}{rank}", shown(figure, Unit::Times)))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{entry::RunEntry, row::Row};
+use super::{entry::RunEntry, row::SiteRow};
 use tare_report::document::Kind;
 
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Service<'a> {
     pub(crate) framework: &'a str,
     pub(crate) version: &'a str,
     /// For each experiment, the run that represents it, and the service's row in that run.
-    pub(crate) places: Vec<(&'a RunEntry, &'a Row)>,
+    pub(crate) places: Vec<(&'a RunEntry, &'a SiteRow)>,
 }
 
 impl<'a> ExperimentRuns<'a> {

@@ -7,7 +7,7 @@ use super::figure::{Reader, RunFigure, Word, table};
 use tare_report::document::{Document, Tone};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Claim {
+pub struct SiteClaim {
     pub id: String,
     pub text: String,
     pub held: Held,
@@ -45,10 +45,10 @@ pub enum Held {
     Weak,
 }
 
-impl Claim {
-    pub(crate) fn all(document: &Document) -> Vec<Claim> {
+impl SiteClaim {
+    pub(crate) fn all(document: &Document) -> Vec<SiteClaim> {
         let rows = table(document, "claims").into_iter().flat_map(Reader::all);
-        let claim = |row: Reader<'_>| Claim {
+        let claim = |row: Reader<'_>| SiteClaim {
             id: row.text("id"),
             text: row.text("claim"),
             held: Held::of(&row),

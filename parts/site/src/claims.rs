@@ -4,11 +4,11 @@ use askama::Template;
 use tare_base::units::several;
 
 use super::{
-    RunEntry, Settings, SiteError,
+    RunEntry, SiteError, SiteSettings,
     address::{Address, slug},
     catalogue::Catalogue,
     chart::{self, ClaimStrip},
-    claim::{Claim, ClaimCheck, Held},
+    claim::{ClaimCheck, Held, SiteClaim},
     frame::{self, PageFrame},
 };
 use tare_report::write::File;
@@ -29,7 +29,7 @@ struct ClaimedAgain<'a> {
 }
 
 struct ClaimCard<'a> {
-    claim: &'a Claim,
+    claim: &'a SiteClaim,
     anchor: String,
     held: Held,
     /// The claimed and the measured values, as SVG.
@@ -40,7 +40,7 @@ struct ClaimCard<'a> {
 const CHECKS_MAX: usize = 4;
 
 impl<'a> ClaimCard<'a> {
-    fn of(claim: &'a Claim, experiment: &str) -> ClaimCard<'a> {
+    fn of(claim: &'a SiteClaim, experiment: &str) -> ClaimCard<'a> {
         let strips: Vec<ClaimStrip<'_>> = claim.checks.iter().take(CHECKS_MAX).map(strip).collect();
         ClaimCard {
             claim,
@@ -98,7 +98,7 @@ impl Tally {
 }
 
 /// The outcomes of the claims of one experiment, as a bar with one part per claim.
-pub(super) fn bar(claims: &[Claim]) -> String {
+pub(super) fn bar(claims: &[SiteClaim]) -> String {
     let mut held: Vec<Held> = claims.iter().map(|claim| claim.held).collect();
     held.sort_unstable();
     let told: Vec<String> = counts(&held).iter().map(|of| format!("{} {}", of.count, of.verb())).collect();
@@ -121,7 +121,7 @@ pub(super) fn tally(site: &Catalogue<'_>) -> Tally {
     Tally { claims: held.len(), experiments: site.published().count(), counts: counts(&held) }
 }
 
-pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
+pub(super) fn page(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File, SiteError> {
     let tally = tally(site);
     let title = "What published benchmarks claimed, measured again";
     let frame = PageFrame::new(Address::Claims, title, &tally.sentence(), settings);

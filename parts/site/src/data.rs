@@ -4,7 +4,7 @@ use askama::Template;
 use serde::Serialize;
 
 use super::{
-    FORMAT, RunEntry, Settings, SiteError,
+    FORMAT, RunEntry, SiteError, SiteSettings,
     address::{Address, slug},
     catalogue::Catalogue,
     frame::{self, PageFrame},
@@ -53,7 +53,7 @@ pub(super) fn schemas() -> [File; 2] {
         .map(|(name, text)| File { name: name.to_owned(), bytes: text.into() })
 }
 
-pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
+pub(super) fn page(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File, SiteError> {
     let lead = "All figures as JSON and CSV, with their schema.";
     let frame = PageFrame::new(Address::Data, "Data", lead, settings);
     let runs = site.runs.iter().map(|entry| run(entry, &frame)).collect();

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tare_bench::folder;
 
-use super::{claim::Claim, pair::Pair, row::Row};
+use super::{claim::SiteClaim, pair::ServicePair, row::SiteRow};
 use tare_report::{
     Document,
     document::{Kind, Status},
@@ -38,10 +38,10 @@ pub struct RunEntry {
     pub is_damaged: bool,
     /// The reference of the ratios; empty without one.
     pub reference: String,
-    pub rows: Vec<Row>,
-    pub claims: Vec<Claim>,
+    pub rows: Vec<SiteRow>,
+    pub claims: Vec<SiteClaim>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<ServicePair>,
 }
 
 impl RunEntry {
@@ -73,9 +73,9 @@ impl RunEntry {
             cautions: document.cautions.clone(),
             is_damaged: !document.damage.is_empty(),
             reference,
-            rows: Row::all(&document),
-            claims: Claim::all(&document),
-            pairs: Pair::all(&document),
+            rows: SiteRow::all(&document),
+            claims: SiteClaim::all(&document),
+            pairs: ServicePair::all(&document),
         };
         Ok((entry, document))
     }
@@ -96,7 +96,7 @@ impl RunEntry {
     }
 
     /// The row of the service of this name.
-    pub fn row(&self, service: &str) -> Option<&Row> {
+    pub fn row(&self, service: &str) -> Option<&SiteRow> {
         self.rows.iter().find(|row| row.service == service)
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use tare_base::units::several;
 
 use super::{
-    RunEntry, Settings, SiteError,
+    RunEntry, SiteError, SiteSettings,
     address::Address,
     catalogue::ExperimentRuns,
     chart::{LogScale, Step, escaped, trend},
@@ -20,7 +20,7 @@ use tare_report::{
     write::File,
 };
 
-pub(super) fn page(experiment: &ExperimentRuns<'_>, settings: &Settings) -> Result<File, SiteError> {
+pub(super) fn page(experiment: &ExperimentRuns<'_>, settings: &SiteSettings) -> Result<File, SiteError> {
     let newest = experiment.speaker();
     let address = Address::Experiment(experiment.name);
     let frame = PageFrame::new(address, &newest.title, &newest.answer, settings);

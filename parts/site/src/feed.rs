@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::{RunEntry, Settings, SiteError, address::Address, catalogue::Catalogue};
+use super::{RunEntry, SiteError, SiteSettings, address::Address, catalogue::Catalogue};
 use tare_report::write::File;
 
 /// The most runs in a feed.
@@ -24,7 +24,7 @@ struct Map {
     pages: Vec<String>,
 }
 
-pub(super) fn feed(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
+pub(super) fn feed(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File, SiteError> {
     let url = settings.url.as_deref().unwrap_or_default();
     let updated = site.runs.first().map_or("1970-01-01T00:00:00Z", |run| run.began.as_str());
     let link = |run: &RunEntry| format!("{url}{}", Address::Run(&run.id).path());
@@ -34,7 +34,7 @@ pub(super) fn feed(site: &Catalogue<'_>, settings: &Settings) -> Result<File, Si
 }
 
 /// The site map, if the address of the site is known.
-pub(super) fn map(site: &Catalogue<'_>, settings: &Settings) -> Option<File> {
+pub(super) fn map(site: &Catalogue<'_>, settings: &SiteSettings) -> Option<File> {
     let url = settings.url.as_ref()?;
     let fixed = [Address::Index, Address::Claims, Address::Versus, Address::Method, Address::Data];
     let runs = site.runs.iter().map(|run| Address::Run(&run.id));

@@ -1,7 +1,7 @@
 //! A figure with its interval, read from the table of a document.
 
 use serde::{Deserialize, Serialize};
-use tare_analysis::{estimate::Estimate, interleaved::RatioBound};
+use tare_analysis::{estimate::UnitEstimate, interleaved::RatioBound};
 
 use tare_report::document::{Document, Table, Tone, Value};
 
@@ -46,9 +46,9 @@ impl RunFigure {
     }
 }
 
-impl From<RunFigure> for Estimate {
-    fn from(figure: RunFigure) -> Estimate {
-        Estimate { low: figure.low, high: figure.high, ..Estimate::known(figure.value) }
+impl From<RunFigure> for UnitEstimate {
+    fn from(figure: RunFigure) -> UnitEstimate {
+        UnitEstimate { low: figure.low, high: figure.high, ..UnitEstimate::known(figure.value) }
     }
 }
 

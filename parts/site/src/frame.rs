@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::{
-    Settings, SiteError,
+    SiteError, SiteSettings,
     address::Address,
     assets::{ASSETS, Assets},
     words::first_sentence,
@@ -45,7 +45,7 @@ impl<'a> PageFrame<'a> {
         address: Address<'a>,
         title: &str,
         description: &str,
-        settings: &'a Settings,
+        settings: &'a SiteSettings,
     ) -> PageFrame<'a> {
         let at = |path: &str| settings.url.as_ref().map(|url| format!("{url}{path}"));
         PageFrame {
@@ -61,7 +61,7 @@ impl<'a> PageFrame<'a> {
     }
 
     /// Adds a preview picture in the folder of the page.
-    pub(crate) fn image(self, path: &str, settings: &Settings) -> PageFrame<'a> {
+    pub(crate) fn image(self, path: &str, settings: &SiteSettings) -> PageFrame<'a> {
         PageFrame { image: settings.url.as_ref().map(|url| format!("{url}{path}")), ..self }
     }
 

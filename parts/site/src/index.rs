@@ -2,18 +2,18 @@
 //! each experiment.
 
 use askama::Template;
-use tare_analysis::{estimate::Estimate, interleaved::RatioBound};
+use tare_analysis::{estimate::UnitEstimate, interleaved::RatioBound};
 use tare_base::units::several;
 
 use super::{
-    RunEntry, Settings, SiteError,
+    RunEntry, SiteError, SiteSettings,
     address::Address,
     catalogue::{Catalogue, ExperimentRuns},
     chart,
     claims::{self, Tally, tally},
     figure::RunFigure,
     frame::{self, PageFrame},
-    row::Row,
+    row::SiteRow,
 };
 use tare_report::{
     document::{Column, LAST, Section, Unit},
@@ -86,7 +86,7 @@ impl Standing {
     }
 }
 
-pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
+pub(super) fn page(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File, SiteError> {
     let featured = site.featured();
     let description = featured.map_or("Measurements of HTTP frameworks.", |run| run.answer.as_str());
     let frame = PageFrame::new(Address::Index, &settings.title, description, settings);
@@ -173,9 +173,9 @@ fn table(run: &RunEntry) -> Section {
 }
 
 /// The identifying columns of a row, and the most requested figures.
-pub(super) fn columns<'a>() -> Columns<'a, &'a Row> {
+pub(super) fn columns<'a>() -> Columns<'a, &'a SiteRow> {
     Columns::new()
-        .text("label", "service", |row: &&Row| row.service.clone())
+        .text("label", "service", |row: &&SiteRow| row.service.clone())
         .text("ranks", "rank", |row| row.ranks.map(ranks))
         .text("language", "language", |row| row.language.clone())
         .with(Column::facet)
@@ -183,16 +183,17 @@ pub(super) fn columns<'a>() -> Columns<'a, &'a Row> {
         .hidden()
         .flag("is_tied_to_next", "is tied to the next", |row| row.is_tied_to_next)
         .hidden()
-        .and(figures(|row: &&'a Row| *row))
+        .and(figures(|row: &&'a SiteRow| *row))
 }
 
 pub(super) fn ranks([best, worst]: [u32; 2]) -> String {
     if best == worst { best.to_string() } else { format!("{best}-{worst}") }
 }
 
-pub(super) fn figures<'a, T>(row: impl Fn(&T) -> &'a Row + Copy + 'a) -> Columns<'a, T> {
-    let of =
-        move |figure: fn(&Row) -> Option<RunFigure>| move |thing: &T| figure(row(thing)).map(Estimate::from);
+pub(super) fn figures<'a, T>(row: impl Fn(&T) -> &'a SiteRow + Copy + 'a) -> Columns<'a, T> {
+    let of = move |figure: fn(&SiteRow) -> Option<RunFigure>| {
+        move |thing: &T| figure(row(thing)).map(UnitEstimate::from)
+    };
     Columns::new()
         .estimate(Unit::Times, "cpu_ratio", "CPU of reference", of(|row| row.cpu_ratio))
         .with(Column::track)

@@ -4,7 +4,7 @@ use askama::Template;
 use tare_base::units::several;
 
 use super::{
-    Settings, SiteError,
+    SiteError, SiteSettings,
     address::Address,
     catalogue::Service,
     frame::{self, PageFrame, Sections},
@@ -19,7 +19,7 @@ use tare_report::{
 pub(super) fn page(
     language: &str,
     services: &[&Service<'_>],
-    settings: &Settings,
+    settings: &SiteSettings,
 ) -> Result<File, SiteError> {
     let count = several(services.len(), "service");
     let frame = PageFrame::new(Address::Language(language), language, &count, settings);
@@ -46,11 +46,11 @@ fn table(services: &[&Service<'_>]) -> Section {
     let mut places: Vec<_> = places.collect();
     places.sort_by_key(|(run, row)| (run.experiment.as_str(), row.ranks.unwrap_or([u32::MAX; 2])));
     let columns = Columns::new()
-        .text("label", "service", |place: &&(&super::RunEntry, &super::Row)| place.1.service.clone())
+        .text("label", "service", |place: &&(&super::RunEntry, &super::SiteRow)| place.1.service.clone())
         .text("experiment", "experiment", |place| place.0.experiment.clone())
         .with(Column::facet)
         .text("ranks", "rank", |place| place.1.ranks.map(ranks))
-        .and(figures(|place: &&(&super::RunEntry, &super::Row)| place.1));
+        .and(figures(|place: &&(&super::RunEntry, &super::SiteRow)| place.1));
     let lead =
         "Ranks and ratios are of one run each: they are compared within an experiment, and not across.";
     Section::new("services", "Services", lead, columns.table("Services by experiment", places))

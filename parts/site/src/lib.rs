@@ -32,11 +32,11 @@ mod service;
 mod versus;
 mod words;
 
-pub use claim::{Claim, ClaimCheck, Held};
+pub use claim::{ClaimCheck, Held, SiteClaim};
 pub use entry::RunEntry;
 pub use figure::{RunFigure, Word};
-pub use pair::Pair;
-pub use row::Row;
+pub use pair::ServicePair;
+pub use row::SiteRow;
 
 use catalogue::Catalogue;
 use tare_report::{
@@ -49,7 +49,7 @@ use tare_report::{
 pub const FORMAT: &str = "1.0";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct SiteSettings {
     pub title: String,
     /// The address of the site, with a slash at its end: previews, the feed and the site map need it.
     pub url: Option<String>,
@@ -70,7 +70,11 @@ pub enum SiteError {
 ///
 /// # Errors
 /// If a page cannot be made.
-pub fn of_run(entry: &RunEntry, document: &Document, settings: &Settings) -> Result<Vec<File>, SiteError> {
+pub fn of_run(
+    entry: &RunEntry,
+    document: &Document,
+    settings: &SiteSettings,
+) -> Result<Vec<File>, SiteError> {
     run::files(entry, document, settings)
 }
 
@@ -78,7 +82,7 @@ pub fn of_run(entry: &RunEntry, document: &Document, settings: &Settings) -> Res
 ///
 /// # Errors
 /// If a page cannot be made.
-pub fn of_all(entries: &[RunEntry], settings: &Settings) -> Result<Vec<File>, SiteError> {
+pub fn of_all(entries: &[RunEntry], settings: &SiteSettings) -> Result<Vec<File>, SiteError> {
     let site = Catalogue::of(entries);
     let mut files = vec![
         index::page(&site, settings)?,

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::{
-    Settings, SiteError,
+    SiteError, SiteSettings,
     address::Address,
     frame::{self, PageFrame},
 };
@@ -13,7 +13,7 @@ use tare_report::write::File;
 #[template(path = "site/method.html")]
 struct Method;
 
-pub(super) fn page(settings: &Settings) -> Result<File, SiteError> {
+pub(super) fn page(settings: &SiteSettings) -> Result<File, SiteError> {
     let lead = "How Tare measures what a framework costs, and what its figures do not say.";
     let frame = PageFrame::new(Address::Method, "Method", lead, settings);
     frame::file(&frame, &Method.render()?)

@@ -10,7 +10,7 @@ const PAIRS: &str = "pairs";
 
 /// Two services of one run, compared in the same blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pair {
+pub struct ServicePair {
     pub first: String,
     pub second: String,
     /// The ratio of the first to the second.
@@ -24,10 +24,10 @@ pub struct Pair {
     pub differ_most: Option<f64>,
 }
 
-impl Pair {
-    pub(crate) fn all(document: &Document) -> Vec<Pair> {
+impl ServicePair {
+    pub(crate) fn all(document: &Document) -> Vec<ServicePair> {
         let rows = table(document, PAIRS).into_iter().flat_map(Reader::all);
-        let pair = |row: Reader<'_>| Pair {
+        let pair = |row: Reader<'_>| ServicePair {
             first: row.text("first"),
             second: row.text("second"),
             cpu_ratio: row.figure("cpu_ratio"),
@@ -41,8 +41,8 @@ impl Pair {
         rows.map(pair).filter(|pair| !pair.first.is_empty()).collect()
     }
 
-    pub(crate) fn inverse(&self) -> Pair {
-        Pair {
+    pub(crate) fn inverse(&self) -> ServicePair {
+        ServicePair {
             first: self.second.clone(),
             second: self.first.clone(),
             cpu_ratio: self.cpu_ratio.map(RunFigure::inverse),

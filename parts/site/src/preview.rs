@@ -14,7 +14,7 @@ use resvg::{
 use super::{
     RunEntry, SiteError,
     chart::{LogScale, escaped},
-    row::Row,
+    row::SiteRow,
     words::shown,
 };
 use tare_report::document::Unit;
@@ -67,7 +67,7 @@ fn svg(run: &RunEntry) -> String {
 fn rows(svg: &mut String, run: &RunEntry, top: f64) {
     let related = || run.rows.iter().filter(|row| row.cpu_ratio.is_some() && !row.is_reference);
     let room = ((HEIGHT - 70.0 - top) / 38.0).max(0.0) as usize;
-    let rows: Vec<&Row> = related().take(ROWS_MAX.min(room)).collect();
+    let rows: Vec<&SiteRow> = related().take(ROWS_MAX.min(room)).collect();
     let scale = LogScale::of(rows.iter().filter_map(|row| row.cpu_ratio.as_ref()));
     let x = |number: f64| TRACK.0 + (TRACK.1 - TRACK.0) * scale.share(number);
     let bottom = top + 38.0 * rows.len() as f64;

@@ -6,7 +6,7 @@ use super::figure::{Reader, RunFigure, table};
 use tare_report::document::{Document, Section};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct SiteRow {
     pub service: String,
     pub language: String,
     pub framework: String,
@@ -28,37 +28,37 @@ pub struct Row {
     pub rss_bytes_peak: Option<RunFigure>,
 }
 
-impl Row {
+impl SiteRow {
     /// The services of the main table, or of the published table. If a table has several rows per service,
     /// only the names are used, without figures.
-    pub(crate) fn all(document: &Document) -> Vec<Row> {
+    pub(crate) fn all(document: &Document) -> Vec<SiteRow> {
         let has_services =
             |section: &&Section| section.table.as_ref().is_some_and(|table| table.place("label").is_some());
         let Some(section) = document.sections.iter().find(has_services) else { return Vec::new() };
         let Some(table) = &section.table else { return Vec::new() };
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<SiteRow> = Vec::new();
         let mut is_single = true;
         for reader in Reader::all(table) {
-            let row = Row::of(&reader, document);
+            let row = SiteRow::of(&reader, document);
             match rows.iter().any(|known| known.service == row.service) {
                 true => is_single = false,
                 false => rows.push(row),
             }
         }
         if !is_single {
-            rows.iter_mut().for_each(Row::forget_figures);
+            rows.iter_mut().for_each(SiteRow::forget_figures);
         }
         rows
     }
 
-    fn of(reader: &Reader<'_>, document: &Document) -> Row {
+    fn of(reader: &Reader<'_>, document: &Document) -> SiteRow {
         let service = reader.text("label");
         let known = |key: &str| {
             let own = reader.text(key);
             if own.is_empty() { footprint(document, &service, key) } else { own }
         };
         let rank = |key: &str| reader.number(key).map(|rank| rank as u32);
-        Row {
+        SiteRow {
             language: known("language"),
             framework: known("framework"),
             version: known("version"),
@@ -77,8 +77,8 @@ impl Row {
     }
 
     fn forget_figures(&mut self) {
-        let Row { service, language, framework, version, .. } = std::mem::take(self);
-        *self = Row { service, language, framework, version, ..Row::default() };
+        let SiteRow { service, language, framework, version, .. } = std::mem::take(self);
+        *self = SiteRow { service, language, framework, version, ..SiteRow::default() };
     }
 
     /// Whether it has any figure.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Row, RunEntry, Settings, SiteError,
+    RunEntry, SiteError, SiteRow, SiteSettings,
     address::{Address, slug},
     data,
     frame::{self, PageFrame},
@@ -17,7 +17,7 @@ use tare_report::{
 pub(super) fn files(
     entry: &RunEntry,
     document: &Document,
-    settings: &Settings,
+    settings: &SiteSettings,
 ) -> Result<Vec<File>, SiteError> {
     let address = Address::Run(&entry.id);
     let title = format!("{}, {}", entry.title, entry.day());
@@ -41,7 +41,7 @@ pub(super) fn files(
 
 /// The addresses of its services' pages, for the service panel of the page's script.
 fn services(entry: &RunEntry, frame: &PageFrame<'_>) -> String {
-    let link = |row: &Row| (row.service.clone(), frame.to(Address::Service(&row.service)));
+    let link = |row: &SiteRow| (row.service.clone(), frame.to(Address::Service(&row.service)));
     let links: BTreeMap<String, String> = entry.rows.iter().map(link).collect();
     let json = html::embeddable(&links);
     format!("<script type=\"application/json\" id=\"site-services\">{json}</script>\n")

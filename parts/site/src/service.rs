@@ -3,14 +3,14 @@
 use askama::Template;
 
 use super::{
-    RunEntry, Settings, SiteError,
+    RunEntry, SiteError, SiteSettings,
     address::{Address, pair},
     badge,
     catalogue::{Catalogue, Service},
     chart::escaped,
     frame::{self, PageFrame, Sections},
     index::{figures, ranks},
-    row::Row,
+    row::SiteRow,
     words::shown,
 };
 use tare_report::{
@@ -19,7 +19,7 @@ use tare_report::{
     write::File,
 };
 
-type Place<'a> = (&'a RunEntry, &'a Row);
+type Place<'a> = (&'a RunEntry, &'a SiteRow);
 
 /// The most neighbours that a page links to.
 const NEIGHBOURS_MAX: usize = 6;
@@ -27,7 +27,7 @@ const NEIGHBOURS_MAX: usize = 6;
 pub(super) fn page(
     service: &Service<'_>,
     site: &Catalogue<'_>,
-    settings: &Settings,
+    settings: &SiteSettings,
 ) -> Result<File, SiteError> {
     let answer = answer(service);
     let frame = PageFrame::new(Address::Service(service.name), service.name, &answer, settings);
@@ -123,7 +123,7 @@ fn neighbours<'a>(service: &Service<'a>) -> Vec<&'a str> {
 }
 
 /// The badge, and the line that embeds it elsewhere.
-fn badge(service: &Service<'_>, frame: &PageFrame<'_>, settings: &Settings) -> String {
+fn badge(service: &Service<'_>, frame: &PageFrame<'_>, settings: &SiteSettings) -> String {
     let with_badge = service.places.iter().filter(|(_, row)| badge::message(row).is_some());
     let Some((run, row)) = with_badge.max_by_key(|(run, _)| run.rows.len()) else { return String::new() };
     let path = badge::path(&run.experiment, service.name, "svg");

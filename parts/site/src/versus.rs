@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use askama::Template;
 
 use super::{
-    RunEntry, Settings, SiteError,
+    RunEntry, SiteError, SiteSettings,
     address::{Address, pair, slug},
     catalogue::Catalogue,
     frame::{self, PageFrame},
-    pair::Pair,
+    pair::ServicePair,
     words::sentence,
 };
 use tare_report::write::File;
@@ -38,7 +38,7 @@ struct PairFound<'a> {
     sentence: String,
 }
 
-pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, SiteError> {
+pub(super) fn page(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File, SiteError> {
     let title = "X against Y";
     let lead = "Any two services that were measured in the same blocks of one run, with an interval that is of the pair.";
     let frame = PageFrame::new(Address::Versus, title, lead, settings);
@@ -66,13 +66,13 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &Settings) -> Result<File, Si
 }
 
 /// The names of a pair in alphabetical order.
-fn names(pair: &Pair) -> [&str; 2] {
+fn names(pair: &ServicePair) -> [&str; 2] {
     let mut names = [pair.first.as_str(), pair.second.as_str()];
     names.sort_unstable();
     names
 }
 
-fn of_pair(run: &RunEntry, pair: &Pair) -> Option<String> {
+fn of_pair(run: &RunEntry, pair: &ServicePair) -> Option<String> {
     let dearer = pair.cpu_ratio.is_some_and(|ratio| ratio.value > 1.0);
     let pair = if dearer { pair.inverse() } else { pair.clone() };
     sentence(&pair, run.row(&pair.first), run.row(&pair.second))

@@ -1,6 +1,6 @@
 //! Words and sentences of a site's pages.
 
-use super::{figure::RunFigure, pair::Pair, row::Row};
+use super::{figure::RunFigure, pair::ServicePair, row::SiteRow};
 use tare_report::{document::Unit, gather::words::with_interval};
 
 /// The text up to the first full stop that is no decimal point.
@@ -13,8 +13,12 @@ pub(crate) fn shown(figure: RunFigure, unit: Unit) -> String {
 }
 
 /// The comparison of two services: the same sentence that `web/src/pair.js` makes from this row.
-pub(super) fn sentence(pair: &Pair, first: Option<&Row>, second: Option<&Row>) -> Option<String> {
-    let Pair { first: one, second: other, .. } = pair;
+pub(super) fn sentence(
+    pair: &ServicePair,
+    first: Option<&SiteRow>,
+    second: Option<&SiteRow>,
+) -> Option<String> {
+    let ServicePair { first: one, second: other, .. } = pair;
     let [cpu, throughput] = [pair.cpu_ratio, pair.throughput_ratio].map(|ratio| ratio.map(ratio_in_words));
     let figures = match (cpu, throughput) {
         (Some(cpu), Some(throughput)) => {
@@ -49,9 +53,9 @@ fn ratio_in_words(figure: RunFigure) -> String {
 fn against(
     what: &str,
     unit: Unit,
-    first: Option<&Row>,
-    second: Option<&Row>,
-    figure: impl Fn(&Row) -> Option<RunFigure>,
+    first: Option<&SiteRow>,
+    second: Option<&SiteRow>,
+    figure: impl Fn(&SiteRow) -> Option<RunFigure>,
 ) -> Option<String> {
     let [one, other] = [figure(first?)?, figure(second?)?].map(|figure| unit.show(figure.value));
     Some(format!("{what} {one} against {other}"))
@@ -61,11 +65,11 @@ fn against(
 mod tests {
     use super::*;
 
-    fn pair(separated: Option<bool>) -> Pair {
+    fn pair(separated: Option<bool>) -> ServicePair {
         let figure = |value, low, high| {
             Some(RunFigure { value, low: Some(low), high: Some(high), ..RunFigure::default() })
         };
-        Pair {
+        ServicePair {
             first: "hyper".to_owned(),
             second: "axum".to_owned(),
             cpu_ratio: figure(0.9, 0.88, 0.92),
@@ -75,13 +79,16 @@ mod tests {
         }
     }
 
-    fn row(p99: f64) -> Row {
-        Row { latency_ns_p99: Some(RunFigure { value: p99, ..RunFigure::default() }), ..Row::default() }
+    fn row(p99: f64) -> SiteRow {
+        SiteRow {
+            latency_ns_p99: Some(RunFigure { value: p99, ..RunFigure::default() }),
+            ..SiteRow::default()
+        }
     }
 
     #[test]
     fn a_sentence_follows_its_figures() {
-        let told = |pair: &Pair, p99| sentence(pair, Some(&row(p99)), Some(&row(940e3))).unwrap();
+        let told = |pair: &ServicePair, p99| sentence(pair, Some(&row(p99)), Some(&row(940e3))).unwrap();
         let one = pair(Some(true));
         assert_eq!(
             told(&one, 827e3),
@@ -103,7 +110,7 @@ mod tests {
         assert!(told.ends_with(" A difference of more than 13.7% is excluded."), "{told}");
         let unknown = sentence(&pair(None), None, None).unwrap();
         assert!(unknown.starts_with("There are too few blocks to say whether they differ. "), "{unknown}");
-        let nothing = Pair { cpu_ratio: None, throughput_ratio: None, ..pair(None) };
+        let nothing = ServicePair { cpu_ratio: None, throughput_ratio: None, ..pair(None) };
         assert_eq!(sentence(&nothing, None, None), None);
     }
 

@@ -1,4 +1,5 @@
-//! Rule for names: type names are unique within a crate's own code.
+//! Rule for names: type names are unique within a crate's own code, and public ones over all crates that users
+//! compile.
 //!
 //! It reads beginnings of lines: `struct`, `enum` and `trait`, with or without `pub`. Tests, benches,
 //! examples and separate programs are excluded, because they are not read together with the crate. Limits:
@@ -15,13 +16,52 @@ const ALLOWED: [(&str, &str); 1] = [
     ("crates/cli", "Args"),
 ];
 
-/// One finding for each repeated declaration of a name in a crate.
+/// Public names that two crates may share, with the reason.
+const SHARED: [(&str, &str); 1] = [(
+    "Verdict",
+    "of one test in `stats`, where it is `equivalence::Verdict`, and of a whole run in `analysis`",
+)];
+
+/// One finding for each repeated declaration of a name in a crate, or of a public name over crates.
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
+    let mut findings = within_a_crate(files);
+    findings.extend(over_crates(files));
+    findings
+}
+
+fn over_crates(files: &[File]) -> Vec<Finding> {
+    let mut first: BTreeMap<String, (&str, String)> = BTreeMap::new();
+    let mut findings = Vec::new();
+    let of_users = files.iter().filter(|file| !file.path.starts_with("dev/"));
+    for file in of_users {
+        let Some(owner) = owner(&file.path) else { continue };
+        let is_shared = |name: &str| SHARED.iter().any(|(shared, _)| *shared == name);
+        for (line, name) in declared(&file.text, is_public).filter(|(_, name)| !is_shared(name)) {
+            let here = (owner, format!("{}:{line}", file.path));
+            match first.get(&name) {
+                Some((other, there)) if *other != owner => {
+                    findings.push(twice(&file.path, line, &name, there))
+                }
+                Some(_) => {}
+                None => drop(first.insert(name, here)),
+            }
+        }
+    }
+    findings
+}
+
+fn is_public(line: &str) -> bool {
+    line.trim_start().starts_with("pub ")
+}
+
+fn within_a_crate(files: &[File]) -> Vec<Finding> {
     let mut first: BTreeMap<(&str, String), String> = BTreeMap::new();
     let mut findings = Vec::new();
     for file in files {
         let Some(owner) = owner(&file.path) else { continue };
-        for (line, name) in declared(&file.text).filter(|(_, name)| !ALLOWED.contains(&(owner, name))) {
+        for (line, name) in
+            declared(&file.text, |_| true).filter(|(_, name)| !ALLOWED.contains(&(owner, name)))
+        {
             let here = format!("{}:{line}", file.path);
             match first.get(&(owner, name.clone())) {
                 Some(there) => findings.push(twice(&file.path, line, &name, there)),
@@ -46,10 +86,11 @@ fn owner(path: &str) -> Option<&str> {
     (is_crate && !is_apart).then_some(folder)
 }
 
-/// The types that a source declares outside of its tests, with their lines.
-fn declared(source: &str) -> impl Iterator<Item = (usize, String)> {
-    let names: Vec<_> =
-        code(source).lines().enumerate().filter_map(|(at, line)| Some((at + 1, name(line)?))).collect();
+/// The types that a source declares outside of its tests in `wanted` lines, with the numbers of these.
+fn declared(source: &str, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (usize, String)> {
+    let code = code(source);
+    let lines = code.lines().enumerate().filter(|(_, line)| wanted(line));
+    let names: Vec<_> = lines.filter_map(|(at, line)| Some((at + 1, name(line)?))).collect();
     names.into_iter()
 }
 
@@ -103,6 +144,20 @@ mod tests {
             ("crates/host/src/b.rs", "type Way = u8;\nlet structure = enumerate(Way);\n"),
         ];
         assert_eq!(found(&files), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn a_public_name_in_two_crates_is_found() {
+        let both =
+            |first: &str, second: &str| found(&[("crates/a/src/x.rs", first), (second, "pub enum Way {}\n")]);
+        let twice = both("pub struct Way;\n", "parts/b/src/y.rs");
+        assert_eq!(
+            twice,
+            ["parts/b/src/y.rs:1: type 'Way' is also declared at crates/a/src/x.rs:1 (name each for what \
+              distinguishes it)"]
+        );
+        assert_eq!(both("pub(crate) struct Way;\n", "parts/b/src/y.rs"), [] as [&str; 0]);
+        assert_eq!(both("pub struct Way;\n", "dev/b/src/y.rs"), [] as [&str; 0], "users do not compile it");
     }
 
     #[test]

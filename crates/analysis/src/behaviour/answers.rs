@@ -31,7 +31,7 @@ const LATE_SHARE_MIN: f64 = 0.1;
 
 /// A closed-loop slice, or the unmeasured load before a slice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Window {
+pub struct AnswerWindow {
     /// The longest time without an answer while requests were in flight.
     pub silent_ns: u64,
     /// 0 for loads before a slice, which do not record it.
@@ -62,12 +62,12 @@ pub struct LateAnswers {
     pub of: usize,
 }
 
-impl Window {
+impl AnswerWindow {
     /// The window of a slice; absent for a disturbed slice or an open loop.
-    pub(crate) fn of(slice: &Sample, pinning: &Pinning) -> Option<Window> {
+    pub(crate) fn of(slice: &Sample, pinning: &Pinning) -> Option<AnswerWindow> {
         let latency = &slice.load.latency;
         let counts = !slice.is_open() && disturbance(slice, pinning).is_none();
-        counts.then_some(Window {
+        counts.then_some(AnswerWindow {
             silent_ns: slice.load.silent_ns_max.unwrap_or(0),
             latency_ns_max: latency.ns_at(1.0)?,
             latency_ns_p50: latency.ns_at(0.5)?,
@@ -78,11 +78,11 @@ impl Window {
     /// The window of the loads before a slice: a repeated warm-up, and first requests after a pause. Absent
     /// if there were none or they were disturbed. The median comes from the slice: all first requests may
     /// have waited.
-    pub(crate) fn before(slice: &Sample, pinning: &Pinning) -> Option<Window> {
+    pub(crate) fn before(slice: &Sample, pinning: &Pinning) -> Option<AnswerWindow> {
         let aside = slice.aside?;
         let taken_ns = aside.foreign_cpu_ns?.max(0).cast_unsigned();
         let all_ns = aside.elapsed_ns * pinning.all().len() as u64;
-        let window = Window {
+        let window = AnswerWindow {
             silent_ns: aside.silent_ns_max,
             latency_ns_max: 0,
             latency_ns_p50: slice.load.latency.ns_at(0.5)?,
@@ -112,8 +112,8 @@ impl Window {
 }
 
 /// Repeated stalls of a service, in windows and in the loads `before` them.
-pub fn stalls(windows: &[Window], before: &[Window]) -> Option<Stalls> {
-    let stalled = |windows: &[Window]| windows.iter().filter(|window| window.is_stalled()).count();
+pub fn stalls(windows: &[AnswerWindow], before: &[AnswerWindow]) -> Option<Stalls> {
+    let stalled = |windows: &[AnswerWindow]| windows.iter().filter(|window| window.is_stalled()).count();
     let all = windows.iter().chain(before).filter(|window| window.is_stalled());
     let found = Stalls {
         silent_ns_max: all.map(|window| window.silent_ns).max()?,
@@ -126,8 +126,8 @@ pub fn stalls(windows: &[Window], before: &[Window]) -> Option<Stalls> {
 }
 
 /// Repeated answers that are far later than the others.
-pub fn late(windows: &[Window]) -> Option<LateAnswers> {
-    let late: Vec<&Window> = windows.iter().filter(|window| window.is_late()).collect();
+pub fn late(windows: &[AnswerWindow]) -> Option<LateAnswers> {
+    let late: Vec<&AnswerWindow> = windows.iter().filter(|window| window.is_late()).collect();
     let latest = late.iter().max_by_key(|window| window.latency_ns_max)?;
     let is_often = late.len() >= LATE_MIN && late.len() as f64 >= LATE_SHARE_MIN * windows.len() as f64;
     is_often.then_some(LateAnswers {
@@ -188,12 +188,17 @@ impl fmt::Display for LateAnswers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_bench::sample::{Aside, Distribution, HostUsage, LoadResult};
+    use tare_bench::sample::{Distribution, HostUsage, LoadResult, UnmeasuredLoads};
 
     const MS: u64 = 1_000_000;
 
-    fn window(silent_ms: u64, slowest_ms: u64) -> Window {
-        Window { silent_ns: silent_ms * MS, latency_ns_max: slowest_ms * MS, latency_ns_p50: MS, taken_ns: 0 }
+    fn window(silent_ms: u64, slowest_ms: u64) -> AnswerWindow {
+        AnswerWindow {
+            silent_ns: silent_ms * MS,
+            latency_ns_max: slowest_ms * MS,
+            latency_ns_p50: MS,
+            taken_ns: 0,
+        }
     }
 
     #[test]
@@ -212,9 +217,9 @@ mod tests {
     #[test]
     fn one_silence_and_one_that_others_explain_are_none() {
         assert_eq!(stalls(&[window(201, 201), window(1, 2)], &[]), None);
-        let explained = Window { taken_ns: 60 * MS, ..window(100, 100) };
+        let explained = AnswerWindow { taken_ns: 60 * MS, ..window(100, 100) };
         assert_eq!(stalls(&[explained; 9], &[explained; 9]), None);
-        let slow = Window { latency_ns_p50: 50 * MS, ..window(200, 200) };
+        let slow = AnswerWindow { latency_ns_p50: 50 * MS, ..window(200, 200) };
         assert_eq!(stalls(&[slow; 9], &[]), None, "it takes that long for each answer");
     }
 
@@ -246,16 +251,26 @@ mod tests {
         };
         let load = LoadResult { latency, ..LoadResult::default() };
         let after = |silent_ms: u64, foreign_cpu_ns| {
-            let aside =
-                Aside { elapsed_ns: (silent_ms + 4) * MS, silent_ns_max: silent_ms * MS, foreign_cpu_ns };
-            Window::before(&Sample { load: load.clone(), aside: Some(aside), ..Sample::default() }, &pinning)
+            let aside = UnmeasuredLoads {
+                elapsed_ns: (silent_ms + 4) * MS,
+                silent_ns_max: silent_ms * MS,
+                foreign_cpu_ns,
+            };
+            AnswerWindow::before(
+                &Sample { load: load.clone(), aside: Some(aside), ..Sample::default() },
+                &pinning,
+            )
         };
         let taken = |silent_ms: u64, ms: i64| after(silent_ms, Some(ms * MS as i64));
         assert_eq!(taken(201, -1), Some(window(201, 0)));
-        assert_eq!(taken(201, 41), Some(Window { taken_ns: 41 * MS, ..window(201, 0) }));
+        assert_eq!(taken(201, 41), Some(AnswerWindow { taken_ns: 41 * MS, ..window(201, 0) }));
         assert_eq!((taken(201, 42), after(201, None)), (None, None));
-        assert_eq!(taken(2, 8), Some(Window { taken_ns: 8 * MS, ..window(2, 0) }), "too short for a stall");
-        assert_eq!(Window::before(&Sample { load: load.clone(), ..Sample::default() }, &pinning), None);
+        assert_eq!(
+            taken(2, 8),
+            Some(AnswerWindow { taken_ns: 8 * MS, ..window(2, 0) }),
+            "too short for a stall"
+        );
+        assert_eq!(AnswerWindow::before(&Sample { load: load.clone(), ..Sample::default() }, &pinning), None);
     }
 
     #[test]
@@ -269,7 +284,7 @@ mod tests {
         let mut rare = vec![window(2, 5); 30];
         rare.extend([window(2, 51); 3]);
         assert_eq!(late(&rare), None, "3 of 33: any neighbour may do that");
-        let slow = Window { latency_ns_p50: 20 * MS, ..window(2, 61) };
+        let slow = AnswerWindow { latency_ns_p50: 20 * MS, ..window(2, 61) };
         assert_eq!(late(&[slow; 9]), None, "three times the median");
     }
 
@@ -292,11 +307,11 @@ mod tests {
             host: HostUsage { foreign_cpu_ns: Some(taken_ms * MS as i64), ..HostUsage::default() },
             ..Sample::default()
         };
-        let expected = Window { taken_ns: 39 * MS, ..window(2, 3) };
-        assert_eq!(Window::of(&slice(39), &pinning), Some(expected));
-        assert_eq!(Window::of(&slice(41), &pinning), None);
+        let expected = AnswerWindow { taken_ns: 39 * MS, ..window(2, 3) };
+        assert_eq!(AnswerWindow::of(&slice(39), &pinning), Some(expected));
+        assert_eq!(AnswerWindow::of(&slice(41), &pinning), None);
         let mut open = slice(0);
         open.load.offered_per_second = Some(1.0);
-        assert_eq!(Window::of(&open, &pinning), None);
+        assert_eq!(AnswerWindow::of(&open, &pinning), None);
     }
 }

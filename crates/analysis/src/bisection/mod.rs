@@ -12,7 +12,7 @@ pub use search::{BisectionAnswer, BisectionSearch, EndFailed, StepShare, Subject
 
 /// The result of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum StepOutcome {
     /// It is like the first.
     Good,
     /// It is like the last.
@@ -36,7 +36,7 @@ pub enum FirstBad {
 #[derive(Debug, Clone)]
 pub struct Bisection {
     last: usize,
-    outcomes: BTreeMap<usize, Outcome>,
+    outcomes: BTreeMap<usize, StepOutcome>,
     alpha: f64,
     spent: f64,
 }
@@ -44,7 +44,7 @@ pub struct Bisection {
 impl Bisection {
     /// A search among commits 0 to `last`. All measurements together have error probability `alpha`.
     pub fn new(last: usize, alpha: f64) -> Bisection {
-        let outcomes = BTreeMap::from([(0, Outcome::Good), (last, Outcome::Bad)]);
+        let outcomes = BTreeMap::from([(0, StepOutcome::Good), (last, StepOutcome::Bad)]);
         Bisection { last, outcomes, alpha, spent: 0.0 }
     }
 
@@ -68,9 +68,9 @@ impl Bisection {
 
     /// The last commit known to be good, and the first known to be bad.
     pub fn ends(&self) -> (usize, usize) {
-        let bad = self.outcomes.iter().find(|(_, outcome)| **outcome == Outcome::Bad);
+        let bad = self.outcomes.iter().find(|(_, outcome)| **outcome == StepOutcome::Bad);
         let bad = bad.map_or(self.last, |(place, _)| *place);
-        let good = self.outcomes.range(..bad).rev().find(|(_, outcome)| **outcome == Outcome::Good);
+        let good = self.outcomes.range(..bad).rev().find(|(_, outcome)| **outcome == StepOutcome::Good);
         (good.map_or(0, |(place, _)| *place), bad)
     }
 
@@ -83,12 +83,12 @@ impl Bisection {
     }
 
     /// Records the result for a commit.
-    pub fn found(&mut self, place: usize, outcome: Outcome) {
+    pub fn found(&mut self, place: usize, outcome: StepOutcome) {
         self.outcomes.insert(place, outcome);
     }
 
     /// The result for a commit; the ends have theirs by definition.
-    pub fn outcome(&self, place: usize) -> Option<&Outcome> {
+    pub fn outcome(&self, place: usize) -> Option<&StepOutcome> {
         self.outcomes.get(&place)
     }
 
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     /// The result and the number of measurements, with `find` as the measurement.
-    fn search(last: usize, mut find: impl FnMut(usize, f64) -> Outcome) -> (FirstBad, usize) {
+    fn search(last: usize, mut find: impl FnMut(usize, f64) -> StepOutcome) -> (FirstBad, usize) {
         let mut bisection = Bisection::new(last, ALPHA);
         let mut measured = 0;
         while let Some(place) = bisection.next() {
@@ -125,7 +125,7 @@ mod tests {
         #[test]
         fn the_first_bad_one_is_found_in_as_few_steps_as_there_are_halves(last in 1_usize..500, first in 0_usize..500) {
             let first = 1 + first % last;
-            let (answer, measured) = search(last, |place, _| if place < first { Outcome::Good } else { Outcome::Bad });
+            let (answer, measured) = search(last, |place, _| if place < first { StepOutcome::Good } else { StepOutcome::Bad });
             prop_assert_eq!(answer, FirstBad::Known(first));
             prop_assert!(measured <= last.next_power_of_two().ilog2() as usize, "{} of {}", measured, last);
         }
@@ -136,9 +136,9 @@ mod tests {
         ) {
             let first = 1 + first % last;
             let (answer, _) = search(last, |place, _| match place {
-                place if broken.contains(&place) => Outcome::Skipped("does not build".to_owned()),
-                place if place < first => Outcome::Good,
-                _ => Outcome::Bad,
+                place if broken.contains(&place) => StepOutcome::Skipped("does not build".to_owned()),
+                place if place < first => StepOutcome::Good,
+                _ => StepOutcome::Bad,
             });
             let range = match answer {
                 FirstBad::Known(found) => vec![found],
@@ -159,19 +159,19 @@ mod tests {
     }
 
     /// Blocks of a commit against the mean of both ends, which are 4% apart, until a look separates them.
-    fn measured(random: &mut ChaCha8Rng, is_bad: bool, sd: f64, looks: &Looks) -> Outcome {
+    fn measured(random: &mut ChaCha8Rng, is_bad: bool, sd: f64, looks: &Looks) -> StepOutcome {
         let mut normal = || (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
         let centre = if is_bad { 0.02 } else { -0.02 };
         let diffs: Vec<f64> = (0..40).map(|_| centre + sd * normal()).collect();
         for look in looks.all() {
             let found = looks.estimate(&diffs[..look.n]).unwrap().interval;
             match found {
-                Some(found) if found.low > 0.0 => return Outcome::Bad,
-                Some(found) if found.high < 0.0 => return Outcome::Good,
+                Some(found) if found.low > 0.0 => return StepOutcome::Bad,
+                Some(found) if found.high < 0.0 => return StepOutcome::Good,
                 _ => {}
             }
         }
-        Outcome::Neither
+        StepOutcome::Neither
     }
 
     /// At any noise a wrong commit is named in at most 5 of 100 searches.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Bisection, FirstBad, Outcome};
+use super::{Bisection, FirstBad, StepOutcome};
 use crate::{
     apart::{PositionFound, SideOfMean},
     verdict::Verdict,
@@ -106,7 +106,7 @@ impl BisectionSearch {
 
     /// Records a commit that cannot be measured. It has cost no error probability.
     pub fn left_out(&mut self, commit: usize, reason: String) {
-        self.bisection.found(commit, Outcome::Skipped(reason));
+        self.bisection.found(commit, StepOutcome::Skipped(reason));
     }
 
     /// Records the result for row `label`, the subject of the measurement.
@@ -129,13 +129,13 @@ impl BisectionSearch {
         Ok(())
     }
 
-    fn outcome(&self, label: &str, found: &PositionFound) -> Result<Outcome, EndFailed> {
+    fn outcome(&self, label: &str, found: &PositionFound) -> Result<StepOutcome, EndFailed> {
         Ok(match found {
-            PositionFound::Side(side) if Some(*side) == self.side_of_bad() => Outcome::Bad,
-            PositionFound::Side(_) => Outcome::Good,
-            PositionFound::Neither => Outcome::Neither,
+            PositionFound::Side(side) if Some(*side) == self.side_of_bad() => StepOutcome::Bad,
+            PositionFound::Side(_) => StepOutcome::Good,
+            PositionFound::Neither => StepOutcome::Neither,
             PositionFound::Failed { label: failed, reason } if failed == label => {
-                Outcome::Skipped(reason.clone())
+                StepOutcome::Skipped(reason.clone())
             }
             PositionFound::Failed { label, reason } => {
                 return Err(EndFailed { label: label.clone(), reason: reason.clone() });
@@ -228,7 +228,7 @@ mod tests {
         let answer = search.answer();
         let all = BisectionAnswer::Found(FirstBad::OneOf(vec![1, 2, 3, 4]));
         assert_eq!((search.next(), &answer, answer.verdict()), (None, &all, Verdict::Inconclusive));
-        assert_eq!(search.bisection().outcome(2), Some(&Outcome::Skipped("was killed".to_owned())));
+        assert_eq!(search.bisection().outcome(2), Some(&StepOutcome::Skipped("was killed".to_owned())));
 
         let mut search = after_ends(&ABOVE);
         let error = search.measured(Subject::Commit(2), "v2", &failed("v0")).unwrap_err();

@@ -1,10 +1,10 @@
 //! The interval of a capacity over fresh starts, including their common bias. A search brackets the capacity
 //! and is biased upwards, and more starts do not reduce the bias.
 
-use tare_bench::slo::Found;
+use tare_bench::slo::FoundRate;
 use tare_stats::{DEFAULT_CONFIDENCE, Warning};
 
-use crate::estimate::Estimate;
+use crate::estimate::UnitEstimate;
 
 /// Bound on the bias, in units of limit / window relative to the closed loop. Windows begin with an empty
 /// queue, and a few lucky windows let a rate hold. In queues of known capacity both together overstate it by
@@ -24,12 +24,12 @@ pub(super) struct Bracket {
 
 impl Bracket {
     /// A bracket divided by `per`. The ends are 0 and infinity without a rate that held or failed.
-    fn of(found: &Found, per: f64) -> Option<Bracket> {
+    fn of(found: &FoundRate, per: f64) -> Option<Bracket> {
         let (held, broke) = match *found {
-            Found::Between { held, broke } => (held, broke),
-            Found::AtLeast(held) => (held, f64::INFINITY),
-            Found::Below(broke) => (0.0, broke),
-            Found::Nothing => return None,
+            FoundRate::Between { held, broke } => (held, broke),
+            FoundRate::AtLeast(held) => (held, f64::INFINITY),
+            FoundRate::Below(broke) => (0.0, broke),
+            FoundRate::Nothing => return None,
         };
         Some(Bracket { held: held / per, value: found.per_second()? / per, broke: broke / per })
     }
@@ -44,9 +44,9 @@ pub fn bias(limit_ns: u64, window_ns: u64, of_closed: f64) -> f64 {
 /// rates that held, minus the bias; the upper end comes from the rates that failed. An end is absent if some
 /// start has none, and all is absent without starts.
 pub fn estimate<'a>(
-    found: impl IntoIterator<Item = (&'a Found, f64)>,
+    found: impl IntoIterator<Item = (&'a FoundRate, f64)>,
     bias: f64,
-) -> Option<(Estimate, Vec<Warning>)> {
+) -> Option<(UnitEstimate, Vec<Warning>)> {
     let brackets: Vec<Bracket> =
         found.into_iter().filter_map(|(found, per)| Bracket::of(found, per)).collect();
     let of = |end: fn(&Bracket) -> f64| {
@@ -55,10 +55,10 @@ pub fn estimate<'a>(
     };
     let bound = |end: f64| (end.abs() < BEYOND / 1e6).then(|| end.exp());
     let (held, middle, broke) = (of(|one| one.held)?, of(|one| one.value)?, of(|one| one.broke)?);
-    let estimate = Estimate {
+    let estimate = UnitEstimate {
         low: held.interval.and_then(|ends| bound(ends.low)).map(|low| low * (1.0 - bias).max(0.0)),
         high: broke.interval.and_then(|ends| bound(ends.high)),
-        ..Estimate::exp(&middle)
+        ..UnitEstimate::exp(&middle)
     };
     Some((estimate, middle.warnings))
 }
@@ -67,9 +67,9 @@ pub fn estimate<'a>(
 mod tests {
     use super::*;
 
-    const BETWEEN: Found = Found::Between { held: 1000.0, broke: 1020.0 };
+    const BETWEEN: FoundRate = FoundRate::Between { held: 1000.0, broke: 1020.0 };
 
-    fn interval(found: &[Found]) -> (Option<f64>, Option<f64>) {
+    fn interval(found: &[FoundRate]) -> (Option<f64>, Option<f64>) {
         let (estimate, _) = estimate(found.iter().map(|found| (found, 1.0)), 0.01).unwrap();
         let round = |end: Option<f64>| end.map(|end| end.round());
         (round(estimate.low), round(estimate.high))
@@ -84,13 +84,13 @@ mod tests {
 
     #[test]
     fn a_start_that_found_a_bound_alone_is_no_figure() {
-        let with = |starts: usize, one: Found| interval(&[vec![BETWEEN; starts - 1], vec![one]].concat());
-        assert_eq!(with(6, Found::AtLeast(1000.0)), (Some(990.0), None));
-        assert_eq!(with(6, Found::Below(1020.0)), (None, Some(1020.0)));
-        assert_eq!(with(20, Found::AtLeast(1000.0)), (Some(990.0), None));
-        assert_eq!(with(3, Found::AtLeast(1000.0)), (Some(990.0), None));
-        assert_eq!(interval(&[Found::AtLeast(1000.0); 20]), (Some(990.0), None));
-        assert_eq!(estimate([(&Found::Nothing, 1.0)], 0.0), None);
+        let with = |starts: usize, one: FoundRate| interval(&[vec![BETWEEN; starts - 1], vec![one]].concat());
+        assert_eq!(with(6, FoundRate::AtLeast(1000.0)), (Some(990.0), None));
+        assert_eq!(with(6, FoundRate::Below(1020.0)), (None, Some(1020.0)));
+        assert_eq!(with(20, FoundRate::AtLeast(1000.0)), (Some(990.0), None));
+        assert_eq!(with(3, FoundRate::AtLeast(1000.0)), (Some(990.0), None));
+        assert_eq!(interval(&[FoundRate::AtLeast(1000.0); 20]), (Some(990.0), None));
+        assert_eq!(estimate([(&FoundRate::Nothing, 1.0)], 0.0), None);
     }
 
     #[test]

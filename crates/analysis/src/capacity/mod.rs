@@ -8,9 +8,9 @@ use tare_base::units::several;
 use tare_stats::summary;
 
 use crate::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     findings::{Finding, RowIssue, RunIssue, detect},
-    interleaved::{State, notes},
+    interleaved::{RowState, notes},
     verdict::Verdict,
 };
 pub use interval::{bias, estimate};
@@ -21,9 +21,9 @@ use tare_bench::{
     sample::Failure,
     schedule::{
         StopRule,
-        searches::{SearchStart, Searches, Window},
+        searches::{SearchStart, SearchWindow, Searches},
     },
-    slo::{Found, Search, SloPlan},
+    slo::{FoundRate, Search, SloPlan},
 };
 
 /// All data of the table.
@@ -49,13 +49,13 @@ pub struct SloReport {
 pub struct SloRow {
     pub label: String,
     pub version: Option<String>,
-    pub state: State,
+    pub state: RowState,
     /// The highest rate that holds, in requests per second. Also absent if no tried rate held.
-    pub capacity: Option<Estimate>,
+    pub capacity: Option<UnitEstimate>,
     /// Whether the capacity is only a bound, because no rate failed or none held.
     pub bound: Option<Bound>,
     /// Capacity as a share of the closed-loop rate, paired by start.
-    pub share: Option<Estimate>,
+    pub share: Option<UnitEstimate>,
     pub closed_per_second: Option<f64>,
     /// The SLO's percentiles over answered requests at the highest rate that held, as medians over starts. An
     /// entry is absent without a window with enough requests. Empty if no rate held.
@@ -82,7 +82,7 @@ impl SloRow {
     /// is at least as high. It fails if the whole interval is lower or no rate held. Without `per_second`:
     /// whether there are figures; "no rate holds" is one.
     pub fn verdict(&self, per_second: Option<f64>) -> Verdict {
-        let (State::Measured, Some(per_second)) = (&self.state, per_second) else {
+        let (RowState::Measured, Some(per_second)) = (&self.state, per_second) else {
             return self.state.verdict();
         };
         let Some(capacity) = &self.capacity else { return Verdict::Fail };
@@ -96,10 +96,10 @@ impl SloRow {
     /// Why there is no capacity; absent if there is one.
     pub fn reason(&self) -> Option<String> {
         match &self.state {
-            State::Measured if self.bound == Some(Bound::Below) => {
+            RowState::Measured if self.bound == Some(Bound::Below) => {
                 Some("no rate held that was tried, down to a hundredth of its closed loop".to_owned())
             }
-            State::Unmeasured => {
+            RowState::Unmeasured => {
                 Some("no search came to its end: give a longer --budget, or resume it".to_owned())
             }
             state => state.reason(),
@@ -172,7 +172,8 @@ fn slo_row(
     let is_over = |start: &&SearchStart| start.search.as_ref().is_some_and(|search| search.is_over());
     let starts: Vec<&SearchStart> = starts.iter().copied().filter(is_over).collect();
     let found = starts.iter().filter_map(|start| Some((*start, start.search.as_ref()?.found())));
-    let found: Vec<(&SearchStart, Found)> = found.filter(|(_, found)| *found != Found::Nothing).collect();
+    let found: Vec<(&SearchStart, FoundRate)> =
+        found.filter(|(_, found)| *found != FoundRate::Nothing).collect();
     let count =
         |of: fn(&Search) -> usize| starts.iter().filter_map(|start| start.search.as_ref()).map(of).sum();
     let mut report = SloRow {
@@ -184,7 +185,7 @@ fn slo_row(
         discarded: count(Search::discarded),
         ..SloRow::default()
     };
-    if report.state == State::Measured {
+    if report.state == RowState::Measured {
         let mut issues = fill_in(&mut report, &found, times);
         issues.extend(too_short(slo, &found));
         report.findings = issues.into_iter().map(|issue| Finding::of_row(&row.label, issue)).collect();
@@ -198,31 +199,31 @@ fn state(
     found: usize,
     failure: Option<&String>,
     wrong: Option<RowIssue>,
-) -> State {
-    let invalid = |issue| State::Invalid(Finding::of_row(&row.label, issue));
+) -> RowState {
+    let invalid = |issue| RowState::Invalid(Finding::of_row(&row.label, issue));
     if let Some(excluded) = &row.excluded {
-        return State::Excluded(excluded.clone());
+        return RowState::Excluded(excluded.clone());
     }
     match (failure, wrong) {
-        (Some(reason), _) => State::Failed(reason.clone()),
+        (Some(reason), _) => RowState::Failed(reason.clone()),
         (None, Some(wrong)) => invalid(wrong),
-        (None, None) if starts == 0 => State::Unmeasured,
+        (None, None) if starts == 0 => RowState::Unmeasured,
         // The remaining starts would be the quiet ones, which are no fair sample.
         (None, None) if found * 2 < starts => invalid(RowIssue::LateStarts { late: starts - found, starts }),
-        (None, None) => State::Measured,
+        (None, None) => RowState::Measured,
     }
 }
 
 /// Fills in the figures, and returns the findings about the row.
 fn fill_in(
     report: &mut SloRow,
-    found: &[(&SearchStart, Found)],
+    found: &[(&SearchStart, FoundRate)],
     (limit_ns, window_ns): (u64, u64),
 ) -> Vec<RowIssue> {
     let mut issues = Vec::new();
-    let count = |is: fn(&Found) -> bool| found.iter().filter(|(_, found)| is(found)).count();
-    let below = count(|found| matches!(found, Found::Below(_)));
-    let at_least = count(|found| matches!(found, Found::AtLeast(_)));
+    let count = |is: fn(&FoundRate) -> bool| found.iter().filter(|(_, found)| is(found)).count();
+    let below = count(|found| matches!(found, FoundRate::Below(_)));
+    let at_least = count(|found| matches!(found, FoundRate::AtLeast(_)));
     let closed: Vec<f64> = found.iter().map(|(start, _)| start.capacity_per_second()).collect();
     report.closed_per_second = summary::median(&closed).ok();
     if below * 2 > found.len() {
@@ -252,18 +253,18 @@ fn fill_in(
 }
 
 /// The windows at the highest rate that held.
-fn there<'a>((start, found): &(&'a SearchStart, Found)) -> impl Iterator<Item = &'a Window> {
+fn there<'a>((start, found): &(&'a SearchStart, FoundRate)) -> impl Iterator<Item = &'a SearchWindow> {
     let held = match found {
-        Found::Between { held, .. } | Found::AtLeast(held) => Some(*held),
-        Found::Below(_) | Found::Nothing => None,
+        FoundRate::Between { held, .. } | FoundRate::AtLeast(held) => Some(*held),
+        FoundRate::Below(_) | FoundRate::Nothing => None,
     };
     start.windows.iter().filter(move |window| Some(window.per_second) == held)
 }
 
 /// The median over starts of the median over their windows.
-fn latency_there(found: &[(&SearchStart, Found)]) -> Vec<Option<f64>> {
+fn latency_there(found: &[(&SearchStart, FoundRate)]) -> Vec<Option<f64>> {
     let terms = found.iter().flat_map(there).map(|window| window.latency_ns.len()).min().unwrap_or(0);
-    let of_start = |found: &(&SearchStart, Found), term: usize| {
+    let of_start = |found: &(&SearchStart, FoundRate), term: usize| {
         let windows: Vec<f64> =
             there(found).filter_map(|window| Some(window.latency_ns[term]? as f64)).collect();
         summary::median(&windows).ok()
@@ -276,7 +277,7 @@ fn latency_there(found: &[(&SearchStart, Found)]) -> Vec<Option<f64>> {
 }
 
 /// With fewer requests per window than the percentile needs, a single late request breaks any rate.
-fn too_short(slo: &SloPlan, found: &[(&SearchStart, Found)]) -> Option<RowIssue> {
+fn too_short(slo: &SloPlan, found: &[(&SearchStart, FoundRate)]) -> Option<RowIssue> {
     let due: Vec<f64> = found.iter().flat_map(there).map(|window| window.due as f64).collect();
     let (due, needed) = (summary::median(&due).ok()?, slo.slo.requests_min());
     (due < needed as f64).then_some(RowIssue::ShortWindow { due, needed })

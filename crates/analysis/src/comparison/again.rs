@@ -14,7 +14,7 @@ use super::{
 
 /// The twin divided by the candidate, in every metric.
 #[derive(Debug, Clone)]
-pub struct Again {
+pub struct TwinComparison {
     /// Label of the candidate.
     pub original: String,
     /// Label of the twin.
@@ -23,9 +23,14 @@ pub struct Again {
     pub figures: Vec<Figure>,
 }
 
-impl Again {
+impl TwinComparison {
     /// Absent if the candidate has no twin. The figures are those at `look`, out of `blocks` blocks.
-    pub(super) fn of(stored: &StoredRun, gate: &Gate, end: End, [blocks, look]: [usize; 2]) -> Option<Again> {
+    pub(super) fn of(
+        stored: &StoredRun,
+        gate: &Gate,
+        end: End,
+        [blocks, look]: [usize; 2],
+    ) -> Option<TwinComparison> {
         let plan = &stored.header.plan;
         let label = plan.twin.as_deref().filter(|label| plan.is_twin(label))?;
         let original = plan.original();
@@ -38,7 +43,7 @@ impl Again {
             ..figure(plan, gate, both, series, gated)
         };
         let figures = both.into_iter().zip(&series).zip(gated).map(figure).collect();
-        Some(Again { original: original.to_owned(), label: label.to_owned(), figures })
+        Some(TwinComparison { original: original.to_owned(), label: label.to_owned(), figures })
     }
 
     /// Why the comparison is unreliable: in a deciding metric one build differs from itself by delta or more.

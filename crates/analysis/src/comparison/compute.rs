@@ -1,14 +1,14 @@
 //! From records to a comparison. The table of the run decides whether the figures of a row are valid.
 
 use super::{
-    Again, Comparison, Contender, Figure,
+    Comparison, Contender, Figure, TwinComparison,
     decide::{Decision, End, Gated, LogRatios, decide},
     pair::{Both, both, figure, series_of},
 };
 use crate::{
     figures,
     findings::{Finding, RowIssue, RunIssue},
-    interleaved::{self, Report, RowReport, State},
+    interleaved::{self, Report, RowReport, RowState},
     verdict::Verdict,
 };
 use tare_base::units::several;
@@ -42,7 +42,7 @@ pub fn of_table(whole: &StoredRun, report: &Report) -> Option<Comparison> {
     let end = if report.ending == Some(Ending::BudgetSpent) { End::OutOfTime } else { End::AtLooks };
     let decision = decide(gate, blocks, end, &series);
     let look = decision.look;
-    let again = Again::of(stored, gate, end, [blocks, look.unwrap_or(blocks)]);
+    let again = TwinComparison::of(stored, gate, end, [blocks, look.unwrap_or(blocks)]);
     let none = || without_a_measurement([baseline, candidate], &series, &both);
     let unreliable = || Some((Verdict::Invalid, again.as_ref()?.unreliable(gate, &series)?));
     let (verdict, reason) =
@@ -97,11 +97,12 @@ fn without_a_measurement(
     series: &[LogRatios],
     both: &[Both],
 ) -> Option<(Verdict, String)> {
-    if let Some(row) = rows.iter().find(|row| !matches!(row.state, State::Measured | State::Unmeasured)) {
+    if let Some(row) = rows.iter().find(|row| !matches!(row.state, RowState::Measured | RowState::Unmeasured))
+    {
         let reason = row.state.reason().unwrap_or_default();
         return Some((row.state.verdict(), format!("{}: {reason}", row.label)));
     }
-    let measured = rows.iter().all(|row| row.state == State::Measured);
+    let measured = rows.iter().all(|row| row.state == RowState::Measured);
     (measured && !series.iter().any(|series| series.decides)).then(|| {
         let missing = |finding: &&Finding| finding.row_issue().is_some_and(RowIssue::is_of_missing_cpu);
         let missing = rows.iter().flat_map(|row| row.findings.iter().filter(missing));

@@ -33,7 +33,7 @@ pub(crate) struct Decision {
 #[derive(Debug, Clone)]
 pub(crate) struct Gated {
     pub estimate: RatioEstimate,
-    pub gate: equivalence::Gate,
+    pub gate: equivalence::EquivalenceTest,
     pub verdict: Verdict,
 }
 

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 use tare_stats::Warning;
 
-pub use again::Again;
+pub use again::TwinComparison;
 pub use compute::{compute, of_table};
 
-use crate::{estimate::Estimate, findings::Finding, verdict::Verdict};
+use crate::{estimate::UnitEstimate, findings::Finding, verdict::Verdict};
 use tare_bench::{plan::until::Metric, record::Ending};
 
 /// All results of a comparison.
@@ -42,7 +42,7 @@ pub struct Comparison {
     /// In the order of [`Metric::COMPARED`].
     pub figures: Vec<Figure>,
     /// Absent if the candidate has no twin.
-    pub again: Option<Again>,
+    pub again: Option<TwinComparison>,
     pub findings: Vec<Finding>,
 }
 
@@ -72,7 +72,7 @@ pub struct Figure {
     pub baseline: Option<f64>,
     pub candidate: Option<f64>,
     /// Candidate divided by baseline, paired by block.
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<UnitEstimate>,
     /// Simultaneous confidence of the interval over all looks; above 95% if several metrics decide.
     pub confidence: f64,
     /// The ratio at which a regression of delta begins.

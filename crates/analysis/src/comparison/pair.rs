@@ -7,7 +7,7 @@ use super::{
     decide::{Gated, LogRatios},
 };
 use crate::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     findings::{Finding, Issue, RowIssue, Scope},
     series,
 };
@@ -17,7 +17,7 @@ use tare_bench::{
         Plan,
         until::{Gate, Metric},
     },
-    record::{Record, Stopped},
+    record::{Record, StoppedService},
 };
 
 /// One metric of two rows, in the blocks that both have.
@@ -53,7 +53,7 @@ pub(super) fn both(
 }
 
 fn some_unanswered(records: &[Record]) -> bool {
-    let at_least = |stopped: &Stopped| {
+    let at_least = |stopped: &StoppedService| {
         stopped.latency_at(1).or(stopped.latency_at(0)).is_some_and(|latency| latency.at_least)
     };
     records.iter().any(|record| matches!(record, Record::Stopped(stopped) if at_least(stopped)))
@@ -96,7 +96,7 @@ pub(super) fn figure(
         decides: series.decides,
         baseline: level(&both.baseline),
         candidate: level(&both.candidate),
-        ratio: estimate.map(Estimate::from),
+        ratio: estimate.map(UnitEstimate::from),
         confidence: 1.0 - gate.looks_at(both.metric).alpha(),
         bound: gated.as_ref().map_or(1.0, |gated| gated.gate.bound),
         verdict: gated.as_ref().filter(|_| series.decides).map(|gated| gated.verdict),

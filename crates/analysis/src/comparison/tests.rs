@@ -6,13 +6,13 @@ use tare_bench::{
     fixture,
     folder::StoredRun,
     plan::Excluded,
-    record::{Ended, Ending, Failed, Record},
+    record::{EndedRun, Ending, Failed, Record},
 };
 
 /// Blocks of `a` and of `b`, which has `ratio` times its rate.
 fn kept(blocks: usize, ratio: f64) -> StoredRun {
     let records = (0..blocks).flat_map(|block| fixture::block(block, &[1.0, ratio]));
-    let ended = Ended { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
+    let ended = EndedRun { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
     StoredRun {
         header: fixture::compared(),
         records: records.chain([Record::Ended(ended)]).collect(),

@@ -10,7 +10,7 @@ use tare_stats::Warning;
 
 use super::Severity;
 use crate::{
-    accounting::CpuAccounting,
+    accounting::CpuTotals,
     agents::{DiscardedSlices, UnequalAgents},
     behaviour::{
         answers::{LateAnswers, Stalls},
@@ -257,7 +257,7 @@ pub enum RunIssue {
         cut: usize,
         begun: usize,
     },
-    CpuTime(CpuAccounting),
+    CpuTime(CpuTotals),
     ProcessesKept {
         rows: Vec<KeptProcesses>,
     },

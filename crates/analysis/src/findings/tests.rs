@@ -8,7 +8,7 @@ use tare_stats::Warning;
 
 use super::*;
 use crate::{
-    accounting::CpuAccounting,
+    accounting::CpuTotals,
     agents::{DiscardedSlices, UnequalAgents},
     validity::Dropped,
 };
@@ -127,7 +127,7 @@ fn running() -> Vec<RunningRow> {
 }
 
 fn of_runs() -> Vec<RunIssue> {
-    let accounting = CpuAccounting {
+    let accounting = CpuTotals {
         all_ns: 1_000,
         server_ns: 400,
         generator_ns: 300,
@@ -135,9 +135,9 @@ fn of_runs() -> Vec<RunIssue> {
         idle_ns: 280,
         steal_ns: 10,
         tolerance_share: 0.02,
-        ..CpuAccounting::default()
+        ..CpuTotals::default()
     };
-    let off = CpuAccounting { residual_share: -0.05, residual_share_generator: -0.05, ..accounting };
+    let off = CpuTotals { residual_share: -0.05, residual_share_generator: -0.05, ..accounting };
     let dropped =
         Dropped { rounds: 3, of_rounds: 40, slices_taken: 2, slices_stolen: 1, ..Dropped::default() };
     let kept = KeptProcesses { row: "spring-boot".to_owned(), starts: 2, blocks: 8 };
@@ -180,7 +180,7 @@ fn of_runs() -> Vec<RunIssue> {
         RunIssue::BlocksCut { cut: 1, begun: 8 },
         RunIssue::CpuTime(accounting),
         RunIssue::CpuTime(off),
-        RunIssue::CpuTime(CpuAccounting { residual_share_generator: 0.0, ..off }),
+        RunIssue::CpuTime(CpuTotals { residual_share_generator: 0.0, ..off }),
         RunIssue::ProcessesKept { rows: vec![kept] },
         RunIssue::Scaled { scale: 0.1 },
         RunIssue::OtherLoad { here: "64 connections".to_owned(), published: "512 connections".to_owned() },

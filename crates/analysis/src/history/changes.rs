@@ -60,10 +60,10 @@ fn histories(scope: &RunSet) -> Vec<LevelHistory> {
 }
 
 impl LevelHistory {
-    fn changes(&self, scope: &RunSet, found: &[change_points::Change]) -> Vec<Change> {
+    fn changes(&self, scope: &RunSet, found: &[change_points::LevelChange]) -> Vec<Change> {
         let end = |index: usize| found.get(index).map_or(self.levels.len(), |change| change.at);
         let build = |at: usize| scope.runs[self.runs[at]].build(&self.row);
-        let change = |(index, change): (usize, &change_points::Change)| Change {
+        let change = |(index, change): (usize, &change_points::LevelChange)| Change {
             row: self.row.clone(),
             metric: self.metric,
             run: self.runs[change.at],

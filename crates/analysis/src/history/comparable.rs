@@ -13,7 +13,7 @@ use super::run::NamedRun;
 use crate::figures;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Weight {
+pub enum DifferenceWeight {
     Told,
     Metric(Metric),
     Machine,
@@ -25,27 +25,27 @@ pub struct Difference {
     /// Such as `contract`.
     pub what: &'static str,
     /// The consequence of different values.
-    pub weight: Weight,
+    pub weight: DifferenceWeight,
     /// The value of each run, in order.
     pub values: Vec<String>,
     /// Whether all values are equal.
     pub is_same: bool,
 }
 
-impl Weight {
+impl DifferenceWeight {
     pub fn text(self) -> String {
         match self {
-            Weight::Told => "is reported".to_owned(),
-            Weight::Metric(metric) => format!("{} is not compared", metric.name()),
-            Weight::Machine => "two machines: ratios to the reference alone".to_owned(),
-            Weight::Forbids => "not comparable".to_owned(),
+            DifferenceWeight::Told => "is reported".to_owned(),
+            DifferenceWeight::Metric(metric) => format!("{} is not compared", metric.name()),
+            DifferenceWeight::Machine => "two machines: ratios to the reference alone".to_owned(),
+            DifferenceWeight::Forbids => "not comparable".to_owned(),
         }
     }
 }
 
 impl Difference {
     /// The difference over the runs' values.
-    pub fn new(what: &'static str, weight: Weight, values: Vec<String>) -> Difference {
+    pub fn new(what: &'static str, weight: DifferenceWeight, values: Vec<String>) -> Difference {
         // A value that an older run lacks is no difference.
         let mut known = values.iter().filter(|value| *value != NOT_KNOWN);
         let first = known.next();
@@ -91,37 +91,37 @@ pub fn compare_all(runs: &[&NamedRun]) -> Vec<Difference> {
 /// A value that a run did not store.
 pub const NOT_KNOWN: &str = "not known";
 
-type Asked = (&'static str, Weight, fn(&NamedRun) -> String);
+type Asked = (&'static str, DifferenceWeight, fn(&NamedRun) -> String);
 
 fn asked() -> Vec<Asked> {
     vec![
-        ("contract", Weight::Forbids, |run| run.plan().contract().to_owned()),
-        ("connections", Weight::Forbids, |run| connections(run)),
-        ("generator threads", Weight::Forbids, |run| run.plan().load().threads.to_string()),
-        ("THREADS of services", Weight::Forbids, |run| threads(run.plan())),
-        ("DELAY_MS of services", Weight::Forbids, |run| {
+        ("contract", DifferenceWeight::Forbids, |run| run.plan().contract().to_owned()),
+        ("connections", DifferenceWeight::Forbids, |run| connections(run)),
+        ("generator threads", DifferenceWeight::Forbids, |run| run.plan().load().threads.to_string()),
+        ("THREADS of services", DifferenceWeight::Forbids, |run| threads(run.plan())),
+        ("DELAY_MS of services", DifferenceWeight::Forbids, |run| {
             run.plan().points[0].service_settings.delay_ms.to_string()
         }),
-        ("reference", Weight::Forbids, |run| run.plan().reference().to_owned()),
-        ("ballast of the reference", Weight::Forbids, |run| ballast(run.plan())),
-        ("length of a slice", Weight::Forbids, |run| milliseconds(run.plan().slice_ns())),
-        ("CPUs of services and generator", Weight::Forbids, pinning),
-        ("CPU", Weight::Machine, |run| run.environment().cpu.clone()),
-        ("number of CPUs", Weight::Machine, |run| run.environment().cpus.to_string()),
-        ("kernel", Weight::Machine, kernel),
-        ("latency at", Weight::Metric(Metric::P99), latency),
-        ("softirq in CPU time of processes", Weight::Metric(Metric::Cpu), softirq),
-        ("CPU time from", Weight::Metric(Metric::Cpu), cpu_time),
-        ("kernel release", Weight::Told, |run| run.environment().kernel.clone()),
-        ("system", Weight::Told, |run| run.environment().system.clone()),
-        ("governor", Weight::Told, governor),
-        ("system settings", Weight::Told, sysctls),
-        ("version of Tare", Weight::Told, |run| run.stored.header.tare.clone()),
-        ("experiment", Weight::Told, |run| run.plan().experiment.clone()),
-        ("slices in a block", Weight::Told, slices),
-        ("warm-up", Weight::Told, warm_up),
-        ("rows side by side", Weight::Told, rows),
-        ("ended by", Weight::Told, until),
+        ("reference", DifferenceWeight::Forbids, |run| run.plan().reference().to_owned()),
+        ("ballast of the reference", DifferenceWeight::Forbids, |run| ballast(run.plan())),
+        ("length of a slice", DifferenceWeight::Forbids, |run| milliseconds(run.plan().slice_ns())),
+        ("CPUs of services and generator", DifferenceWeight::Forbids, pinning),
+        ("CPU", DifferenceWeight::Machine, |run| run.environment().cpu.clone()),
+        ("number of CPUs", DifferenceWeight::Machine, |run| run.environment().cpus.to_string()),
+        ("kernel", DifferenceWeight::Machine, kernel),
+        ("latency at", DifferenceWeight::Metric(Metric::P99), latency),
+        ("softirq in CPU time of processes", DifferenceWeight::Metric(Metric::Cpu), softirq),
+        ("CPU time from", DifferenceWeight::Metric(Metric::Cpu), cpu_time),
+        ("kernel release", DifferenceWeight::Told, |run| run.environment().kernel.clone()),
+        ("system", DifferenceWeight::Told, |run| run.environment().system.clone()),
+        ("governor", DifferenceWeight::Told, governor),
+        ("system settings", DifferenceWeight::Told, sysctls),
+        ("version of Tare", DifferenceWeight::Told, |run| run.stored.header.tare.clone()),
+        ("experiment", DifferenceWeight::Told, |run| run.plan().experiment.clone()),
+        ("slices in a block", DifferenceWeight::Told, slices),
+        ("warm-up", DifferenceWeight::Told, warm_up),
+        ("rows side by side", DifferenceWeight::Told, rows),
+        ("ended by", DifferenceWeight::Told, until),
     ]
 }
 

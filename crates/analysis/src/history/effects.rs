@@ -26,7 +26,7 @@ pub struct Effect {
     pub after: Side,
     /// The independent unit: `blocks`, `starts`, `runs`.
     pub unit: &'static str,
-    pub ratio: Option<estimate::Estimate>,
+    pub ratio: Option<estimate::UnitEstimate>,
     /// Adjusted for all rows and deciding metrics; unadjusted for other metrics.
     pub p: Option<f64>,
     /// Whether the build is the same; absent if unknown.
@@ -210,7 +210,7 @@ fn effect(scope: &RunSet, label: &str, metric: Metric) -> Effect {
             found.before.n = units(&one, unit);
             found.after.n = units(&other, unit);
             found.reason = estimate.warnings.first().map(|_| too_few(unit)).unwrap_or_default();
-            found.ratio = Some(estimate::Estimate::exp(&estimate));
+            found.ratio = Some(estimate::UnitEstimate::exp(&estimate));
         }
         Err(error) => found.reason = error.to_string(),
     }

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
 use crate::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     interleaved::{
         self, Report, RowReport,
         blocks::{self, Blocks},
@@ -46,7 +46,7 @@ pub struct RowRatios {
 
 /// Reasons why a folder has no comparable run.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub enum RunReadError {
     /// It cannot be read, or holds something else.
     #[error(transparent)]
     Folder(#[from] FolderError),
@@ -64,14 +64,14 @@ pub enum ReadError {
 impl NamedRun {
     /// # Errors
     /// If it cannot be read, or has nothing comparable.
-    pub fn read(path: &Path) -> Result<NamedRun, ReadError> {
+    pub fn read(path: &Path) -> Result<NamedRun, RunReadError> {
         let stored = folder::read(path)?;
         let place = path.display().to_string();
         if stored.header.plan.is_sequential() {
-            return Err(ReadError::Sequential { place });
+            return Err(RunReadError::Sequential { place });
         }
         if stored.header.plan.slo().is_some() {
-            return Err(ReadError::Capacity { place });
+            return Err(RunReadError::Capacity { place });
         }
         Ok(NamedRun::of(place, stored))
     }
@@ -233,8 +233,8 @@ fn measured(stored: &StoredRun) -> BTreeMap<String, Measured> {
 
 impl RowRatios {
     /// The ratio with its interval, as in the run's own table.
-    pub fn of_reference(&self) -> Option<Estimate> {
-        Some(Estimate::exp(&contrast::interval_of_starts(&self.starts, DEFAULT_CONFIDENCE).ok()?))
+    pub fn of_reference(&self) -> Option<UnitEstimate> {
+        Some(UnitEstimate::exp(&contrast::interval_of_starts(&self.starts, DEFAULT_CONFIDENCE).ok()?))
     }
 
     /// One value per block, in order.

@@ -3,7 +3,7 @@
 use tare_bench::metric::Metric;
 
 use super::{
-    comparable::{Difference, Weight},
+    comparable::{Difference, DifferenceWeight},
     run::{NamedRun, RowRatios},
 };
 
@@ -22,7 +22,8 @@ const BUILT_IN: &str = "raw-socket";
 
 impl<'a> RunSet<'a> {
     pub fn new(runs: &'a [NamedRun], differences: &'a [Difference]) -> RunSet<'a> {
-        let is_one_machine = !differences.iter().any(|one| one.weight == Weight::Machine && !one.is_same);
+        let is_one_machine =
+            !differences.iter().any(|one| one.weight == DifferenceWeight::Machine && !one.is_same);
         RunSet { runs, differences, is_one_machine }
     }
 
@@ -87,7 +88,7 @@ impl<'a> RunSet<'a> {
 
     /// Why no row has an effect of this metric.
     pub(crate) fn not_compared(&self, metric: Metric) -> Option<String> {
-        let differs = |one: &&Difference| one.weight == Weight::Metric(metric) && !one.is_same;
+        let differs = |one: &&Difference| one.weight == DifferenceWeight::Metric(metric) && !one.is_same;
         if let Some(difference) = self.differences.iter().find(differs) {
             return Some(difference.text(self.runs));
         }
@@ -128,7 +129,7 @@ impl<'a> RunSet<'a> {
 
     /// The values that define a machine class.
     pub fn machine(&self, run: usize) -> String {
-        let of_machine = self.differences.iter().filter(|one| one.weight == Weight::Machine);
+        let of_machine = self.differences.iter().filter(|one| one.weight == DifferenceWeight::Machine);
         of_machine.map(|one| one.values[run].as_str()).collect::<Vec<_>>().join(", ")
     }
 

@@ -7,7 +7,7 @@ use super::{effects::DECIDES, scope::RunSet};
 
 /// Standard deviations of a row's ratios, over the runs of its last build.
 #[derive(Debug)]
-pub struct Spread {
+pub struct HistorySpread {
     pub row: String,
     pub metric: Metric,
     /// In addition to the variation of their blocks.
@@ -17,12 +17,12 @@ pub struct Spread {
 }
 
 /// The variation of each row and deciding metric with at least two runs of one build.
-pub fn spreads(runs: &RunSet) -> Vec<Spread> {
+pub fn spreads(runs: &RunSet) -> Vec<HistorySpread> {
     let each = runs.labels().into_iter().flat_map(|row| DECIDES.map(|metric| (row.clone(), metric)));
     each.filter_map(|(row, metric)| spread(runs, row, metric)).collect()
 }
 
-fn spread(set: &RunSet, row: String, metric: Metric) -> Option<Spread> {
+fn spread(set: &RunSet, row: String, metric: Metric) -> Option<HistorySpread> {
     let last = (0..set.runs.len()).rev().find(|run| set.ratios(*run, &row, metric).is_ok())?;
     let is_same = |run: &usize| {
         set.runs[*run].build(&row) == set.runs[last].build(&row) && set.machine(*run) == set.machine(last)
@@ -32,5 +32,5 @@ fn spread(set: &RunSet, row: String, metric: Metric) -> Option<Spread> {
         same.filter_map(|run| Some(set.ratios(run, &row, metric).ok()?.units())).collect();
     let found = two_level::variance(&units).ok()?;
     let (between_runs, between_blocks) = (found.start.sqrt(), found.slice.sqrt());
-    Some(Spread { row, metric, between_runs, between_blocks, runs: units.len() })
+    Some(HistorySpread { row, metric, between_runs, between_blocks, runs: units.len() })
 }

@@ -10,7 +10,7 @@ use super::{
     blocks::Block,
     row::{TableRow, measured},
 };
-use crate::estimate::Estimate;
+use crate::estimate::UnitEstimate;
 
 /// Additional cost of one row over another of the same service.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,12 +26,12 @@ pub struct AddedCost {
     pub base: String,
     pub base_protocol: Protocol,
     /// CPU time per request of the base row.
-    pub base_cpu_ns: Estimate,
+    pub base_cpu_ns: UnitEstimate,
     /// Additional CPU time per request; negative if it is less.
-    pub added_cpu_ns: Estimate,
+    pub added_cpu_ns: UnitEstimate,
     /// Additional cost beyond that of the reference, which has no framework. Absent for the reference itself,
     /// or if it was not measured in both protocols.
-    pub beyond_reference_ns: Option<Estimate>,
+    pub beyond_reference_ns: Option<UnitEstimate>,
 }
 
 /// Every meaningful pair of protocols of each service, in the order of the table.
@@ -120,12 +120,12 @@ impl Differences {
         Differences { values, starts }
     }
 
-    fn estimate(&self, looks: Option<&tare_stats::Looks>) -> Option<Estimate> {
+    fn estimate(&self, looks: Option<&tare_stats::Looks>) -> Option<UnitEstimate> {
         let found = match looks {
             Some(looks) => looks.estimate(&self.values).ok()?,
             None => Contrast::of(self.starts.as_ref()?).ok()?.estimate(DEFAULT_CONFIDENCE).ok()?,
         };
-        Some(Estimate::plain(&found))
+        Some(UnitEstimate::plain(&found))
     }
 }
 

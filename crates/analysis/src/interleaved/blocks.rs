@@ -11,8 +11,8 @@ use tare_bench::{
     folder::StoredRun,
     metric::{self, Metric},
     plan::Plan,
-    record::{Record, Started, Stopped},
-    sample::{Cost, Sample},
+    record::{Record, Started, StoppedService},
+    sample::{RequestCost, Sample},
 };
 
 /// The records of one row in one block.
@@ -28,7 +28,7 @@ pub(crate) struct Block<'a> {
     pub started: Option<&'a Started>,
     /// The block in which its process was started, possibly an earlier one.
     pub process: usize,
-    pub stopped: Option<&'a Stopped>,
+    pub stopped: Option<&'a StoppedService>,
     /// Some of the row's CPU time is unknown.
     pub is_uncounted: bool,
 }
@@ -61,25 +61,29 @@ impl<'a> Block<'a> {
         self.possible(self.cost_at(point, Sample::cost))
     }
 
-    fn possible(&self, cost: Option<Cost>) -> Option<f64> {
+    fn possible(&self, cost: Option<RequestCost>) -> Option<f64> {
         cost.filter(|_| !self.is_uncounted)?.per_request().filter(|ns| *ns >= COST_NS_MIN)
     }
 
     /// The cost over counted slices, adjusted to average moments of the block.
     pub(crate) fn cost(
         &self,
-        of: impl Fn(&Sample) -> Option<Cost>,
+        of: impl Fn(&Sample) -> Option<RequestCost>,
         moment: impl Fn(&Moment) -> f64,
-    ) -> Option<Cost> {
+    ) -> Option<RequestCost> {
         let adjusted = |(slice, at): (&&Sample, &Moment)| {
-            let Cost { cpu_ns, answered } = of(slice)?;
-            Some(Cost { cpu_ns, answered: answered * moment(at).exp() })
+            let RequestCost { cpu_ns, answered } = of(slice)?;
+            Some(RequestCost { cpu_ns, answered: answered * moment(at).exp() })
         };
         self.slices.iter().zip(&self.moments).map(adjusted).sum()
     }
 
     /// The cost over its open loops at one rate.
-    pub(crate) fn cost_at(&self, point: usize, of: impl Fn(&Sample) -> Option<Cost>) -> Option<Cost> {
+    pub(crate) fn cost_at(
+        &self,
+        point: usize,
+        of: impl Fn(&Sample) -> Option<RequestCost>,
+    ) -> Option<RequestCost> {
         self.open.iter().filter(|slice| slice.point == point).map(|slice| of(slice)).sum()
     }
 
@@ -192,7 +196,7 @@ mod tests {
             }
         }
         let after = compute(&stored);
-        let ratio = |of: fn(&super::super::RowReport) -> Option<crate::estimate::Estimate>| {
+        let ratio = |of: fn(&super::super::RowReport) -> Option<crate::estimate::UnitEstimate>| {
             of(&after.rows[0]).unwrap().value / of(&before.rows[0]).unwrap().value
         };
         assert_eq!(before.rows[0].label, "raw-socket");

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{estimate::Estimate, findings::RowIssue};
+use crate::{estimate::UnitEstimate, findings::RowIssue};
 
 /// Relation between the ratio of capacities and the ratio of rates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
@@ -53,7 +53,7 @@ impl RatioBound {
 #[derive(Debug, Default)]
 pub(super) struct Bounded {
     /// Absent if neither service was saturated.
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<UnitEstimate>,
     pub bound: RatioBound,
     /// The ratio extrapolated to saturation by the busy shares; absent if both were saturated.
     pub if_busy: Option<f64>,
@@ -63,7 +63,7 @@ pub(super) struct Bounded {
 /// `own` and `of_reference` are the busy shares of the services that were not saturated, else `None`. `busy` is the row's busy share in
 /// any case.
 pub(super) fn classify(
-    ratio: Option<Estimate>,
+    ratio: Option<UnitEstimate>,
     [own, of_reference]: [Option<f64>; 2],
     busy: Option<f64>,
 ) -> Bounded {

@@ -7,8 +7,8 @@ use tare_stats::{
     scalability::{Law, Misfit, Peak, ScalabilityError, scalability},
 };
 
-use super::{Report, RowReport, State, blocks, relation::relate, row::TableRow};
-use crate::{estimate::Estimate, verdict::Verdict};
+use super::{Report, RowReport, RowState, blocks, relation::relate, row::TableRow};
+use crate::{estimate::UnitEstimate, verdict::Verdict};
 
 /// A service over its numbers of threads.
 #[derive(Debug, Clone)]
@@ -29,19 +29,19 @@ pub struct AtThreads {
     pub threads: usize,
     /// Threads of the generator; absent for an excluded row.
     pub generator_threads: Option<usize>,
-    pub state: State,
+    pub state: RowState,
     /// Whether its figures are valid.
     pub verdict: Verdict,
     /// Why it has no figures, or no throughput.
     pub reason: Option<String>,
-    pub requests_per_second: Option<Estimate>,
-    pub cpu_ns_per_request: Option<Estimate>,
+    pub requests_per_second: Option<UnitEstimate>,
+    pub cpu_ns_per_request: Option<UnitEstimate>,
     /// Throughput divided by its own with the fewest threads, paired by block.
-    pub speed_up: Option<Estimate>,
+    pub speed_up: Option<UnitEstimate>,
     /// The speed-up divided by the ratio of thread numbers.
-    pub efficiency: Option<Estimate>,
+    pub efficiency: Option<UnitEstimate>,
     /// CPU per request divided by its own with the fewest threads, paired by block.
-    pub cpu_to_first: Option<Estimate>,
+    pub cpu_to_first: Option<UnitEstimate>,
     pub server_cpu_share: Option<f64>,
     pub blocks: usize,
 }
@@ -51,11 +51,11 @@ pub struct AtThreads {
 pub struct FittedLaw {
     pub law: Law,
     /// Throughput of one thread.
-    pub lambda: Estimate,
+    pub lambda: UnitEstimate,
     /// Contention.
-    pub sigma: Estimate,
+    pub sigma: UnitEstimate,
     /// Coherence.
-    pub kappa: Estimate,
+    pub kappa: UnitEstimate,
     pub peak: Peak,
     pub misfit: Misfit,
     /// The numbers of threads in the fit.
@@ -119,10 +119,10 @@ pub fn scalings(stored: &StoredRun, report: &Report) -> Vec<Scaling> {
 fn at_threads((threads, point): &Point, (fewest, first): &Point, stored: &StoredRun) -> AtThreads {
     let row = point.row;
     let looks = stored.header.plan.until.planned();
-    let related = |metric: Metric, figure: fn(&RowReport) -> Option<Estimate>| {
+    let related = |metric: Metric, figure: fn(&RowReport) -> Option<UnitEstimate>| {
         let are_valid = figure(row).is_some() && figure(first.row).is_some();
         match are_valid {
-            true if threads == fewest => Some(Estimate::known(1.0)),
+            true if threads == fewest => Some(UnitEstimate::known(1.0)),
             true => relate(&point.blocks, &first.blocks, metric, looks.as_ref()),
             false => None,
         }
@@ -148,17 +148,18 @@ fn at_threads((threads, point): &Point, (fewest, first): &Point, stored: &Stored
 
 /// Fits the points with valid throughput, over their common blocks.
 fn law_of(points: &[Point]) -> Result<FittedLaw, ScalabilityError> {
-    let is_valid =
-        |(_, point): &&Point| point.row.state == State::Measured && point.row.requests_per_second.is_some();
+    let is_valid = |(_, point): &&Point| {
+        point.row.state == RowState::Measured && point.row.requests_per_second.is_some()
+    };
     let points: Vec<&Point> = points.iter().filter(is_valid).collect();
     let threads: Vec<f64> = points.iter().map(|(threads, _)| *threads as f64).collect();
     let values = parts_of(&points);
     let found = scalability(&threads, &values, DEFAULT_CONFIDENCE)?;
     Ok(FittedLaw {
         law: found.law,
-        lambda: Estimate::plain(&found.lambda),
-        sigma: Estimate::plain(&found.sigma),
-        kappa: Estimate::plain(&found.kappa),
+        lambda: UnitEstimate::plain(&found.lambda),
+        sigma: UnitEstimate::plain(&found.sigma),
+        kappa: UnitEstimate::plain(&found.kappa),
         peak: found.peak,
         misfit: found.misfit,
         threads: points.iter().map(|(threads, _)| *threads).collect(),
@@ -247,7 +248,7 @@ mod tests {
             assert_eq!(point.generator_threads, Some(point.threads));
             assert!(point.server_cpu_share.unwrap() < 1.0 + 1e-9, "of its own CPUs: {point:?}");
         }
-        assert_eq!(one.points[0].speed_up, Some(Estimate::known(1.0)));
+        assert_eq!(one.points[0].speed_up, Some(UnitEstimate::known(1.0)));
         let law = one.law.as_ref().unwrap();
         for (estimate, truth) in [(law.sigma, TRUTH.sigma), (law.kappa, TRUTH.kappa)] {
             let (low, high) = estimate.interval().unwrap();

@@ -8,7 +8,7 @@ use super::{
     blocks::{Block, Blocks},
     relation::{relate_by, related_level},
 };
-use crate::estimate::Estimate;
+use crate::estimate::UnitEstimate;
 
 /// The cost of one row at one rate.
 #[derive(Debug, Clone)]
@@ -16,11 +16,11 @@ pub struct CostAtRate {
     /// The rate as the experiment names it: `5000/s`.
     pub rate: String,
     point: usize,
-    pub cpu_ns_per_request: Estimate,
+    pub cpu_ns_per_request: UnitEstimate,
     /// CPU time of the backing; absent without one.
-    pub backing_cpu_ns_per_request: Option<Estimate>,
+    pub backing_cpu_ns_per_request: Option<UnitEstimate>,
     /// Divided by the reference's at the same rate; absent for the reference itself.
-    pub cpu_ratio: Option<Estimate>,
+    pub cpu_ratio: Option<UnitEstimate>,
 }
 
 /// The costs of a row at the common rates, related to no other row.
@@ -28,7 +28,7 @@ pub(super) fn own_costs(plan: &Plan, blocks: &Blocks) -> Vec<CostAtRate> {
     let equal = plan.rates().filter(|(_, rate)| matches!(rate, Rate::PerSecond(_)));
     let at = |(point, rate): (usize, Rate)| {
         let level = |cost: &dyn Fn(&Block) -> Option<f64>| {
-            Estimate::of(&blocks.values().filter_map(cost).collect::<Vec<f64>>())
+            UnitEstimate::of(&blocks.values().filter_map(cost).collect::<Vec<f64>>())
         };
         let of_backing = |block: &Block| block.cost_at(point, Sample::backing_cost)?.per_request();
         Some(CostAtRate {

@@ -7,7 +7,7 @@ use tare_stats::summary;
 
 use super::blocks::Blocks;
 use crate::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     findings::{Finding, detect},
 };
 use tare_bench::sample::Sample;
@@ -21,10 +21,10 @@ pub struct OpenLatency {
     /// Requests due per second; the median of the blocks.
     pub offered_per_second: f64,
     /// Each quantile covers the blocks with enough requests for it.
-    pub p50_ns: Option<Estimate>,
-    pub p90_ns: Option<Estimate>,
-    pub p99_ns: Option<Estimate>,
-    pub p999_ns: Option<Estimate>,
+    pub p50_ns: Option<UnitEstimate>,
+    pub p90_ns: Option<UnitEstimate>,
+    pub p99_ns: Option<UnitEstimate>,
+    pub p999_ns: Option<UnitEstimate>,
     /// Some requests were never answered, so the quantiles are lower bounds.
     pub at_least: bool,
     /// Schedule lag of the generator: the largest p99 of its slices.
@@ -54,7 +54,7 @@ fn at(place: usize, row: &str, point: String, blocks: &Blocks) -> Option<OpenLat
     // On the logarithmic scale, where latencies of blocks are most symmetric.
     let level_of = |probability| {
         let ns = blocks.values().filter_map(|block| Some(block.latency_ns(place, probability)?.max(1.0)));
-        Estimate::of(&ns.collect::<Vec<f64>>())
+        UnitEstimate::of(&ns.collect::<Vec<f64>>())
     };
     let lag_ns = |slice: &&Sample| slice.load.schedule_lag_ns_p99.unwrap_or(0);
     let lags: Vec<f64> = slices.iter().map(|slice| lag_ns(slice) as f64).collect();

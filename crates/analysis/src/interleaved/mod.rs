@@ -31,15 +31,15 @@ pub use equal_rate::CostAtRate;
 pub use handshakes::{RowHandshakes, handshakes};
 pub use latency::OpenLatency;
 pub use pairs::{PairRatios, pair_ratios};
-pub use ranks::{AdjacentPair, Place, Ranks};
+pub use ranks::{AdjacentPair, RankRange, Ranks};
 pub use role::Role;
 pub use row::RowReport;
 pub use spread::spread;
-pub use state::State;
+pub use state::RowState;
 pub(crate) use state::wrong_answers;
 pub use twin::Twin;
 
-pub use crate::{accounting::CpuAccounting, figures, validity::Dropped};
+pub use crate::{accounting::CpuTotals, figures, validity::Dropped};
 
 use std::cmp::Ordering;
 
@@ -71,7 +71,7 @@ pub struct Report {
     /// Slices left out because of disturbances.
     pub dropped: Dropped,
     /// CPU accounting of the run; absent if no slice has it.
-    pub cpu_accounting: Option<CpuAccounting>,
+    pub cpu_accounting: Option<CpuTotals>,
     /// The separated rows and ranks; absent without two rows with figures.
     pub ranks: Option<Ranks>,
     /// The twin of the reference or candidate; absent without one.
@@ -101,7 +101,7 @@ fn compute_with(stored: &StoredRun, looks: Option<&Looks>, limits: &RowLimits) -
     let ranks = Ranks::of(plan, &rows, looks);
     let rows = in_order(rows, plan, ranks.as_ref());
     let interference = notes::interference_share(plan, &stored.records);
-    let accounting = CpuAccounting::of(plan, &stored.records);
+    let accounting = CpuTotals::of(plan, &stored.records);
     let mut findings = notes::of_run(stored, &rounds, interference, reference_blocks, looks);
     let blocks = reference_blocks.max(rows.iter().map(|row| row.blocks).max().unwrap_or(0));
     findings.extend(spent::no_block(stored, blocks).map(RunIssue::NoBlock));
@@ -136,7 +136,7 @@ fn rows<'a>(
     let own = blocks.iter().enumerate().map(|(place, blocks)| OwnRow::of(stored, place, blocks, limits));
     let own: Vec<OwnRow> = own.collect();
     let reference = own.iter().find(|row| row.planned.label == plan.reference());
-    let measured: Vec<bool> = own.iter().map(|row| row.state == State::Measured).collect();
+    let measured: Vec<bool> = own.iter().map(|row| row.state == RowState::Measured).collect();
     let roles = role::roles(plan, &measured);
     let ratios = row::to_reference(&own, reference, looks);
     let related = |((own, role), ratios): ((&OwnRow<'a>, Role), _)| {
@@ -156,7 +156,7 @@ fn in_order(rows: Vec<(RowReport, &Blocks)>, plan: &Plan, ranks: Option<&Ranks>)
     let mut rows: Vec<RowReport> = rows.into_iter().map(ranked).collect();
     let order = |row: &RowReport| rank(row, plan.reference());
     rows.sort_by(|a, b| order(b).partial_cmp(&order(a)).unwrap_or(Ordering::Equal));
-    let is_reference = |row: &RowReport| row.role == Role::Reference && row.state == State::Measured;
+    let is_reference = |row: &RowReport| row.role == Role::Reference && row.state == RowState::Measured;
     rows.sort_by_key(|row| (!is_reference(row), place(row).map_or(usize::MAX, |(index, _)| index)));
     rows
 }
@@ -167,12 +167,12 @@ fn rank(row: &RowReport, reference: &str) -> (bool, f64, f64) {
     let ratio = row.cost_of(reference).map_or(0.0, |ratio| per_cpu_second(ratio.value));
     let rate = row.cpu_ns_per_request.map(|cost| per_cpu_second(cost.value));
     let rate = rate.or(row.requests_per_second.map(|rate| rate.value));
-    (row.state == State::Measured, ratio, rate.unwrap_or(0.0))
+    (row.state == RowState::Measured, ratio, rate.unwrap_or(0.0))
 }
 
 /// Rows whose intervals count starts, not blocks.
 fn lasting(rows: &[RowReport]) -> Option<RunIssue> {
-    let lasting = rows.iter().filter(|row| row.state == State::Measured && row.starts < row.blocks);
+    let lasting = rows.iter().filter(|row| row.state == RowState::Measured && row.starts < row.blocks);
     let stored =
         |row: &RowReport| KeptProcesses { row: row.label.clone(), starts: row.starts, blocks: row.blocks };
     let rows: Vec<KeptProcesses> = lasting.map(stored).collect();

@@ -8,7 +8,7 @@ use super::{
     relation::related,
     row::{TableRow, measured},
 };
-use crate::estimate::Estimate;
+use crate::estimate::UnitEstimate;
 
 /// The first row divided by the second. The inverse has its ends swapped.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,9 +16,9 @@ pub struct PairRatios {
     pub first: String,
     pub second: String,
     /// Absent if one of them has no CPU time.
-    pub cpu: Option<Estimate>,
+    pub cpu: Option<UnitEstimate>,
     /// Absent if either throughput is invalid, or neither was saturated.
-    pub throughput: Option<Estimate>,
+    pub throughput: Option<UnitEstimate>,
     pub throughput_bound: RatioBound,
     /// Number of common blocks.
     pub blocks: usize,
@@ -56,8 +56,8 @@ pub fn pair_ratios(stored: &StoredRun, report: &Report) -> Vec<PairRatios> {
 
 /// Each row divided by one of them.
 struct OfSecond {
-    cpu: Vec<Option<Estimate>>,
-    throughput: Vec<Option<Estimate>>,
+    cpu: Vec<Option<UnitEstimate>>,
+    throughput: Vec<Option<UnitEstimate>>,
 }
 
 impl OfSecond {
@@ -68,7 +68,7 @@ impl OfSecond {
             others.map(|(place, one)| (place != second).then_some(&one.blocks)).collect();
         let of = |metric| {
             let found = related(&others, &rows[second].blocks, metric, looks.as_ref());
-            found.iter().map(|found| found.as_ref().map(Estimate::from)).collect()
+            found.iter().map(|found| found.as_ref().map(UnitEstimate::from)).collect()
         };
         OfSecond { cpu: of(Metric::Cpu), throughput: of(Metric::Throughput) }
     }
@@ -79,7 +79,7 @@ impl OfSecond {
             return ranks.are_separated(one, other);
         }
         let by = if ranks.by == Metric::Throughput { &self.throughput } else { &self.cpu };
-        by[first].as_ref().is_some_and(Estimate::is_apart)
+        by[first].as_ref().is_some_and(UnitEstimate::is_apart)
     }
 
     fn pair(&self, rows: &[TableRow], [first, second]: [usize; 2], report: &Report) -> PairRatios {

@@ -6,29 +6,29 @@ use tare_bench::metric::{Metric, figure};
 use tare_stats::{Contrast, DEFAULT_CONFIDENCE, Looks, Prior, RatioEstimate, log_ratios, two_level, warning};
 
 use super::blocks::{Block, Blocks};
-use crate::estimate::Estimate;
+use crate::estimate::UnitEstimate;
 
 /// The level over blocks with a value. With a single process it has no interval.
-pub(super) fn level(value: impl Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<Estimate> {
+pub(super) fn level(value: impl Fn(&Block) -> Option<f64>, blocks: &Blocks) -> Option<UnitEstimate> {
     let known = blocks.values().filter_map(|block| Some((figure(value(block)?)?, block.process)));
     let (values, processes): (Vec<f64>, Vec<usize>) = known.unzip();
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let starts = two_level::by_start(&logs, &processes, &processes).ok()?;
-    let found = Estimate::exp(&Contrast::of(&starts).ok()?.estimate(DEFAULT_CONFIDENCE).ok()?);
+    let found = UnitEstimate::exp(&Contrast::of(&starts).ok()?.estimate(DEFAULT_CONFIDENCE).ok()?);
     // A value that is equal in all blocks is returned without rounding errors of logarithms.
     let value = *values.first()?;
     let end = |end: Option<f64>| end.map(|_| value);
-    let exact = Estimate { value, low: end(found.low), high: end(found.high), ..found };
+    let exact = UnitEstimate { value, low: end(found.low), high: end(found.high), ..found };
     Some(if values.iter().all(|other| *other == value) { exact } else { found })
 }
 
 /// A level, adjusted to the blocks of the reference. A row may have fewer blocks than the reference, and an
 /// estimated ratio need not equal the ratio of two estimates.
 pub(super) fn related_level(
-    own: Option<Estimate>,
-    reference: Option<Estimate>,
-    ratio: Option<Estimate>,
-) -> Option<Estimate> {
+    own: Option<UnitEstimate>,
+    reference: Option<UnitEstimate>,
+    ratio: Option<UnitEstimate>,
+) -> Option<UnitEstimate> {
     let level = reference.zip(ratio).map(|(level, ratio)| level.value * ratio.value);
     own.map(|own| level.map_or(own, |level| own.over(own.value / level)))
 }
@@ -73,9 +73,9 @@ pub(crate) fn relate(
     base: &Blocks,
     metric: Metric,
     looks: Option<&Looks>,
-) -> Option<Estimate> {
+) -> Option<UnitEstimate> {
     let relation = Relation::of(|block| block.value(metric), &common(blocks, base))?;
-    Some(Estimate::from(&relation.estimate(looks, None)?))
+    Some(UnitEstimate::from(&relation.estimate(looks, None)?))
 }
 
 /// The ratio by any value, over the blocks that have it.
@@ -84,10 +84,10 @@ pub(super) fn relate_by(
     blocks: &Blocks,
     base: &Blocks,
     looks: Option<&Looks>,
-) -> Option<Estimate> {
+) -> Option<UnitEstimate> {
     let mut pairs = common(blocks, base);
     pairs.retain(|pair| pair.iter().all(|block| value(block).is_some()));
-    Some(Estimate::from(&Relation::of(value, &pairs)?.estimate(looks, None)?))
+    Some(UnitEstimate::from(&Relation::of(value, &pairs)?.estimate(looks, None)?))
 }
 
 /// Each row divided by the base in a metric; `None` without blocks. Their noise is estimated jointly.
@@ -107,14 +107,14 @@ pub(super) fn related(
 #[cfg(test)]
 mod tests {
     use super::super::{compute, tests::kept_with};
-    use crate::estimate::Estimate;
+    use crate::estimate::UnitEstimate;
 
     #[test]
     fn the_quotient_of_two_levels_is_the_ratio_and_each_has_an_interval() {
         let report = compute(&kept_with(&[("raw-socket", 1.0), ("half", 0.5), ("third", 0.33)], 12));
         let of = |label: &str| report.rows.iter().find(|row| row.label == label).unwrap();
         let reference = of("raw-socket");
-        let value = |found: Option<Estimate>| found.unwrap().value;
+        let value = |found: Option<UnitEstimate>| found.unwrap().value;
         for row in [of("half"), of("third")] {
             let pairs = [
                 (row.requests_per_second, reference.requests_per_second, row.ratio),

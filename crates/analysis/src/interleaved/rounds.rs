@@ -15,7 +15,7 @@ use tare_stats::neighbours;
 #[derive(Debug, Default)]
 pub(crate) struct Rounds {
     whole: BTreeMap<usize, usize>,
-    without: BTreeMap<usize, Without>,
+    without: BTreeMap<usize, ExcludedPart>,
     moments: Moments,
     /// Rounds, by block, in which a row has no figures because its agents were invalid.
     discarded: BTreeSet<(usize, usize)>,
@@ -24,18 +24,18 @@ pub(crate) struct Rounds {
 
 /// The disturbed part of a block that is left out.
 #[derive(Debug)]
-enum Without {
+enum ExcludedPart {
     /// Complete rounds. With few rows, each is compared with the others of its round only.
     Rounds(BTreeSet<usize>),
     /// Single slices, by round and row. With many rows, [neighbours](Moments) of any round adjust each.
     Slices(BTreeSet<(usize, usize)>),
 }
 
-impl Without {
+impl ExcludedPart {
     fn has(&self, slice: &Sample) -> bool {
         match self {
-            Without::Rounds(rounds) => rounds.contains(&slice.round),
-            Without::Slices(slices) => slices.contains(&(slice.round, slice.row)),
+            ExcludedPart::Rounds(rounds) => rounds.contains(&slice.round),
+            ExcludedPart::Slices(slices) => slices.contains(&(slice.round, slice.row)),
         }
     }
 
@@ -43,8 +43,8 @@ impl Without {
     fn is_too_much(&self, rounds: usize) -> bool {
         let most = rounds as f64 * DROPPED_SHARE_MAX;
         match self {
-            Without::Rounds(without) => without.len() as f64 > most,
-            Without::Slices(without) => {
+            ExcludedPart::Rounds(without) => without.len() as f64 > most,
+            ExcludedPart::Slices(without) => {
                 let mut of_row: BTreeMap<usize, usize> = BTreeMap::new();
                 without.iter().for_each(|(_, row)| *of_row.entry(*row).or_default() += 1);
                 of_row.values().any(|slices| *slices as f64 > most)
@@ -77,12 +77,12 @@ impl Rounds {
         let whole = self.whole[&block];
         let slices = disturbed.iter().map(|(slice, _)| slice);
         let without = match rows >= ROWS_MIN {
-            true => Without::Slices(slices.map(|slice| (slice.round, slice.row)).collect()),
-            false => Without::Rounds(slices.map(|slice| slice.round).collect()),
+            true => ExcludedPart::Slices(slices.map(|slice| (slice.round, slice.row)).collect()),
+            false => ExcludedPart::Rounds(slices.map(|slice| slice.round).collect()),
         };
         match without {
-            Without::Rounds(_) => self.dropped.of_rounds += whole,
-            Without::Slices(_) => self.dropped.of_slices += whole * rows,
+            ExcludedPart::Rounds(_) => self.dropped.of_rounds += whole,
+            ExcludedPart::Slices(_) => self.dropped.of_slices += whole * rows,
         }
         if without.is_too_much(whole) {
             self.dropped.blocks_disturbed += 1;
@@ -90,8 +90,8 @@ impl Rounds {
         }
         disturbed.iter().for_each(|(_, why)| self.dropped.count(*why));
         match &without {
-            Without::Rounds(rounds) => self.dropped.rounds += rounds.len(),
-            Without::Slices(slices) => self.dropped.slices += slices.len(),
+            ExcludedPart::Rounds(rounds) => self.dropped.rounds += rounds.len(),
+            ExcludedPart::Slices(slices) => self.dropped.slices += slices.len(),
         }
         self.without.insert(block, without);
     }

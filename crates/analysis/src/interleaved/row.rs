@@ -8,7 +8,7 @@ use tare_service::catalogue::Style;
 use tare_stats::{Looks, RatioEstimate, Warning, summary};
 
 use super::{
-    BackingCost, CostAtRate, OpenLatency, RatioBound, Role, State, backing,
+    BackingCost, CostAtRate, OpenLatency, RatioBound, Role, RowState, backing,
     blocks::{Block, Blocks, blocks_of},
     bound, equal_rate, latency,
     relation::{level, related, related_level},
@@ -20,10 +20,10 @@ use super::{
 };
 use crate::{
     behaviour::{
-        answers::{self, Window},
+        answers::{self, AnswerWindow},
         cost, memory, thaw,
     },
-    estimate::Estimate,
+    estimate::UnitEstimate,
     findings::{Finding, RowIssue, detect},
     validity::{COST_NS_MIN, RowLimits, Shares},
     verdict::Verdict,
@@ -37,7 +37,7 @@ pub struct RowReport {
     pub title: Option<String>,
     pub style: Style,
     pub version: Option<String>,
-    pub state: State,
+    pub state: RowState,
     pub role: Role,
     /// The best and the worst rank that it may have.
     pub ranks: Option<[usize; 2]>,
@@ -48,21 +48,21 @@ pub struct RowReport {
     pub steady_after_ns: Option<u64>,
     /// Answers per second within the window, as a geometric mean over blocks, like all levels here. Divided
     /// by the reference's it gives the ratio.
-    pub requests_per_second: Option<Estimate>,
+    pub requests_per_second: Option<UnitEstimate>,
     /// Why a measured row has no throughput.
     pub throughput_finding: Option<Finding>,
     /// Throughput divided by the reference's, paired by block.
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<UnitEstimate>,
     /// What the ratio implies about capacities.
     pub throughput_bound: RatioBound,
     /// The ratio extrapolated to saturation by the busy shares; absent if both were saturated.
     pub ratio_if_busy: Option<f64>,
     /// CPU time of the service's processes per answer. Divided by the reference's it gives the ratio.
-    pub cpu_ns_per_request: Option<Estimate>,
+    pub cpu_ns_per_request: Option<UnitEstimate>,
     /// The same plus all softirq on the service's CPUs; absent if unknown.
     pub cpu_ns_per_request_with_softirq: Option<f64>,
     /// CPU time per answer divided by the reference's.
-    pub cpu_ratio: Option<Estimate>,
+    pub cpu_ratio: Option<UnitEstimate>,
     /// The cost of the service's backing; absent without one.
     pub backing: Option<BackingCost>,
     /// Where the time of the CPUs went; absent without figures.
@@ -72,17 +72,17 @@ pub struct RowReport {
     /// Voluntary and involuntary switches of the service's threads; the median of the blocks.
     pub context_switches_per_request: Option<f64>,
     /// Mean of the processes' medians.
-    pub latency_ns_p50: Option<Estimate>,
+    pub latency_ns_p50: Option<UnitEstimate>,
     /// Mean of the processes' 99th percentiles.
-    pub latency_ns_p99: Option<Estimate>,
+    pub latency_ns_p99: Option<UnitEstimate>,
     /// Latency in the open loops, in the order of the plan's rates.
     pub latency_open: Vec<OpenLatency>,
     /// The cost per request at the rates common to all rows.
     pub cost_at_rates: Vec<CostAtRate>,
     /// Peak resident memory; the mean of the processes.
-    pub rss_bytes_peak: Option<Estimate>,
+    pub rss_bytes_peak: Option<UnitEstimate>,
     /// From `exec` to the first correct answer; the mean of the starts.
-    pub start_up_ns: Option<Estimate>,
+    pub start_up_ns: Option<UnitEstimate>,
     /// Requests sent in all complete blocks.
     pub sent: u64,
     /// Wrong and missing answers, by class.
@@ -99,9 +99,9 @@ pub(super) struct OwnRow<'a> {
     pub blocks: &'a Blocks<'a>,
     /// Its blocks if the row was measured, else none.
     pub measured: &'a Blocks<'a>,
-    pub state: State,
+    pub state: RowState,
     counts: Counts,
-    pub cpu_ns_per_request: Option<Estimate>,
+    pub cpu_ns_per_request: Option<UnitEstimate>,
     pub throughput: OwnThroughput,
     pub cost_at_rates: Vec<CostAtRate>,
 }
@@ -110,7 +110,7 @@ pub(super) struct OwnRow<'a> {
 #[derive(Default)]
 pub(super) struct OwnThroughput {
     /// Absent if it is not the service's own.
-    requests_per_second: Option<Estimate>,
+    requests_per_second: Option<UnitEstimate>,
     /// Why it is not.
     doubt: Option<RowIssue>,
     pub usage: Option<Shares>,
@@ -128,7 +128,7 @@ impl<'a> OwnRow<'a> {
         let plan = &stored.header.plan;
         let counts = Counts::of(blocks);
         let state = state::of(stored, place, blocks, &counts, limits);
-        let measured = if state == State::Measured { blocks } else { &NO_BLOCKS };
+        let measured = if state == RowState::Measured { blocks } else { &NO_BLOCKS };
         let cost = level(|block| block.cpu_ns_per_request(), measured).filter(|_| has_cost(measured));
         OwnRow {
             planned: &plan.rows[place],
@@ -138,7 +138,7 @@ impl<'a> OwnRow<'a> {
             counts,
             cpu_ns_per_request: cost,
             throughput: match state {
-                State::Measured => OwnThroughput::of(stored, place, blocks, cost.is_some(), limits),
+                RowState::Measured => OwnThroughput::of(stored, place, blocks, cost.is_some(), limits),
                 _ => OwnThroughput::default(),
             },
             cost_at_rates: equal_rate::own_costs(plan, measured),
@@ -151,7 +151,7 @@ impl<'a> OwnRow<'a> {
         let (plan, records, blocks) = (&stored.header.plan, &stored.records, self.blocks);
         let mut issues: Vec<RowIssue> = unclean_stops(blocks).collect();
         issues.extend(starts::pilot(records, self.place).and_then(starts::unsteady));
-        if self.state == State::Measured {
+        if self.state == RowState::Measured {
             issues.extend(starts::warming(blocks));
             issues.extend(starts::failed_in_warm_up(records, self.place));
             issues.extend(some_failed(&self.counts, blocks, plan.load().connections));
@@ -235,8 +235,9 @@ fn some_failed(counts: &Counts, blocks: &Blocks, connections: usize) -> Option<R
 /// Stalls, and requests with very late answers.
 fn answers_in_time(pinning: &Pinning, blocks: &Blocks) -> impl Iterator<Item = RowIssue> {
     let slices = || blocks.values().flat_map(|block| &block.slices);
-    let windows: Vec<Window> = slices().filter_map(|slice| Window::of(slice, pinning)).collect();
-    let before: Vec<Window> = slices().filter_map(|slice| Window::before(slice, pinning)).collect();
+    let windows: Vec<AnswerWindow> = slices().filter_map(|slice| AnswerWindow::of(slice, pinning)).collect();
+    let before: Vec<AnswerWindow> =
+        slices().filter_map(|slice| AnswerWindow::before(slice, pinning)).collect();
     let stalls = answers::stalls(&windows, &before).map(RowIssue::Stalls);
     stalls.into_iter().chain(answers::late(&windows).map(RowIssue::LateAnswers))
 }
@@ -270,7 +271,7 @@ impl RowReport {
         );
         let other = reference.filter(|reference| reference.planned.label != planned.label);
         let base = other.map(|other| (&other.cost_at_rates[..], other.blocks));
-        let related = |level: fn(&OwnRow) -> Option<Estimate>, ratio| {
+        let related = |level: fn(&OwnRow) -> Option<UnitEstimate>, ratio| {
             related_level(level(own), reference.and_then(level), ratio)
         };
         let cost = related(|row| row.cpu_ns_per_request, ratios.cpu);
@@ -326,7 +327,7 @@ impl RowReport {
     /// Whether it has valid figures.
     pub fn verdict(&self) -> Verdict {
         match &self.state {
-            State::Measured if self.throughput_finding.is_some() => Verdict::Invalid,
+            RowState::Measured if self.throughput_finding.is_some() => Verdict::Invalid,
             state => state.verdict(),
         }
     }
@@ -365,15 +366,17 @@ impl RowReport {
     }
 
     /// Throughput divided by the reference's; 1 for the reference itself if its throughput is valid.
-    pub fn throughput_of(&self, reference: &str) -> Option<Estimate> {
-        self.ratio
-            .or(self.requests_per_second.filter(|_| self.label == reference).map(|_| Estimate::known(1.0)))
+    pub fn throughput_of(&self, reference: &str) -> Option<UnitEstimate> {
+        self.ratio.or(self
+            .requests_per_second
+            .filter(|_| self.label == reference)
+            .map(|_| UnitEstimate::known(1.0)))
     }
 
     /// CPU per request divided by the reference's; 1 for the reference itself.
-    pub fn cost_of(&self, reference: &str) -> Option<Estimate> {
+    pub fn cost_of(&self, reference: &str) -> Option<UnitEstimate> {
         self.cpu_ratio
-            .or(self.cpu_ns_per_request.filter(|_| self.label == reference).map(|_| Estimate::known(1.0)))
+            .or(self.cpu_ns_per_request.filter(|_| self.label == reference).map(|_| UnitEstimate::known(1.0)))
     }
 }
 
@@ -386,7 +389,7 @@ fn median(blocks: &Blocks, value: impl Fn(&Block) -> Option<f64>) -> Option<f64>
 }
 
 /// The cost with all softirq on the service's CPUs; absent if the kernel does not count it.
-fn with_softirq(stored: &StoredRun, blocks: &Blocks) -> Option<Estimate> {
+fn with_softirq(stored: &StoredRun, blocks: &Blocks) -> Option<UnitEstimate> {
     let is_apart = stored.header.environment.irq_time_apart?;
     let with_softirq = |block: &Block| {
         let softirq_ns = block.softirq_ns().map(|ns| if is_apart { ns } else { 0.0 })?;
@@ -398,8 +401,8 @@ fn with_softirq(stored: &StoredRun, blocks: &Blocks) -> Option<Estimate> {
 /// A row divided by the reference. The reference itself has no ratios.
 #[derive(Debug, Default)]
 pub(super) struct Ratios {
-    pub throughput: Option<Estimate>,
-    pub cpu: Option<Estimate>,
+    pub throughput: Option<UnitEstimate>,
+    pub cpu: Option<UnitEstimate>,
     pub issues: Vec<RowIssue>,
 }
 
@@ -420,8 +423,8 @@ pub(super) fn to_reference(
         let issues = issues.chain(warnings(Metric::Cpu, cpu.as_ref())).chain(step.map(RowIssue::CostStep));
         Ratios {
             issues: issues.collect(),
-            throughput: throughput.as_ref().map(Estimate::from),
-            cpu: cpu.as_ref().map(Estimate::from),
+            throughput: throughput.as_ref().map(UnitEstimate::from),
+            cpu: cpu.as_ref().map(UnitEstimate::from),
         }
     };
     blocks.iter().zip(both).map(ratios).collect()
@@ -451,7 +454,7 @@ pub(super) fn measured<'a>(
     let of = |row: &'a RowReport| {
         let place = plan.rows.iter().position(|planned| planned.label == row.label)?;
         let blocks = blocks_of(&stored.records, &rounds, place);
-        (row.state == State::Measured).then_some(TableRow { planned: &plan.rows[place], row, blocks })
+        (row.state == RowState::Measured).then_some(TableRow { planned: &plan.rows[place], row, blocks })
     };
     rows.into_iter().filter_map(of).collect()
 }

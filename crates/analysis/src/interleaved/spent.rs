@@ -51,7 +51,7 @@ mod tests {
         findings::RunIssue,
         interleaved::{compute, tests::kept_with},
     };
-    use tare_bench::record::{Block, Ended, Ending, Failed, Started};
+    use tare_bench::record::{Block, EndedRun, Ending, Failed, Started};
 
     /// Two pilots, the second silent for half of its load, then a block with one start.
     fn kept(more: impl IntoIterator<Item = Record>) -> StoredRun {
@@ -67,7 +67,7 @@ mod tests {
         }));
         stored.records.push(Record::Started(Started { block: 0, row: 0, ..Started::default() }));
         stored.records.extend(more);
-        let ended = Ended { reason: Ending::BudgetSpent, elapsed_ns: 14_200_000_000 };
+        let ended = EndedRun { reason: Ending::BudgetSpent, elapsed_ns: 14_200_000_000 };
         stored.records.push(Record::Ended(ended));
         stored
     }
@@ -87,7 +87,7 @@ mod tests {
     fn a_run_that_the_user_ended_is_resumed() {
         let mut stored = kept([]);
         stored.records.pop();
-        let ended = Ended { reason: Ending::Interrupted, elapsed_ns: 14_200_000_000 };
+        let ended = EndedRun { reason: Ending::Interrupted, elapsed_ns: 14_200_000_000 };
         stored.records.push(Record::Ended(ended));
         let report = compute(&stored);
         let found = report.findings.iter().find(|found| found.code() == "no-block").unwrap().to_string();

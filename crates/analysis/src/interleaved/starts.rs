@@ -10,7 +10,7 @@ use super::blocks::{Block, Blocks};
 use tare_bench::{
     folder::StoredRun,
     record::{Pilot, Record},
-    sample::{Cost, Failures, Sample},
+    sample::{Failures, RequestCost, Sample},
 };
 
 /// The pilot of a row.
@@ -87,8 +87,9 @@ pub(super) fn warming(blocks: &Blocks) -> Option<RowIssue> {
 /// Log ratio of the cost per request between the first and second half of a block's slices.
 fn fall(block: &Block) -> Option<f64> {
     let (first, second) = block.slices.split_at(block.slices.len() / 2);
-    let cost =
-        |slices: &[&Sample]| slices.iter().map(|slice| slice.cost()).sum::<Option<Cost>>()?.per_request();
+    let cost = |slices: &[&Sample]| {
+        slices.iter().map(|slice| slice.cost()).sum::<Option<RequestCost>>()?.per_request()
+    };
     Some((cost(first)? / cost(second)?).ln())
 }
 

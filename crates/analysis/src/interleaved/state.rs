@@ -14,7 +14,7 @@ use crate::{
 
 /// Whether a row has figures.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub enum State {
+pub enum RowState {
     Measured,
     /// It was measured, but the measurement is invalid.
     Invalid(Finding),
@@ -27,7 +27,7 @@ pub enum State {
     Unmeasured,
 }
 
-impl State {
+impl RowState {
     /// The word that replaces figures in a table.
     pub fn word(&self) -> &'static str {
         self.verdict().word(Question::Row)
@@ -36,22 +36,22 @@ impl State {
     /// The verdict for a command that needs figures.
     pub fn verdict(&self) -> Verdict {
         match self {
-            State::Measured => Verdict::Pass,
-            State::Invalid(_) => Verdict::Invalid,
-            State::Failed(_) => Verdict::ServiceFailed,
-            State::Excluded(excluded) => excluded.why.into(),
-            State::Unmeasured => Verdict::Unfinished,
+            RowState::Measured => Verdict::Pass,
+            RowState::Invalid(_) => Verdict::Invalid,
+            RowState::Failed(_) => Verdict::ServiceFailed,
+            RowState::Excluded(excluded) => excluded.why.into(),
+            RowState::Unmeasured => Verdict::Unfinished,
         }
     }
 
     /// Why there are no figures; absent if there are.
     pub fn reason(&self) -> Option<String> {
         match self {
-            State::Measured => None,
-            State::Invalid(finding) => Some(finding.to_string()),
-            State::Failed(reason) => Some(reason.clone()),
-            State::Excluded(excluded) => Some(excluded.reason.clone()),
-            State::Unmeasured => Some("no complete block".to_owned()),
+            RowState::Measured => None,
+            RowState::Invalid(finding) => Some(finding.to_string()),
+            RowState::Failed(reason) => Some(reason.clone()),
+            RowState::Excluded(excluded) => Some(excluded.reason.clone()),
+            RowState::Unmeasured => Some("no complete block".to_owned()),
         }
     }
 }
@@ -88,18 +88,18 @@ pub(super) fn of(
     blocks: &Blocks,
     counts: &Counts,
     limits: &RowLimits,
-) -> State {
+) -> RowState {
     let plan = &stored.header.plan;
     let row = &plan.rows[place];
     if let Some(excluded) = &row.excluded {
-        return State::Excluded(excluded.clone());
+        return RowState::Excluded(excluded.clone());
     }
     if let Some(reason) = failure(stored, place) {
-        return State::Failed(reason);
+        return RowState::Failed(reason);
     }
     let wrong = wrong_answers(stored, place);
     if wrong.is_none() && blocks.is_empty() {
-        return State::Unmeasured;
+        return RowState::Unmeasured;
     }
     let first = blocks.values().flat_map(Block::all).find_map(|slice| slice.load.first_failure.as_ref());
     let slices = || blocks.values().flat_map(|block| block.slices.iter().copied());
@@ -113,7 +113,7 @@ pub(super) fn of(
         blocks.values().any(answered_none).then_some(RowIssue::NoProgress)
     };
     let issue = wrong.or_else(failing).or_else(|| detect::inconsistent(slices())).or_else(no_progress);
-    issue.map_or(State::Measured, |issue| State::Invalid(Finding::of_row(&row.label, issue)))
+    issue.map_or(RowState::Measured, |issue| RowState::Invalid(Finding::of_row(&row.label, issue)))
 }
 
 /// The first failure of a row.

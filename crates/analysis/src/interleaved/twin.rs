@@ -3,8 +3,8 @@
 
 use tare_bench::{metric::Metric, plan::Plan};
 
-use super::{RowReport, State};
-use crate::{estimate::Estimate, findings::RunIssue};
+use super::{RowReport, RowState};
+use crate::{estimate::UnitEstimate, findings::RunIssue};
 
 /// The results of the twin.
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub struct Twin {
     pub original: String,
     /// The twin divided by the reference: 1 except for chance. Absent if either has no figure, and in a
     /// comparison, where it is the candidate's twin.
-    pub estimate: Option<Estimate>,
+    pub estimate: Option<UnitEstimate>,
     /// Whether its interval alone excludes 1, which happens by chance in one of twenty runs.
     pub separated: bool,
 }
@@ -43,10 +43,10 @@ impl Twin {
     pub(super) fn issue(&self) -> Option<RunIssue> {
         let (original, twin) = (self.original.clone(), self.row.label.clone());
         match (&self.row.state, self.estimate.filter(|_| self.separated)) {
-            (State::Measured, Some(Estimate { value, low: Some(low), high: Some(high), .. })) => {
+            (RowState::Measured, Some(UnitEstimate { value, low: Some(low), high: Some(high), .. })) => {
                 Some(RunIssue::TwinSeparated { original, twin, by: self.by, value, low, high })
             }
-            (State::Measured | State::Unmeasured, _) => None,
+            (RowState::Measured | RowState::Unmeasured, _) => None,
             (state, _) => {
                 Some(RunIssue::TwinFailed { original, twin, reason: state.reason().unwrap_or_default() })
             }

@@ -11,12 +11,12 @@ use super::{
     rounds::{Round, sound},
     single_round,
 };
-use crate::estimate::Estimate;
+use crate::estimate::UnitEstimate;
 use crate::verdict::Verdict;
 use tare_bench::{
     experiment::PUBLISHED,
-    figures::{Check, Quantifier},
-    metric::{Metric, Unit},
+    figures::{FigureCheck, Quantifier},
+    metric::{FigureUnit, Metric},
     plan::{LoadSpec, Point, place},
     sample::Sample,
 };
@@ -48,7 +48,7 @@ pub struct CheckReport {
     pub metric: Option<Metric>,
     /// The divisor; absent for a plain figure.
     pub divided_by: Option<Divisor>,
-    pub found: Found,
+    pub found: CheckedFigure,
     /// The published value of the same figure or ratio.
     pub published: Option<f64>,
     /// The weakness of the evidence.
@@ -72,9 +72,9 @@ pub enum Divisor {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Found {
+pub enum CheckedFigure {
     /// In milliseconds if the metric is a time.
-    Figure(Estimate),
+    Figure(UnitEstimate),
     Nothing(Nothing),
     Hung(String),
     /// It did not hang in this number of rounds.
@@ -100,9 +100,9 @@ pub enum Nothing {
 
 impl CheckReport {
     /// The estimate, if a figure was found.
-    pub fn estimate(&self) -> Option<Estimate> {
+    pub fn estimate(&self) -> Option<UnitEstimate> {
         match self.found {
-            Found::Figure(estimate) => Some(estimate),
+            CheckedFigure::Figure(estimate) => Some(estimate),
             _ => None,
         }
     }
@@ -120,23 +120,23 @@ impl CheckReport {
     fn is_of_size(&self) -> bool {
         let is_range = self.claimed_at_least.is_some() && self.claimed_at_most.is_some();
         let is_measured =
-            self.metric.is_some_and(|metric| !matches!(metric.unit(), Unit::Count | Unit::Ratio));
+            self.metric.is_some_and(|metric| !matches!(metric.unit(), FigureUnit::Count | FigureUnit::Ratio));
         is_range && is_measured && self.divided_by.is_none()
     }
 
-    fn answered(self, found: Found, verdict: Verdict) -> CheckReport {
+    fn answered(self, found: CheckedFigure, verdict: Verdict) -> CheckReport {
         CheckReport { found, verdict, ..self }
     }
 
     fn unanswered(self, why: Nothing) -> CheckReport {
-        self.answered(Found::Nothing(why), Verdict::Inconclusive)
+        self.answered(CheckedFigure::Nothing(why), Verdict::Inconclusive)
     }
 }
 
 /// The results of all claims.
-pub(crate) fn evaluate(report: &SequentialReport, checks: &[Check]) -> Vec<ClaimReport> {
+pub(crate) fn evaluate(report: &SequentialReport, checks: &[FigureCheck]) -> Vec<ClaimReport> {
     let claims = report.published.claims.iter().map(|claim| {
-        let own: Vec<&Check> = checks.iter().filter(|check| check.claim == claim.id).collect();
+        let own: Vec<&FigureCheck> = checks.iter().filter(|check| check.claim == claim.id).collect();
         let answers: Vec<(Quantifier, Vec<CheckReport>)> =
             own.iter().map(|check| (check.holds, Asked(check).answer(report))).collect();
         let stated = judged(&answers, |report| Some(report.verdict));
@@ -184,7 +184,7 @@ fn together(
 }
 
 /// The measured sizes of the checked loads, as far as they differ from the published ones.
-fn measured_for(report: &SequentialReport, checks: &[&Check]) -> Option<String> {
+fn measured_for(report: &SequentialReport, checks: &[&FigureCheck]) -> Option<String> {
     let points = report.points.iter().map(|point| &point.point);
     let asked = points.filter(|point| checks.iter().any(|check| check.points.is(point)));
     let mut parts: Vec<String> = Vec::new();
@@ -224,12 +224,12 @@ impl ClaimedSide {
 }
 
 /// A check to be evaluated against a run.
-struct Asked<'a>(&'a Check);
+struct Asked<'a>(&'a FigureCheck);
 
 impl std::ops::Deref for Asked<'_> {
-    type Target = Check;
+    type Target = FigureCheck;
 
-    fn deref(&self) -> &Check {
+    fn deref(&self) -> &FigureCheck {
         self.0
     }
 }
@@ -288,7 +288,7 @@ impl Asked<'_> {
             is_as_published: point.part == PUBLISHED && !point.is_batch(),
             metric: None,
             divided_by: None,
-            found: Found::Nothing(Nothing::NotAsked),
+            found: CheckedFigure::Nothing(Nothing::NotAsked),
             published: None,
             weak: None,
             claimed_at_least: self.at_least,
@@ -315,8 +315,8 @@ impl Asked<'_> {
         let subject = series((point, cell));
         let base = self.base(report, point, cell.row);
         let estimate = match (&asked.divided_by, base) {
-            (None, _) => Estimate::of(&subject.iter().map(|(_, value)| *value).collect::<Vec<_>>()),
-            (Some(_), Some(base)) => Estimate::of_ratio(&subject, &series(base)),
+            (None, _) => UnitEstimate::of(&subject.iter().map(|(_, value)| *value).collect::<Vec<_>>()),
+            (Some(_), Some(base)) => UnitEstimate::of_ratio(&subject, &series(base)),
             (Some(_), None) => None,
         };
         let Some(estimate) = estimate else {
@@ -330,7 +330,8 @@ impl Asked<'_> {
         let reach = estimate.reach(factor);
         let direction = asked.side().map(|side| side.verdict(reach));
         let weak = weakness(base.map(|(_, cell)| cell).into_iter().chain([cell]), estimate.n, is_count);
-        CheckReport { direction, weak, ..asked }.answered(Found::Figure(estimate), self.verdict(reach))
+        CheckReport { direction, weak, ..asked }
+            .answered(CheckedFigure::Figure(estimate), self.verdict(reach))
     }
 
     /// The published value of the same comparison.
@@ -398,13 +399,13 @@ impl Asked<'_> {
 
 fn hung(cell: &CellReport, claimed: bool, asked: CheckReport) -> CheckReport {
     let found = match (&cell.hung, &cell.failed, cell.rounds) {
-        (Some(evidence), _, _) => Found::Hung(evidence.clone()),
+        (Some(evidence), _, _) => CheckedFigure::Hung(evidence.clone()),
         (None, Some(reason), _) => return asked.unanswered(Nothing::Failed(reason.clone())),
         (None, None, 0) => return asked.unanswered(Nothing::NotMeasured),
-        (None, None, rounds) => Found::Ended { rounds },
+        (None, None, rounds) => CheckedFigure::Ended { rounds },
     };
     // One hang proves the claim; the absence of hangs may be chance.
-    let (is_hung, rounds) = (matches!(found, Found::Hung(_)), cell.rounds);
+    let (is_hung, rounds) = (matches!(found, CheckedFigure::Hung(_)), cell.rounds);
     let weak = weakness([], rounds, is_hung);
     let verdict = if is_hung == claimed { Verdict::Pass } else { Verdict::Fail };
     CheckReport { weak, ..asked }.answered(found, verdict)
@@ -422,7 +423,7 @@ fn failures(cell: &CellReport, claimed: u64, asked: CheckReport) -> CheckReport 
     };
     // One failure proves the claim; the absence of failures may be chance.
     let weak = weakness([], cell.rounds, failed > 0 || cell.rounds == 0);
-    CheckReport { weak, ..asked }.answered(Found::Failures { failed, sent, elapsed_ns }, verdict)
+    CheckReport { weak, ..asked }.answered(CheckedFigure::Failures { failed, sent, elapsed_ns }, verdict)
 }
 
 /// The values of a metric of the published tables, one per finished round of a cell.
@@ -470,7 +471,7 @@ mod tests {
 
     #[test]
     fn a_whole_interval_within_or_outside_is_a_verdict() {
-        let check: Check = toml::from_str(
+        let check: FigureCheck = toml::from_str(
             "claim = \"x\"\nof = \"a\"\nmetric = \"throughput\"\nat-least = 1.0\nat-most = 2.0",
         )
         .unwrap();
@@ -491,7 +492,7 @@ mod tests {
             [less(0.1, 0.2), less(1.1, 2.0), less(0.9, 1.1)],
             [Verdict::Pass, Verdict::Fail, Verdict::Inconclusive]
         );
-        let one_round = |value: f64, factor| Asked(&check).verdict(Estimate::known(value).reach(factor));
+        let one_round = |value: f64, factor| Asked(&check).verdict(UnitEstimate::known(value).reach(factor));
         assert_eq!(
             [one_round(1.5, 1.2), one_round(1.9, 1.2), one_round(9.0, 1.2), one_round(9.0, f64::INFINITY)],
             [Verdict::Pass, Verdict::Inconclusive, Verdict::Fail, Verdict::Inconclusive]

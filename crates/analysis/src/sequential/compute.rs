@@ -5,7 +5,7 @@ use super::{
     rounds::{Round, sound},
 };
 use crate::{
-    estimate::{Estimate, middle},
+    estimate::{UnitEstimate, middle},
     findings::{Finding, RowIssue, RunIssue, SlowLink},
     interleaved::notes::{damaged, noisy_host, share_taken},
 };
@@ -13,7 +13,7 @@ use tare_bench::{
     folder::StoredRun,
     plan::{LoadSpec, Plan, PlannedRow, Point},
     record::{Record, ending},
-    sample::{LinkUsage, LoadResult, Outcome, Sample},
+    sample::{LinkUsage, LoadResult, Sample, SampleOutcome},
 };
 use tare_host::process::CpuUnknown;
 
@@ -70,7 +70,7 @@ fn point_report(plan: &Plan, place: usize, cells: &[&Sample]) -> PointReport {
 fn cell_report(plan: &Plan, point: &Point, row: usize, samples: &[&Sample]) -> CellReport {
     let ended = samples.iter().filter(|sample| sample.is_measured());
     let by_round: Vec<Round> = ended.map(|sample| Round::of(plan, sample)).collect();
-    let some = |what: fn(&Outcome) -> Option<String>| {
+    let some = |what: fn(&SampleOutcome) -> Option<String>| {
         let with = samples.iter().find_map(|sample| what(&sample.outcome))?;
         let times = samples.iter().filter(|sample| what(&sample.outcome).is_some()).count();
         Some(match samples.len() {
@@ -79,11 +79,11 @@ fn cell_report(plan: &Plan, point: &Point, row: usize, samples: &[&Sample]) -> C
         })
     };
     let of = |rounds: &[&Round], value: &dyn Fn(&Sample) -> Option<f64>| {
-        Estimate::of(&rounds.iter().filter_map(|round| value(&round.sample)).collect::<Vec<f64>>())
+        UnitEstimate::of(&rounds.iter().filter_map(|round| value(&round.sample)).collect::<Vec<f64>>())
     };
     let (every, sound) = (by_round.iter().collect::<Vec<_>>(), sound(&by_round));
     let hung = some(|outcome| match outcome {
-        Outcome::Hung(hung) => Some(hung.to_string()),
+        SampleOutcome::Hung(hung) => Some(hung.to_string()),
         _ => None,
     });
     let ends_by_number = point.load.requests().is_some();
@@ -102,7 +102,7 @@ fn cell_report(plan: &Plan, point: &Point, row: usize, samples: &[&Sample]) -> C
         typical: middle(&times).map(|place| shown[place].sample.clone()),
         hung,
         failed: some(|outcome| match outcome {
-            Outcome::Failed { reason } => Some(reason.clone()),
+            SampleOutcome::Failed { reason } => Some(reason.clone()),
             _ => None,
         }),
         load_bound: load_bound(point, &sound).filter(|_| plan.rows[row].known_failure.is_none()),
@@ -165,7 +165,7 @@ fn relate_to_reference(plan: &Plan, points: &mut [PointReport]) {
             continue;
         };
         for cell in point.cells.iter_mut().filter(|cell| cell.per_second.is_some()) {
-            cell.of_reference = Estimate::of_ratio(&series(cell), &base);
+            cell.of_reference = UnitEstimate::of_ratio(&series(cell), &base);
         }
     }
 }

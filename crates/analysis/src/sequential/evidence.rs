@@ -114,13 +114,13 @@ impl SequentialReport {
         }
     }
 
-    fn published_p99(&self, printed: &figures::Row) -> Option<f64> {
+    fn published_p99(&self, printed: &figures::PublishedRow) -> Option<f64> {
         let listed = self.published.percentiles.iter().position(|percent| *percent == 99.0);
         printed.latency_ms.map(|of| of.p99).or(printed.at.get(listed?).copied())
     }
 }
 
-fn longest(printed: &figures::Row) -> Option<f64> {
+fn longest(printed: &figures::PublishedRow) -> Option<f64> {
     printed.latency_ms.map(|of| of.max).or(printed.max)
 }
 

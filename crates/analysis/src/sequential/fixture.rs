@@ -4,7 +4,7 @@ use tare_bench::{
     fixture::published::plan,
     folder::{Header, StoredRun},
     plan::{Excluded, Exclusion, LoadSpec, Options, Plan},
-    record::{Ended, Ending, Record},
+    record::{EndedRun, Ending, Record},
     sample::{CpuByMode, Distribution, HostUsage, LoadResult, PROBABILITIES, Sample, Second},
     schedule::{Slot, order},
 };
@@ -88,7 +88,7 @@ pub fn kept(name: &str, scale: f64, sample: impl Fn(&Plan, Slot) -> Sample) -> S
     }
     let record = |cell| Record::Sample(Box::new(sample(&plan, cell)));
     let mut records: Vec<Record> = order(&plan).into_iter().map(record).collect();
-    records.push(Record::Ended(Ended { reason: Ending::Complete, elapsed_ns: 60_000_000_000 }));
+    records.push(Record::Ended(EndedRun { reason: Ending::Complete, elapsed_ns: 60_000_000_000 }));
     let environment = Environment {
         kernel: "Linux 6".to_owned(),
         cpu: "a <fast> CPU".to_owned(),

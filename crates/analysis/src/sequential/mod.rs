@@ -22,10 +22,10 @@ use tare_bench::{
 };
 
 use crate::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     findings::{Finding, RowIssue},
 };
-pub use check::{CheckReport, ClaimReport, Divisor, Found, Nothing};
+pub use check::{CheckReport, CheckedFigure, ClaimReport, Divisor, Nothing};
 pub use compute::compute;
 pub use evidence::{ClaimOutcome, Judgement, Weakness};
 pub use rounds::{Round, invalid};
@@ -72,13 +72,13 @@ pub struct CellReport {
     pub row: usize,
     pub rounds: usize,
     /// Correct answers per second.
-    pub per_second: Option<Estimate>,
+    pub per_second: Option<UnitEstimate>,
     /// Divided by the reference, paired by round.
-    pub of_reference: Option<Estimate>,
+    pub of_reference: Option<UnitEstimate>,
     /// From the first request to the last answer, in nanoseconds, for loads with a fixed number of requests.
-    pub makespan_ns: Option<Estimate>,
+    pub makespan_ns: Option<UnitEstimate>,
     /// CPU time of the service per correct answer, in nanoseconds.
-    pub cpu_ns_per_request: Option<Estimate>,
+    pub cpu_ns_per_request: Option<UnitEstimate>,
     /// The median round: table values beside the estimates are all from this one.
     pub typical: Option<Sample>,
     /// Why some round did not finish.

@@ -1,4 +1,4 @@
-use crate::estimate::Estimate;
+use crate::estimate::UnitEstimate;
 use crate::verdict::{Question, Verdict};
 
 use super::{
@@ -7,7 +7,7 @@ use super::{
 };
 use tare_bench::{
     fixture::published::ALL,
-    sample::{Failure, Hung, LoadResult, Outcome},
+    sample::{Failure, Hung, LoadResult, SampleOutcome},
 };
 
 fn report(name: &str, scale: f64) -> SequentialReport {
@@ -39,7 +39,7 @@ fn words(report: &SequentialReport) -> String {
 
 fn cell_words(report: &SequentialReport, point: &PointReport, cell: &CellReport) -> String {
     let found =
-        |found: Option<Estimate>| found.map_or("-".to_owned(), |found| format!("{:.4e}", found.value));
+        |found: Option<UnitEstimate>| found.map_or("-".to_owned(), |found| format!("{:.4e}", found.value));
     let issues = [&cell.invalid, &cell.failures, &cell.load_bound].into_iter().flatten();
     let reasons = [&cell.hung, &cell.failed].into_iter().flatten().cloned();
     let reasons = reasons.chain(issues.map(ToString::to_string));
@@ -71,12 +71,12 @@ fn what_has_no_figure_has_its_reason() {
         let outcome = match row {
             "cpprestsdk:waiting" if point.service_settings.threads < 10 => {
                 let silent_ns = Some(5_000_000_000);
-                Outcome::Hung(Hung { silent_ns, requests: 100, threads: 4, ..Hung::default() })
+                SampleOutcome::Hung(Hung { silent_ns, requests: 100, threads: 4, ..Hung::default() })
             }
             "pistache" if cell.round == 0 => {
-                Outcome::Failed { reason: "exit status 7 during the load".to_owned() }
+                SampleOutcome::Failed { reason: "exit status 7 during the load".to_owned() }
             }
-            _ => Outcome::Measured,
+            _ => SampleOutcome::Measured,
         };
         Sample { outcome, ..measured(plan, cell) }
     });
@@ -170,7 +170,7 @@ fn a_request_that_was_never_answered_is_a_failure() {
         let report = compute(&kept);
         let claims = report.claims.iter().flat_map(|claim| &claim.checks);
         claims
-            .filter(|check| matches!(check.found, Found::Failures { .. }))
+            .filter(|check| matches!(check.found, CheckedFigure::Failures { .. }))
             .map(|check| check.verdict)
             .collect::<Vec<_>>()
     };

@@ -3,11 +3,11 @@
 use std::fmt;
 use tare_base::units::several;
 
-use tare_bench::metric::{Metric, Unit};
+use tare_bench::metric::{FigureUnit, Metric};
 
-use super::check::{CheckReport, ClaimedSide, Divisor, Found, Nothing};
+use super::check::{CheckReport, CheckedFigure, ClaimedSide, Divisor, Nothing};
 use crate::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     figures::{Parts, interval, joined, parts, time},
     verdict::Verdict,
 };
@@ -34,7 +34,7 @@ impl CheckReport {
     /// The metric, with its unit unless it is a ratio.
     pub fn metric_words(&self, metric: Metric) -> String {
         match (metric.unit(), &self.divided_by) {
-            (Unit::Nanoseconds, None) => format!("{metric} in ms"),
+            (FigureUnit::Nanoseconds, None) => format!("{metric} in ms"),
             _ => metric.to_string(),
         }
     }
@@ -43,19 +43,19 @@ impl CheckReport {
     /// here 6.63x (5.15 .. 8.55x)`.
     pub fn found(&self) -> String {
         match &self.found {
-            Found::Figure(estimate) => self.figure(estimate),
-            Found::Nothing(why) => why.to_string(),
-            Found::Hung(evidence) => evidence.clone(),
-            Found::Ended { rounds } => {
+            CheckedFigure::Figure(estimate) => self.figure(estimate),
+            CheckedFigure::Nothing(why) => why.to_string(),
+            CheckedFigure::Hung(evidence) => evidence.clone(),
+            CheckedFigure::Ended { rounds } => {
                 format!("came to its end, in {rounds} of {}", several(*rounds, "round"))
             }
-            Found::Failures { failed, sent, elapsed_ns } => {
+            CheckedFigure::Failures { failed, sent, elapsed_ns } => {
                 format!("{failed} failures of {sent} requests in {}", time(*elapsed_ns as f64))
             }
         }
     }
 
-    fn figure(&self, found: &Estimate) -> String {
+    fn figure(&self, found: &UnitEstimate) -> String {
         let Some((side, direction)) = self.side().zip(self.direction) else {
             return self.sizes(found, Reading::AsItIs);
         };
@@ -70,7 +70,7 @@ impl CheckReport {
     }
 
     /// `published 12.2x, here 6.63x (5.15 .. 8.55x)`; without a published figure, the claimed range.
-    fn sizes(&self, found: &Estimate, reading: Reading) -> String {
+    fn sizes(&self, found: &UnitEstimate, reading: Reading) -> String {
         let (side, here_side) = match reading {
             Reading::AsItIs => (None, None),
             Reading::Times(side) => (Some(side), Some(side)),
@@ -90,7 +90,7 @@ impl CheckReport {
         [published, claimed, Some(here)].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    fn with_interval(&self, found: &Estimate, side: Option<ClaimedSide>) -> String {
+    fn with_interval(&self, found: &UnitEstimate, side: Option<ClaimedSide>) -> String {
         let value = self.shown(turned(found.value, side));
         match found.interval() {
             Some((low, high)) if low == high => value,
@@ -112,11 +112,11 @@ impl CheckReport {
         match self.metric.filter(|_| self.divided_by.is_none()) {
             Some(Metric::Cpu) => parts::time(value),
             Some(metric) => match metric.unit() {
-                Unit::PerSecond => parts::rate(value),
-                Unit::Nanoseconds | Unit::Milliseconds => parts::time(value * 1e6),
-                Unit::Bytes => parts::bytes(value),
-                Unit::Count => (((value * 100.0).round() / 100.0).to_string(), ""),
-                Unit::Ratio => parts::times(value),
+                FigureUnit::PerSecond => parts::rate(value),
+                FigureUnit::Nanoseconds | FigureUnit::Milliseconds => parts::time(value * 1e6),
+                FigureUnit::Bytes => parts::bytes(value),
+                FigureUnit::Count => (((value * 100.0).round() / 100.0).to_string(), ""),
+                FigureUnit::Ratio => parts::times(value),
             },
             None => parts::times(value),
         }

@@ -8,7 +8,7 @@ use crate::{interleaved, series};
 use tare_bench::{
     folder::{Header, StoredRun},
     metric::Metric,
-    plan::until::{Ranks, planned},
+    plan::until::{RanksGoal, planned},
     record::Record,
     schedule::StopRule,
 };
@@ -17,7 +17,7 @@ use tare_bench::{
 #[derive(Debug)]
 pub(super) struct RanksRule {
     kept: StoredRun,
-    ranks: Ranks,
+    ranks: RanksGoal,
     blocks: usize,
 }
 
@@ -41,7 +41,7 @@ impl PairwiseStatus {
 
 impl RanksRule {
     /// For a run with this head, which asks for `ranks`.
-    pub(crate) fn new(header: &Header, ranks: &Ranks) -> RanksRule {
+    pub(crate) fn new(header: &Header, ranks: &RanksGoal) -> RanksRule {
         RanksRule { kept: StoredRun::beginning(header), ranks: ranks.clone(), blocks: 0 }
     }
 
@@ -141,7 +141,7 @@ mod tests {
 
     /// The rule for a reference, which is in no pair, and three services.
     fn stop_rule(metric: Metric) -> RanksRule {
-        let ranks = Ranks { metric, delta: 0.03, looks: looks(40), alpha: ALPHA };
+        let ranks = RanksGoal { metric, delta: 0.03, looks: looks(40), alpha: ALPHA };
         let mut header = fixture::compared();
         header.plan = fixture::plan(&["reference", "a", "b", "c"]);
         header.plan.until = Until::Ranks(ranks.clone());

@@ -1,11 +1,11 @@
 use super::*;
 use tare_bench::sample::{HostUsage, LoadResult};
-use tare_host::cpus::{CpuAccounting, Times};
+use tare_host::cpus::{CpuAccounting, CpuTimes};
 
 const MS: u64 = 1_000_000;
 
 fn slice(elapsed_ms: u64, taken_ms: i64, steal_ms: u64) -> Sample {
-    let server = Times { steal_ns: steal_ms * MS, ..Times::default() };
+    let server = CpuTimes { steal_ns: steal_ms * MS, ..CpuTimes::default() };
     let host = HostUsage {
         foreign_cpu_ns: Some(taken_ms * MS as i64),
         accounting: Some(CpuAccounting { server, ..CpuAccounting::default() }),
@@ -66,7 +66,7 @@ fn others_took_what_both_counts_leave_to_them() {
     let taken = |by_idle_ms: i64, by_ticks_ms: Option<u64>| {
         let mut slice = slice(100, by_idle_ms, 0);
         slice.host.accounting = by_ticks_ms.map(|ms| {
-            let server = Times { tasks_ns: ms * MS, ..Times::default() };
+            let server = CpuTimes { tasks_ns: ms * MS, ..CpuTimes::default() };
             CpuAccounting { server, ..CpuAccounting::default() }
         });
         Shares::of(&[&slice], &two(), 1).interference

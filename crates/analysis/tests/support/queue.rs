@@ -7,7 +7,7 @@ use tare_bench::{
     record::{Block, Record},
     sample::{LoadResult, Sample},
     schedule::{StopRule, searches::Searches},
-    slo::{Found, Slo, SloPlan},
+    slo::{FoundRate, Slo, SloPlan},
 };
 
 /// One server, Poisson arrivals and exponential service times, empty when a window begins.
@@ -26,7 +26,7 @@ pub const QUEUES: [Queue; 3] = [
 ];
 
 /// Results of equal starts, and the closed-loop rate of each.
-pub type Starts = Vec<(Found, f64)>;
+pub type Starts = Vec<(FoundRate, f64)>;
 
 impl Queue {
     /// In the steady state, P(time in system > t) = exp(-(capacity - rate) t).
@@ -121,15 +121,17 @@ impl Queue {
 }
 
 /// One of the searches, as if its process were faster or slower.
-fn drawn(starts: &Starts, process_sd: f64, random: &mut ChaCha8Rng) -> (Found, f64) {
+fn drawn(starts: &Starts, process_sd: f64, random: &mut ChaCha8Rng) -> (FoundRate, f64) {
     let (found, closed) = starts[random.random_range(0..starts.len())];
     let (u, v) = (1.0 - random.random::<f64>(), random.random::<f64>());
     let factor = (process_sd * (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()).exp();
     let found = match found {
-        Found::Between { held, broke } => Found::Between { held: held * factor, broke: broke * factor },
-        Found::AtLeast(held) => Found::AtLeast(held * factor),
-        Found::Below(broke) => Found::Below(broke * factor),
-        Found::Nothing => Found::Nothing,
+        FoundRate::Between { held, broke } => {
+            FoundRate::Between { held: held * factor, broke: broke * factor }
+        }
+        FoundRate::AtLeast(held) => FoundRate::AtLeast(held * factor),
+        FoundRate::Below(broke) => FoundRate::Below(broke * factor),
+        FoundRate::Nothing => FoundRate::Nothing,
     };
     (found, closed * factor)
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use tare_analysis::{
     apart,
-    bisection::{BisectionAnswer, BisectionSearch, EndFailed, FirstBad, Outcome, Subject},
+    bisection::{BisectionAnswer, BisectionSearch, EndFailed, FirstBad, StepOutcome, Subject},
     verdict::Verdict,
 };
 use tare_bench::{
@@ -168,7 +168,7 @@ fn a_commit_that_cannot_be_measured_is_left_out() {
             let answer = found.search.answer();
             assert_eq!(answer, BisectionAnswer::Found(FirstBad::OneOf(vec![1, 2])));
             assert_eq!(answer.verdict(), Verdict::Inconclusive);
-            assert!(matches!(found.search.bisection().outcome(1), Some(Outcome::Skipped(_))));
+            assert!(matches!(found.search.bisection().outcome(1), Some(StepOutcome::Skipped(_))));
             assert_eq!(found.steps.contains(&Subject::Commit(1)), is_measured, "{:?}", found.steps);
         }
     }

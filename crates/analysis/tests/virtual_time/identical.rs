@@ -1,7 +1,7 @@
 //! Two names for one service: how often a run separates them, and how often it finds a real difference.
 
 use tare_analysis::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     interleaved::{self, Report},
 };
 use tare_bench::fixture::in_blocks;
@@ -21,11 +21,11 @@ fn report(services: &[Service], drift_sd: f64, seed: u64) -> Report {
 }
 
 /// The row that is not the reference.
-fn ratio(report: &Report) -> &Estimate {
+fn ratio(report: &Report) -> &UnitEstimate {
     report.rows.iter().find_map(|row| row.ratio.as_ref()).expect("it was measured")
 }
 
-fn separates(ratio: &Estimate) -> bool {
+fn separates(ratio: &UnitEstimate) -> bool {
     ratio.low.is_some_and(|low| low > 1.0) || ratio.high.is_some_and(|high| high < 1.0)
 }
 

@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tare_bench::{
     plan::Plan,
-    record::{Latency, Pilot, Stopped},
+    record::{Latency, Pilot, StoppedService},
     sample::{Distribution, Failure, HostUsage, LoadResult, Sample},
     sample_agents::DiscardedSlice,
     schedule::{Executor, ExecutorError, RowFailure, Slot},
@@ -248,16 +248,16 @@ impl Executor for Machine {
         Ok(if service.has(Fault::WrongAnswer, slot.block) { with_a_wrong_answer(slice) } else { slice })
     }
 
-    fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, ExecutorError> {
+    fn stop(&mut self, row: usize, block: usize) -> Result<StoppedService, ExecutorError> {
         self.pass(100_000_000);
         let (service, slot) = (self.services[row], Slot { block, round: 0, point: 0, row });
         let scattered =
             |value: f64, draw| (value * (service.process_sd * self.normal(draw, slot)).exp()) as u64;
         let p99_ns = scattered(service.p99_ns, Draw::Latency);
-        Ok(Stopped {
+        Ok(StoppedService {
             rss_bytes_peak: Some(scattered(service.rss_bytes, Draw::Memory)),
             latency: vec![Some(Latency { p50_ns: p99_ns / 2, p99_ns, ..Latency::default() })],
-            ..Stopped::default()
+            ..StoppedService::default()
         })
     }
 

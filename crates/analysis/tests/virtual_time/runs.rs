@@ -6,7 +6,7 @@ use tare_bench::{
     fixture::{self, Memory, Unwatched},
     folder::{Header, StoredRun},
     plan::{Excluded, Exclusion, Plan, PlannedRow},
-    record::{Ended, Ending, Record},
+    record::{EndedRun, Ending, Record},
     schedule::{self, Parts},
 };
 use tare_host::{cpus::Pinning, environment::Environment};
@@ -69,7 +69,7 @@ pub fn resume(stored: &StoredRun, machine: &mut Machine) -> StoredRun {
     let header = stored.header.clone();
     let mut journal = Memory(stored.records.clone());
     if header.plan.has_nothing_to_compare() {
-        journal.0.push(Record::Ended(Ended { reason: Ending::NothingLeft, elapsed_ns: 0 }));
+        journal.0.push(Record::Ended(EndedRun { reason: Ending::NothingLeft, elapsed_ns: 0 }));
     } else {
         let stop_rule = &mut PlannedRule::of(&header);
         let parts = Parts { executor: machine, journal: &mut journal, watch: &mut Unwatched, stop_rule };

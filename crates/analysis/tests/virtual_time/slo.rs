@@ -6,7 +6,7 @@ use tare_analysis::{
     analysis::{Analysis, Answer},
     capacity::{self, Bound, SloReport},
     findings::{Finding, RowIssue},
-    interleaved::State,
+    interleaved::RowState,
     verdict::Verdict,
 };
 use tare_bench::{
@@ -138,7 +138,7 @@ fn windows_with_a_late_generator_are_tried_again() {
     let (slo, stored) = run(&[("quick", QUICK)], 3, 1, 1);
     let report = capacity::compute(&slo, &stored);
     let late = RowIssue::LateStarts { late: 3, starts: 3 };
-    assert_eq!(report.rows[0].state, State::Invalid(Finding::of_row("quick", late)));
+    assert_eq!(report.rows[0].state, RowState::Invalid(Finding::of_row("quick", late)));
     assert_eq!(report.rows[0].verdict(Some(1.0)), Verdict::Invalid);
 }
 
@@ -259,7 +259,7 @@ fn a_budget_ends_a_search() {
     let analysis = Analysis::of(&stored);
     assert_eq!(analysis.verdict, Verdict::Unfinished);
     let Answer::Capacity(report) = analysis.answer else { panic!("not a search") };
-    assert_eq!((&report.rows[0].state, report.rows[0].starts), (&State::Unmeasured, 0));
+    assert_eq!((&report.rows[0].state, report.rows[0].starts), (&RowState::Unmeasured, 0));
     assert!(report.rows[0].reason().unwrap().starts_with("no search came to its end"));
 }
 

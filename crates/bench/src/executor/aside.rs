@@ -7,7 +7,7 @@ use super::{
     Bench,
     process::{Counted, Running},
 };
-use crate::{sample::Aside, schedule::ExecutorError};
+use crate::{sample::UnmeasuredLoads, schedule::ExecutorError};
 
 impl Bench<'_> {
     /// The service is thawed before and after.
@@ -16,7 +16,7 @@ impl Bench<'_> {
         let report = running.generator.run(load, &self.interrupt)?;
         running.handshakes.take_in(&report);
         let foreign_cpu_ns = before.and_then(|before| self.foreign_since(running, before, &report));
-        let aside = Aside {
+        let aside = UnmeasuredLoads {
             elapsed_ns: report.elapsed_ns,
             silent_ns_max: report.total.silent_ns_max,
             foreign_cpu_ns,
@@ -45,10 +45,10 @@ impl Bench<'_> {
     }
 }
 
-impl Aside {
+impl UnmeasuredLoads {
     /// Combines two successive loads. CPU time that others took during either may explain a silence.
-    fn and(self, later: Aside) -> Aside {
-        Aside {
+    fn and(self, later: UnmeasuredLoads) -> UnmeasuredLoads {
+        UnmeasuredLoads {
             elapsed_ns: self.elapsed_ns + later.elapsed_ns,
             silent_ns_max: self.silent_ns_max.max(later.silent_ns_max),
             foreign_cpu_ns: self.foreign_cpu_ns.zip(later.foreign_cpu_ns).map(|(one, other)| one + other),
@@ -62,11 +62,11 @@ mod tests {
 
     #[test]
     fn two_loads_have_the_longer_silence_and_what_others_took_of_both() {
-        let one = Aside { elapsed_ns: 300, silent_ns_max: 20, foreign_cpu_ns: Some(7) };
-        let other = Aside { elapsed_ns: 4, silent_ns_max: 3, foreign_cpu_ns: Some(-2) };
-        let both = Aside { elapsed_ns: 304, silent_ns_max: 20, foreign_cpu_ns: Some(5) };
+        let one = UnmeasuredLoads { elapsed_ns: 300, silent_ns_max: 20, foreign_cpu_ns: Some(7) };
+        let other = UnmeasuredLoads { elapsed_ns: 4, silent_ns_max: 3, foreign_cpu_ns: Some(-2) };
+        let both = UnmeasuredLoads { elapsed_ns: 304, silent_ns_max: 20, foreign_cpu_ns: Some(5) };
         assert_eq!((one.and(other), other.and(one)), (both, both));
-        let unknown = Aside { foreign_cpu_ns: None, ..other };
+        let unknown = UnmeasuredLoads { foreign_cpu_ns: None, ..other };
         assert_eq!(one.and(unknown).foreign_cpu_ns, None);
     }
 }

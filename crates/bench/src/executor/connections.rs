@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use tare_base::{Clock, Monotonic};
-use tare_load::{Failure, Load, Quota, RunReport, Schedule, Stop};
+use tare_load::{Failure, Load, RequestQuota, RunReport, Schedule, Stop};
 use tare_service::drive::RESPONSE_TIMEOUT;
 
 use super::{Bench, process::Running};
@@ -58,7 +58,7 @@ impl Bench<'_> {
 
     /// Sends one request over each connection. Missing answers are ignored here; wrong ones are recorded.
     fn prime(&self, running: &mut Running) -> Result<(), ExecutorError> {
-        let stop = Stop::count(Quota::RequestsEach(1), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
+        let stop = Stop::count(RequestQuota::RequestsEach(1), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
         let once = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
         for _ in 0..PASSES_MAX {
             let report = self.load_aside(running, &once)?;

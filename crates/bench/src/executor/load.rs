@@ -9,7 +9,7 @@ use tare_base::{Clock, Monotonic};
 use tare_host::{
     cpus,
     link::{Link, LinkError, WayCounters},
-    process::{Modes, Service},
+    process::{Modes, RunningService},
 };
 use tare_load::{Failure, Load, RunReport, Tally, Waiting};
 
@@ -23,7 +23,7 @@ use super::{
     watch::LoadWatch,
 };
 use crate::{
-    sample::{CpuByMode, HostUsage, Hung, LinkUsage, LoadResult, Outcome, Sample},
+    sample::{CpuByMode, HostUsage, Hung, LinkUsage, LoadResult, Sample, SampleOutcome},
     schedule::{ExecutorError, InstrumentFailure},
 };
 
@@ -90,7 +90,7 @@ impl Bench<'_> {
         let carried = running.ballast.as_ref().zip(before.ballast_ns);
         let ballast = carried.map(|(ballast, ns)| ballast.since(ns, threads, &load)).transpose()?;
         let host = HostUsage { ballast, backing, others, ..host };
-        let outcome = hung.map_or(Outcome::Measured, Outcome::Hung);
+        let outcome = hung.map_or(SampleOutcome::Measured, SampleOutcome::Hung);
         let (aside, fleet) = (running.aside.take(), loaded.fleet_sample());
         Ok(Sample { outcome, load, host, aside, fleet, ..Sample::default() })
     }
@@ -119,7 +119,7 @@ impl Bench<'_> {
             return Ok(running.generator.run(load, &self.interrupt)?);
         }
         let halt = Arc::new(AtomicBool::new(false));
-        let on_second = &mut |interval: &tare_load::Interval| {
+        let on_second = &mut |interval: &tare_load::RunInterval| {
             watch.on_second(interval);
             if watch.is_hung() || crate::schedule::Executor::interrupted(self) {
                 halt.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -204,7 +204,7 @@ fn without_descriptor(tally: &Tally) -> u64 {
 }
 
 /// Adds the activity of a service that no longer answers.
-fn observe(process: &Service, hung: Hung) -> Hung {
+fn observe(process: &RunningService, hung: Hung) -> Hung {
     let cpu_ns = || process.cpu_ns().ok().flatten().unwrap_or(0);
     let before = cpu_ns();
     std::thread::sleep(OBSERVATION);

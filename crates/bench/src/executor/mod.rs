@@ -35,7 +35,7 @@ use tare_service::catalogue;
 
 use crate::{
     plan::Plan,
-    record::{Pilot, Stopped},
+    record::{Pilot, StoppedService},
     sample::{AskedOfLoad, Sample},
     schedule::{Executor, ExecutorError, Slot},
 };
@@ -201,7 +201,7 @@ impl Executor for Bench<'_> {
         sample
     }
 
-    fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, ExecutorError> {
+    fn stop(&mut self, row: usize, block: usize) -> Result<StoppedService, ExecutorError> {
         let running = self.taken(row)?;
         self.finish(running, block)
     }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     disturbance::taker,
-    record::{Beside, Pilot},
+    record::{Pilot, ReferenceWindows},
     schedule::{Executor, ExecutorError, Slot},
 };
 
@@ -140,7 +140,7 @@ impl Pilot {
     }
 }
 
-impl Beside {
+impl ReferenceWindows {
     fn add(&mut self, counts: &Counts) {
         self.answered.push(counts.answered);
         self.server_cpu_ns.extend(counts.server_cpu_ns);

@@ -11,8 +11,8 @@ use tare_host::{
 };
 use tare_load::{Connections, Failures, Generator, Measures, RunReport};
 use tare_service::{
-    drive::{self, Way},
-    launch::{self, Ready, Settings},
+    drive::{self, LoadWay},
+    launch::{self, LaunchSettings, Ready},
     probe::Readiness,
     prove::{CHECKS_AFTER_LOAD, GRACE, verify_options},
     verify,
@@ -27,8 +27,8 @@ use super::{
 use crate::{
     experiment::ConnectionUse,
     folder,
-    record::{KeptHandshakes, Latency, Stopped},
-    sample::{Aside, AskedOfLoad, LoadResult, Placement},
+    record::{KeptHandshakes, Latency, StoppedService},
+    sample::{AskedOfLoad, LoadResult, Placement, UnmeasuredLoads},
     schedule::{Executor, ExecutorError, RowFailure, Slot},
 };
 
@@ -73,7 +73,7 @@ pub(super) struct Running {
     /// It had its first warm-up. A silence before is no stall, because it may still be loading code.
     pub is_warm: bool,
     /// Unmeasured loads since its last slice.
-    pub aside: Option<Aside>,
+    pub aside: Option<UnmeasuredLoads>,
     pub handshakes: HandshakeCount,
 }
 
@@ -184,7 +184,7 @@ impl Bench<'_> {
         let (plan, seed) = (self.plan, self.seed(slot));
         let row = &plan.rows[slot.row];
         let network = Network::create(plan, slot, seed)?;
-        let settings = Settings {
+        let settings = LaunchSettings {
             contract: &self.contracts[slot.point],
             service_settings: &plan.service_settings(slot.row, slot.point),
             cpus: &plan.pinning_of(slot.row).server,
@@ -255,7 +255,7 @@ impl Bench<'_> {
         let total = planned.connection_use.connections(total, channel.protocol);
         let connections = Connections { total, threads };
         let (contract, cpus) = (&self.contracts[point], &self.plan.pinning_of(row).generator);
-        let way = Way { host: &ready.host, channel, streams, resumes };
+        let way = LoadWay { host: &ready.host, channel, streams, resumes };
         Ok(drive::generator_in(contract, &way, route, connections, cpus, seed)?)
     }
 
@@ -273,12 +273,12 @@ impl Bench<'_> {
         drive::death(&running.ready.process, when).map_or(Ok(()), |death| Err(RowFailure(death).into()))
     }
 
-    pub(super) fn finish(&self, mut running: Running, block: usize) -> Result<Stopped, ExecutorError> {
+    pub(super) fn finish(&self, mut running: Running, block: usize) -> Result<StoppedService, ExecutorError> {
         let process = &running.ready.process;
         let placement = Priority::own().map(|given| Placement { given, groups: process.thread_groups() });
         running.ready.thaw()?;
         self.still_right(&running)?;
-        let facts = Stopped {
+        let facts = StoppedService {
             rss_bytes_peak: Some(process.rss_bytes_peak()).filter(|bytes| *bytes > 0),
             context_switches: process.context_switches(),
             latency: running.latency.iter().map(latency).collect(),
@@ -287,7 +287,7 @@ impl Bench<'_> {
             wrong_aside: running.wrong_aside.take(),
             failed_in_warm_up: running.failed_in_warm_up,
             handshakes: std::mem::take(&mut running.handshakes).all(),
-            ..Stopped::default()
+            ..StoppedService::default()
         };
         if !self.plan.is_sequential() {
             self.keep_histograms(&running, block)?;
@@ -300,7 +300,7 @@ impl Bench<'_> {
         match end {
             End::ExitedBefore { .. } | End::Unstoppable { .. } => Err(RowFailure(end.to_string()).into()),
             end if end.is_clean() => Ok(facts),
-            end => Ok(Stopped { unclean_stop: Some(end.to_string()), ..facts }),
+            end => Ok(StoppedService { unclean_stop: Some(end.to_string()), ..facts }),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tare_base::{Clock, Monotonic};
-use tare_load::{Load, Quota, RunReport, Schedule, Stop, Waiting};
+use tare_load::{Load, RequestQuota, RunReport, Schedule, Stop, Waiting};
 use tare_service::drive::{self, RESPONSE_TIMEOUT};
 
 use super::{Bench, load::has_descriptors, process::Running};
@@ -66,7 +66,8 @@ impl Bench<'_> {
     /// Repeats the requests with their full time limit, because a busy machine may explain silence.
     fn ask_once_more(&self, running: &mut Running) -> Result<(), ExecutorError> {
         let connections = self.plan.points[running.slot.point].load.connections().total;
-        let stop = Stop::count(Quota::Requests(connections as u64), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
+        let stop =
+            Stop::count(RequestQuota::Requests(connections as u64), RESPONSE_TIMEOUT, RESPONSE_TIMEOUT);
         let load = Load::new(Schedule::SATURATE, stop, RESPONSE_TIMEOUT);
         let report = running.generator.run(&load, &self.interrupt)?;
         running.asked(&self.contracts[running.slot.point], &report);

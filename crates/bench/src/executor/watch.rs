@@ -1,6 +1,6 @@
 //! Progress of a load, second by second, and whether the service still answers.
 
-use tare_load::{Interval, RunReport};
+use tare_load::{RunInterval, RunReport};
 
 use crate::{
     plan::{Deadlines, Point},
@@ -27,7 +27,7 @@ impl LoadWatch {
         }
     }
 
-    pub(super) fn on_second(&mut self, interval: &Interval) {
+    pub(super) fn on_second(&mut self, interval: &RunInterval) {
         let second = Second {
             ns: interval.to_ns - interval.from_ns,
             answered: interval.measures.tally.answered,
@@ -76,11 +76,11 @@ mod tests {
         LoadWatch::new(&Point { load, ..fixture::closed_loop(10, 1) })
     }
 
-    fn second(number: u64, answered: u64, wrong: u64) -> Interval {
+    fn second(number: u64, answered: u64, wrong: u64) -> RunInterval {
         let mut measures = Measures::default();
         measures.tally.answered = answered;
         (0..wrong).for_each(|_| measures.tally.failed.add(Failure::Status));
-        Interval { from_ns: number * SECOND_NS, to_ns: (number + 1) * SECOND_NS, measures }
+        RunInterval { from_ns: number * SECOND_NS, to_ns: (number + 1) * SECOND_NS, measures }
     }
 
     fn report(elapsed_ns: u64, answered: u64) -> RunReport {

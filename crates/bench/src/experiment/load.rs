@@ -25,7 +25,7 @@ pub struct LoadSetting {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct LoadFile {
-    connections: OneOrMany,
+    connections: ConnectionCounts,
     pub(super) threads: ThreadsFile,
     #[serde(default = "one_stream")]
     streams: usize,
@@ -40,7 +40,7 @@ fn one_stream() -> usize {
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "\"connections\" must be a number, or a list of numbers such as [16, 64, 256]")]
-enum OneOrMany {
+enum ConnectionCounts {
     One(usize),
     Many(Vec<usize>),
 }
@@ -92,8 +92,8 @@ impl LoadFile {
     pub(super) fn read(&self) -> Result<Vec<LoadSetting>, String> {
         let connection_use = self.connection_use()?;
         let connections = match &self.connections {
-            OneOrMany::One(number) => std::slice::from_ref(number),
-            OneOrMany::Many(numbers) => numbers,
+            ConnectionCounts::One(number) => std::slice::from_ref(number),
+            ConnectionCounts::Many(numbers) => numbers,
         };
         let loads = LoadSetting::each(connections, self.threads.first())?;
         if let Some(load) = loads.iter().find(|load| load.connections % connection_use.streams > 0) {

@@ -7,7 +7,7 @@ use crate::metric::Metric;
 /// A check of a claim against a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Check {
+pub struct FigureCheck {
     pub claim: String,
     #[serde(default)]
     pub points: Where,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use tare_base::document::{self, DocumentError};
 
-pub use check::{Check, Quantifier, Where};
+pub use check::{FigureCheck, Quantifier, Where};
 
 /// The version of the format that this program reads.
 pub const FORMAT: &str = "1.0";
@@ -32,20 +32,20 @@ pub struct Figures {
     /// Services that it names without figures.
     #[serde(default)]
     pub unmeasured: Vec<String>,
-    /// The order of the values of [`Row::at`].
+    /// The order of the values of [`PublishedRow::at`].
     #[serde(default)]
     pub percentiles: Vec<f64>,
-    /// The order of the values of [`Cell::seconds`].
+    /// The order of the values of [`ProducerLine::seconds`].
     #[serde(default)]
     pub services: Vec<String>,
     /// Its claims about the figures, point by point.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
     #[serde(default, rename = "row")]
-    pub rows: Vec<Row>,
+    pub rows: Vec<PublishedRow>,
     /// A line of a table whose columns are services.
     #[serde(default, rename = "cell")]
-    pub cells: Vec<Cell>,
+    pub cells: Vec<ProducerLine>,
     /// Its statements about services beside figures.
     #[serde(default, rename = "aspect")]
     pub aspects: Vec<Aspect>,
@@ -62,7 +62,7 @@ pub struct Claim {
 /// A line of a table of services: times in milliseconds, counts over the whole run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct PublishedRow {
     pub service: String,
     pub version: Option<String>,
     pub value: Option<f64>,
@@ -116,7 +116,7 @@ pub struct ConnectionTime {
 /// A line of a table whose columns are services.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cell {
+pub struct ProducerLine {
     /// Messages of each producer.
     pub n: u64,
     pub t_ms: u64,
@@ -155,11 +155,11 @@ impl Figures {
     pub fn load(path: &Path) -> Result<Figures, DocumentError> {
         document::parse(path, &document::read(path)?, FORMAT)
     }
-    pub fn row(&self, service: &str) -> Option<&Row> {
+    pub fn row(&self, service: &str) -> Option<&PublishedRow> {
         self.rows.iter().find(|row| row.service == service)
     }
     /// The makespan of a service in the line that `is_line` selects; absent if it has none.
-    pub fn seconds(&self, service: &str, is_line: impl Fn(&Cell) -> bool) -> Option<&Seconds> {
+    pub fn seconds(&self, service: &str, is_line: impl Fn(&ProducerLine) -> bool) -> Option<&Seconds> {
         let place = self.services.iter().position(|name| name == service)?;
         self.cells.iter().find(|cell| is_line(cell))?.seconds.get(place)
     }

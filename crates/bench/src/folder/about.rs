@@ -15,7 +15,7 @@ use tare_host::{foreign, seal};
 use super::{self as folder, FILE_BYTES_MAX, FORMAT, document, other_format, service_folder};
 use tare_contract::protocol::{self, as_word};
 use tare_load::Protocol;
-use tare_service::{catalogue::Setting, footprint::Footprint, verify::Sent};
+use tare_service::{catalogue::Setting, footprint::Footprint, verify::SentAnswer};
 
 /// `about.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct About {
     /// The arguments that began the run, without the program's name.
     pub command: Vec<String>,
     /// The checked-out revision; absent outside of a repository.
-    pub revision: Option<Revision>,
+    pub revision: Option<RevisionNote>,
     /// Footprint of each service, by the label of its row.
     pub aspects: BTreeMap<String, Footprint>,
     /// Manifest data of each service, by the label of its row. Older runs have none.
@@ -58,7 +58,7 @@ pub fn quoted(word: &str) -> String {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Revision {
+pub struct RevisionNote {
     pub commit: String,
     /// Tracked files differed from that commit.
     pub changed: bool,
@@ -104,7 +104,7 @@ impl About {
 ///
 /// # Errors
 /// If the file system refuses.
-pub fn keep_sent(run: &Path, label: &str, contract: &str, sent: &[Sent]) -> io::Result<()> {
+pub fn keep_sent(run: &Path, label: &str, contract: &str, sent: &[SentAnswer]) -> io::Result<()> {
     write(&sent_path(run, label, contract), &KeptSent { format: FORMAT.to_owned(), sent: sent.to_vec() })
 }
 
@@ -112,7 +112,7 @@ pub fn keep_sent(run: &Path, label: &str, contract: &str, sent: &[Sent]) -> io::
 ///
 /// # Errors
 /// If it cannot be read or understood.
-pub fn sent(run: &Path, label: &str, contract: &str) -> Result<Option<Vec<Sent>>, AboutError> {
+pub fn sent(run: &Path, label: &str, contract: &str) -> Result<Option<Vec<SentAnswer>>, AboutError> {
     let kept = read(sent_path(run, label, contract))?;
     Ok(kept.map(|kept| match kept {
         SentFile::Kept(KeptSent { sent, .. }) | SentFile::Older(sent) => sent,
@@ -124,7 +124,7 @@ pub fn sent(run: &Path, label: &str, contract: &str) -> Result<Option<Vec<Sent>>
 struct KeptSent {
     /// [`folder::FORMAT`] of the program that wrote it.
     format: String,
-    sent: Vec<Sent>,
+    sent: Vec<SentAnswer>,
 }
 
 #[derive(Deserialize)]
@@ -132,7 +132,7 @@ struct KeptSent {
 enum SentFile {
     Kept(KeptSent),
     /// Before format 2.4 the file had no head.
-    Older(Vec<Sent>),
+    Older(Vec<SentAnswer>),
 }
 
 fn sent_path(run: &Path, label: &str, contract: &str) -> PathBuf {
@@ -159,7 +159,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use tare_service::verify::{Field, Framing};
+    use tare_service::verify::{Field, SentFraming};
 
     #[test]
     fn words_are_quoted_as_a_shell_reads_them_back() {
@@ -173,7 +173,7 @@ mod tests {
     fn what_is_kept_is_read_again() {
         let run = tempfile::tempdir().unwrap();
         assert_eq!(About::read(run.path()).unwrap(), None);
-        let revision = Some(Revision { commit: "abc".to_owned(), changed: true });
+        let revision = Some(RevisionNote { commit: "abc".to_owned(), changed: true });
         let command = vec!["run".to_owned(), "a b.toml".to_owned()];
         let profile = Profile { homepage: Some("https://example.org".to_owned()), ..Profile::default() };
         let about = About {
@@ -198,11 +198,11 @@ mod tests {
         let run = tempfile::tempdir().unwrap();
         fs::create_dir_all(service_folder(run.path(), "a:b")).unwrap();
         let headers = vec![Field { name: "Date".to_owned(), value: "now".to_owned(), varies: true }];
-        let sent = vec![Sent {
+        let sent = vec![SentAnswer {
             request: "hello".to_owned(),
             status_line: "HTTP/1.1 200 OK".to_owned(),
             headers,
-            framing: Framing::ContentLength,
+            framing: SentFraming::ContentLength,
             head_bytes: 60,
             body_bytes: 13,
             total_bytes: 73,

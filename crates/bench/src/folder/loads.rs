@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::{Header, StoredRun};
 use crate::{
     plan::Plan,
-    record::{Record, Stopped},
+    record::{Record, StoppedService},
     sample::Sample,
     sample_agents::DiscardedSlice,
 };
@@ -42,7 +42,7 @@ impl Record {
             }
             Record::Stopped(stopped) => {
                 let latency = points.iter().map(|point| stopped.latency_at(*point).copied()).collect();
-                Some(Record::Stopped(Stopped { latency, ..stopped.clone() }))
+                Some(Record::Stopped(StoppedService { latency, ..stopped.clone() }))
             }
             other => Some(other.clone()),
         }
@@ -70,8 +70,10 @@ mod tests {
 
     fn kept(plan: Plan) -> StoredRun {
         let latency = |p50_ns| Some(Latency { p50_ns, ..Latency::default() });
-        let stopped =
-            Stopped { latency: (0..plan.points.len() as u64).map(latency).collect(), ..Stopped::default() };
+        let stopped = StoppedService {
+            latency: (0..plan.points.len() as u64).map(latency).collect(),
+            ..StoppedService::default()
+        };
         let mut records: Vec<Record> = (0..plan.points.len()).map(sample).collect();
         records.push(Record::Stopped(stopped));
         records.push(Record::Failed(Failed::default()));

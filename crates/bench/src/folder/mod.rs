@@ -13,7 +13,7 @@ mod loads;
 mod read;
 pub mod series;
 
-pub use read::{Head, is_readable, other_format, read, read_header, why_none};
+pub use read::{RunHead, is_readable, other_format, read, read_header, why_none};
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -33,7 +33,7 @@ use tare_base::whole;
 use tare_host::{
     environment::Environment,
     foreign,
-    seal::{self, Broken},
+    seal::{self, BrokenSeal},
     secrets,
 };
 
@@ -308,14 +308,14 @@ pub fn whole(journal: &[u8]) -> usize {
 mod tests {
     use super::*;
     use crate::{
-        record::{Block, Ended, Ending, Failed, Pilot, Started, Stopped},
+        record::{Block, EndedRun, Ending, Failed, Pilot, Started, StoppedService},
         sample::Sample,
         sample_agents::DiscardedSlice,
     };
     use proptest::prelude::*;
 
     fn ended(reason: Ending) -> Record {
-        Record::Ended(Ended { reason, elapsed_ns: 5 })
+        Record::Ended(EndedRun { reason, elapsed_ns: 5 })
     }
 
     fn failed(row: usize, reason: &str) -> Record {
@@ -359,7 +359,7 @@ mod tests {
                 Record::Discarded(DiscardedSlice { is_closed, is_lost, ..DiscardedSlice::default() })
             }),
             any::<Option<u64>>().prop_map(|rss_bytes_peak| {
-                Record::Stopped(Stopped { rss_bytes_peak, ..Stopped::default() })
+                Record::Stopped(StoppedService { rss_bytes_peak, ..StoppedService::default() })
             }),
             // Reasons with hidden characters change when read: see `read/tests.rs`.
             ".*".prop_map(|reason| failed(1, &foreign::visible(&reason))),
@@ -375,7 +375,7 @@ mod tests {
             Record::Started(started) => Record::Started(Started { row, ..started }),
             Record::Sample(sample) => Record::Sample(Box::new(Sample { row, ..*sample })),
             Record::Discarded(slice) => Record::Discarded(DiscardedSlice { row, ..slice }),
-            Record::Stopped(stopped) => Record::Stopped(Stopped { row, ..stopped }),
+            Record::Stopped(stopped) => Record::Stopped(StoppedService { row, ..stopped }),
             Record::Failed(failed) => Record::Failed(Failed { row, ..failed }),
             Record::Ended(ended) => Record::Ended(ended),
         }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tare_base::whole;
 use tare_host::{
     foreign,
-    seal::{self, Broken},
+    seal::{self, BrokenSeal},
 };
 
 use super::{
@@ -68,8 +68,9 @@ impl SeriesHead {
         let path = head_path(folder);
         let wrong = |reason: String| FolderError::Series { path: path.clone(), reason };
         let bytes = foreign::read(&path, FILE_BYTES_MAX).map_err(|error| wrong(error.to_string()))?;
-        let bytes =
-            seal::DOCUMENT.unseal(&bytes).map_err(|_: Broken| FolderError::Broken { path: path.clone() })?;
+        let bytes = seal::DOCUMENT
+            .unseal(&bytes)
+            .map_err(|_: BrokenSeal| FolderError::Broken { path: path.clone() })?;
         let value = foreign::json_value(&bytes).map_err(|error| wrong(error.to_string()))?;
         let format = value.get("format").and_then(Value::as_str).unwrap_or(FORMAT).to_owned();
         if !is_readable(&format) {

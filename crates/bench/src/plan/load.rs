@@ -4,7 +4,9 @@ use std::time::Duration;
 use tare_base::units::several;
 
 use serde::{Deserialize, Serialize};
-use tare_load::{Arrivals, Connections, Load, Process, Profile, Quota, Schedule, Stop, Think};
+use tare_load::{
+    ArrivalProcess, Arrivals, Connections, Load, RateProfile, RequestQuota, Schedule, Stop, Think,
+};
 
 use crate::experiment::Rate;
 
@@ -175,17 +177,18 @@ impl LoadSpec {
             }
             LoadSpec::Open { duration_ns, .. } => {
                 // A service without answers in its closed loop still receives requests.
-                let profile = Profile::constant(per_second.max(1.0)).expect("a rate of 1 or more is valid");
-                let arrivals = Arrivals { profile, process: Process::Poisson };
+                let profile =
+                    RateProfile::constant(per_second.max(1.0)).expect("a rate of 1 or more is valid");
+                let arrivals = Arrivals { profile, process: ArrivalProcess::Poisson };
                 Load::new(Schedule::Open(arrivals), stop_at(duration_ns), timeout)
             }
             LoadSpec::Sessions { connections, calls } => Load {
                 requests_per_connection: Some(calls),
-                ..Load::new(Schedule::SATURATE, stop_by(Quota::Connections(connections)), timeout)
+                ..Load::new(Schedule::SATURATE, stop_by(RequestQuota::Connections(connections)), timeout)
             },
             LoadSpec::Batch { messages, .. } => Load {
                 requests_per_connection: Some(1),
-                ..Load::new(Schedule::SATURATE, stop_by(Quota::RequestsEach(messages)), timeout)
+                ..Load::new(Schedule::SATURATE, stop_by(RequestQuota::RequestsEach(messages)), timeout)
             },
         }
     }

@@ -32,7 +32,7 @@ pub(crate) use division::{BlockCosts, Division};
 pub(crate) use load::Deadlines;
 pub use load::LoadSpec;
 pub use name::{messages_published, place, point_name};
-pub use point::{Link, Point};
+pub use point::{NamedLink, Point};
 pub use row::{Counted, Excluded, Exclusion, PlannedRow, RunningServer};
 pub use sequential::Options;
 pub use slo::SearchSetting;
@@ -40,7 +40,7 @@ pub use until::Until;
 
 use crate::{
     experiment::Layout,
-    figures::{Check, Figures},
+    figures::{FigureCheck, Figures},
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -94,7 +94,7 @@ pub struct Publication {
     pub figures: Figures,
     pub layout: Layout,
     /// What to check about each published claim.
-    pub checks: Vec<Check>,
+    pub checks: Vec<FigureCheck>,
     /// The repeated part of the published time, messages and connections.
     pub scale: f64,
 }

@@ -32,13 +32,13 @@ pub struct Point {
     /// Warm-up load on a fresh process before its first sample.
     pub warm_up_ns: u64,
     pub service_settings: ServiceSettings,
-    pub link: Option<Link>,
+    pub link: Option<NamedLink>,
     /// Places of the rows that take part.
     pub rows: Vec<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Link {
+pub struct NamedLink {
     pub name: String,
     pub spec: LinkSpec,
 }

@@ -30,11 +30,11 @@ pub enum Until {
     Gate(Gate),
     /// All pairs of ranked rows are separated, or shown to be equivalent.
     #[serde(alias = "tiers")]
-    Ranks(Ranks),
+    Ranks(RanksGoal),
     /// The figures are precise enough.
     Precision(Precision),
     /// A row lies above or below others with significance.
-    Apart(Apart),
+    Apart(AgainstMean),
     /// Every search for a capacity has finished.
     Search(SloPlan),
 }
@@ -55,7 +55,7 @@ pub struct Gate {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ranks {
+pub struct RanksGoal {
     pub metric: Metric,
     /// Two rows that differ by less than this are equivalent.
     pub delta: f64,
@@ -67,7 +67,7 @@ pub struct Ranks {
 
 /// Relates a row to the geometric mean of others: of two, it shows which one the row resembles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Apart {
+pub struct AgainstMean {
     /// Label of the row.
     pub subject: String,
     /// Labels of the rows that it is related to.
@@ -159,8 +159,8 @@ impl Until {
     pub fn with_blocks_max(mut self, blocks_max: usize) -> Until {
         match &mut self {
             Until::Gate(Gate { looks: planned, .. })
-            | Until::Ranks(Ranks { looks: planned, .. })
-            | Until::Apart(Apart { looks: planned, .. }) => *planned = looks(blocks_max),
+            | Until::Ranks(RanksGoal { looks: planned, .. })
+            | Until::Apart(AgainstMean { looks: planned, .. }) => *planned = looks(blocks_max),
             Until::Budget | Until::Precision(_) | Until::Search(_) => {}
         }
         self
@@ -196,7 +196,7 @@ impl Until {
                 "half intervals of CPU time per request are {width} on average, after any block"
             ));
         }
-        if let Until::Apart(Apart { subject, others, looks, .. }) = self {
+        if let Until::Apart(AgainstMean { subject, others, looks, .. }) = self {
             let (others, looks) = (others.join(" and "), listed(looks));
             return Some(format!("{subject} is found above or below {others}; looks after {looks} blocks"));
         }
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn it_is_kept_in_a_plan() {
-        let ranks = Ranks { metric: Metric::Cpu, delta: 0.03, looks: vec![12, 40], alpha: ALPHA };
+        let ranks = RanksGoal { metric: Metric::Cpu, delta: 0.03, looks: vec![12, 40], alpha: ALPHA };
         let (candidate, metrics) = ("b".to_owned(), vec![Metric::Cpu, Metric::P99]);
         let gate = Gate { candidate, delta: 0.03, metrics, looks: vec![12, 40], alpha: ALPHA };
         let text = Until::Gate(gate.clone()).text();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{
     Order, Plan, Until,
-    until::{ALPHA, Apart, Gate, Metric, looks},
+    until::{ALPHA, AgainstMean, Gate, Metric, looks},
 };
 use crate::record::{Block, ChosenBlocks, Record};
 
@@ -35,7 +35,7 @@ impl Plan {
         let mut others: Vec<String> = self.rows.iter().map(|row| row.label.clone()).collect();
         let subject = others.pop().unwrap_or_default();
         let looks = looks(self.blocks().max);
-        Plan { until: Until::Apart(Apart { subject, others, metric, looks, alpha }), ..self }
+        Plan { until: Until::Apart(AgainstMean { subject, others, metric, looks, alpha }), ..self }
     }
 
     /// The plan of a history: rows are versions, oldest first, and the budget ends it.

@@ -18,7 +18,7 @@ use starts::{Noise, StartCost, blocks_per_start, division};
 use crate::{
     experiment::Rate,
     plan::{Order, Plan},
-    record::{Ending, Journal, Pilot, Record, Stopped},
+    record::{Ending, Journal, Pilot, Record, StoppedService},
     sample::{LoadResult, Sample},
     sample_agents::DiscardedSlice,
 };
@@ -64,7 +64,7 @@ pub trait Executor {
     ///
     /// # Errors
     /// If the service fails: wrong answers after the load, death, or no stop.
-    fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, ExecutorError>;
+    fn stop(&mut self, row: usize, block: usize) -> Result<StoppedService, ExecutorError>;
     fn now_ns(&self) -> u64;
     /// Whether the user wants to stop.
     fn interrupted(&self) -> bool;

@@ -18,11 +18,11 @@ pub struct SearchStart {
     /// Absent before its first window.
     pub search: Option<Search>,
     /// Its counted windows.
-    pub windows: Vec<Window>,
+    pub windows: Vec<SearchWindow>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Window {
+pub struct SearchWindow {
     /// Requests a second that were due.
     pub per_second: f64,
     pub due: u64,
@@ -63,7 +63,7 @@ impl SearchStart {
         if !is_discarded {
             let percents = plan.slo.percents().into_iter();
             let latency_ns = percents.map(|percent| load.latency.ns_at(percent / 100.0));
-            self.windows.push(Window { per_second, due: due(load), latency_ns: latency_ns.collect() });
+            self.windows.push(SearchWindow { per_second, due: due(load), latency_ns: latency_ns.collect() });
         }
     }
 }

@@ -5,7 +5,7 @@
 use crate::{
     plan::{BlockCosts, Division, Plan, START_NS, Spread},
     record::Pilot,
-    sample::Cost,
+    sample::RequestCost,
 };
 
 /// The budget must have room for this number of starts: with fewer, their variance is poorly estimated. For
@@ -84,7 +84,8 @@ impl Noise {
 
     pub(super) fn add(&mut self, pilot: &Pilot) {
         let counted = pilot.server_cpu_ns.iter().zip(&pilot.answered);
-        let costs = counted.filter_map(|(cpu_ns, answered)| Cost::of(*cpu_ns, *answered).per_request());
+        let costs =
+            counted.filter_map(|(cpu_ns, answered)| RequestCost::of(*cpu_ns, *answered).per_request());
         let costs: Vec<f64> = costs.map(f64::ln).collect();
         self.0.extend(costs.windows(2).map(|pair| (pair[1] - pair[0]).abs()));
     }

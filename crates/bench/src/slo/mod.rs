@@ -10,7 +10,7 @@ pub mod objective;
 pub mod search;
 
 pub use objective::Slo;
-pub use search::{Found, Search};
+pub use search::{FoundRate, Search};
 
 use serde::{Deserialize, Serialize};
 

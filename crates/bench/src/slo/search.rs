@@ -36,7 +36,7 @@ pub(crate) enum WindowOutcome {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Found {
+pub enum FoundRate {
     /// Between the highest rate that held and the lowest that failed.
     Between {
         held: f64,
@@ -49,13 +49,13 @@ pub enum Found {
     Nothing,
 }
 
-impl Found {
+impl FoundRate {
     /// A single rate: the geometric mean of both bounds, or the only bound.
     pub fn per_second(&self) -> Option<f64> {
         match *self {
-            Found::Between { held, broke } => Some((held * broke).sqrt()),
-            Found::AtLeast(rate) | Found::Below(rate) => Some(rate),
-            Found::Nothing => None,
+            FoundRate::Between { held, broke } => Some((held * broke).sqrt()),
+            FoundRate::AtLeast(rate) | FoundRate::Below(rate) => Some(rate),
+            FoundRate::Nothing => None,
         }
     }
 }
@@ -133,15 +133,15 @@ impl Search {
     }
 
     /// The result so far. Nothing, if discarded windows left fewer than half of the planned ones.
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> FoundRate {
         match self.bounds() {
             _ if self.discarded_count >= self.windows && self.tried.len() * 2 < self.windows => {
-                Found::Nothing
+                FoundRate::Nothing
             }
-            (None, None) => Found::Nothing,
-            (Some(held), None) => Found::AtLeast(held),
-            (None, Some(broke)) => Found::Below(broke),
-            (Some(held), Some(broke)) => Found::Between { held, broke },
+            (None, None) => FoundRate::Nothing,
+            (Some(held), None) => FoundRate::AtLeast(held),
+            (None, Some(broke)) => FoundRate::Below(broke),
+            (Some(held), Some(broke)) => FoundRate::Between { held, broke },
         }
     }
 

@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    Found, Search,
+    FoundRate, Search,
     search::{CEILING, FLOOR, WindowOutcome},
 };
 
@@ -114,7 +114,7 @@ fn share(bad: u64) -> WindowOutcome {
 #[test]
 fn a_sharp_knee_is_cornered() {
     let (search, rates) = run(14, |rate| share(if rate > 812.0 { 500 } else { 2 }));
-    let Found::Between { held, broke } = search.found() else { panic!("{:?}", search.found()) };
+    let FoundRate::Between { held, broke } = search.found() else { panic!("{:?}", search.found()) };
     assert!(held <= 812.0 && broke > 812.0 && broke / held < 1.02, "{held} {broke}");
     assert_eq!(rates[..4], [700.0, 840.0, 766.81, 802.57]);
     assert_eq!(search.counted(), 14);
@@ -133,20 +133,24 @@ fn a_window_that_was_good_by_luck_is_outweighed() {
 #[test]
 fn a_search_ends_early_where_there_is_no_knee() {
     let (search, rates) = run(14, |_| share(0));
-    assert_eq!(search.found(), Found::AtLeast(CEILING * 1_000.0));
+    assert_eq!(search.found(), FoundRate::AtLeast(CEILING * 1_000.0));
     assert_eq!(rates, [700.0, 840.0, 1_008.0, 1_100.0, 1_100.0]);
     let (search, rates) = run(14, |_| share(1_000));
-    assert_eq!(search.found(), Found::Below(FLOOR * 1_000.0));
+    assert_eq!(search.found(), FoundRate::Below(FLOOR * 1_000.0));
     assert_eq!(rates.len(), 9, "{rates:?}");
 }
 
 #[test]
 fn a_generator_that_is_late_bounds_the_search() {
     let (search, rates) = run(14, |rate| if rate > 900.0 { WindowOutcome::Discarded } else { share(0) });
-    let Found::AtLeast(held) = search.found() else { panic!("{:?}", search.found()) };
+    let FoundRate::AtLeast(held) = search.found() else { panic!("{:?}", search.found()) };
     assert!((880.0..=900.0).contains(&held) && search.is_generator_bound(), "{rates:?}");
     let (search, rates) = run(6, |_| WindowOutcome::Discarded);
-    assert_eq!((search.found(), search.counted(), search.discarded()), (Found::Nothing, 0, 6), "{rates:?}");
+    assert_eq!(
+        (search.found(), search.counted(), search.discarded()),
+        (FoundRate::Nothing, 0, 6),
+        "{rates:?}"
+    );
 }
 
 #[test]

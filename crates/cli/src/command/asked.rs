@@ -15,7 +15,7 @@ use tare_load::Protocol;
 use tare_service::{
     build::Site,
     catalogue::{Row, Service, Style, file_name},
-    learn::{self, Ground, LearnError, Learned, Question, Redirect},
+    learn::{self, LearnContext, LearnError, LearnRequest, Learned, Redirect},
     settings::ServiceSettings,
     workspace::{Published, Workspace},
 };
@@ -69,14 +69,14 @@ impl AskedOptions {
     }
 
     /// The requests, or `GET /` if none is given.
-    pub(crate) fn or_root(&self) -> anyhow::Result<Vec<Question>> {
+    pub(crate) fn or_root(&self) -> anyhow::Result<Vec<LearnRequest>> {
         match self.is_empty() {
             true => Ok(vec![self.question("GET", "/", None)?]),
             false => self.questions(),
         }
     }
 
-    fn questions(&self) -> anyhow::Result<Vec<Question>> {
+    fn questions(&self) -> anyhow::Result<Vec<LearnRequest>> {
         ensure!(
             self.post.len() == self.data.len(),
             "--post: {} paths and {} bodies: give one --data after each --post",
@@ -92,8 +92,8 @@ impl AskedOptions {
         get.chain(post).collect()
     }
 
-    fn question(&self, method: &str, path: &str, body: Option<String>) -> anyhow::Result<Question> {
-        let mut question = Question::new(method, &sent::path(path)?, body);
+    fn question(&self, method: &str, path: &str, body: Option<String>) -> anyhow::Result<LearnRequest> {
+        let mut question = LearnRequest::new(method, &sent::path(path)?, body);
         for Header { name, value } in &self.headers {
             ensure!(
                 self.headers.iter().filter(|other| other.name.eq_ignore_ascii_case(name)).count() == 1,
@@ -110,7 +110,11 @@ impl AskedOptions {
     }
 
     /// The requests, if a contract must be learned; `contract` is the one that the user named.
-    pub(crate) fn of(&self, rows: &[Row], contract: Option<&str>) -> anyhow::Result<Option<Vec<Question>>> {
+    pub(crate) fn of(
+        &self,
+        rows: &[Row],
+        contract: Option<&str>,
+    ) -> anyhow::Result<Option<Vec<LearnRequest>>> {
         ensure!(
             self.is_empty() || contract.is_none(),
             "--contract, --get: a contract says what is asked for: use one of them"
@@ -155,7 +159,7 @@ fn text_of(data: &str) -> anyhow::Result<String> {
 pub(crate) fn learn_for_run(
     workspace: &mut Workspace,
     rows: &mut [Row],
-    asked: &[Question],
+    asked: &[LearnRequest],
     start: &mut StartOptions,
     service_settings: &ServiceSettings,
     name: &str,
@@ -201,7 +205,7 @@ pub(crate) fn published(
         );
         return Ok(None);
     };
-    let ask = |service: &Service, ground: &Ground| Ok((readers.published)(service, ground)?);
+    let ask = |service: &Service, ground: &LearnContext| Ok((readers.published)(service, ground)?);
     of_built(workspace, teacher(rows)?, service_settings, folder, ask)
 }
 
@@ -216,14 +220,14 @@ fn of_built<T>(
     row: &Row,
     service_settings: &ServiceSettings,
     folder: &Path,
-    ask: impl FnOnce(&Service, &Ground) -> anyhow::Result<T>,
+    ask: impl FnOnce(&Service, &LearnContext) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let supervisor = workspace::supervisor(workspace, [&row.service])?;
     let interrupt = signals::listen()?;
     let site = Site::new(&supervisor, &interrupt);
     let built = workspace.builder().build(&row.service, &site, false)?;
     let folder = folder.join("services").join(file_name(&row.label));
-    let ground = Ground { supervisor: &supervisor, service_settings, folder: &folder };
+    let ground = LearnContext { supervisor: &supervisor, service_settings, folder: &folder };
     // Answers are the same in every protocol, but a running server only speaks that of its URL.
     let service = match &row.service.running {
         Some(_) => row.service.at(built.place),
@@ -236,12 +240,12 @@ fn of_built<T>(
 pub(crate) fn learn(
     workspace: &Workspace,
     rows: &[Row],
-    asked: &[Question],
+    asked: &[LearnRequest],
     service_settings: &ServiceSettings,
     folder: &Path,
 ) -> anyhow::Result<Learned> {
     let row = teacher(rows)?;
-    let ask = |service: &Service, ground: &Ground| {
+    let ask = |service: &Service, ground: &LearnContext| {
         learn::learn(service, asked, ground).map_err(|error| unanswered_by(service, error))
     };
     let learned = of_built(workspace, row, service_settings, folder, ask)?;

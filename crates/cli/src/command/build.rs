@@ -14,7 +14,7 @@ use indicatif::DecimalBytes;
 use serde::Serialize;
 use tare_base::units::{parse_time, spell_duration};
 use tare_service::{
-    build::{self, BuildError, Built, Cost, Laid, Many, Site, Store},
+    build::{self, BuildCost, BuildError, BuildOptions, Built, Laid, Site, Store},
     catalogue::Service,
 };
 
@@ -89,7 +89,7 @@ enum BuildResult {
 #[derive(Serialize)]
 struct Ready {
     version: String,
-    cost: Cost,
+    cost: BuildCost,
     content: String,
     folder: PathBuf,
     /// Third-party sources in the build, each with its licence.
@@ -112,7 +112,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let may_begin = may_begin(&args, &interrupt, began);
     let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or_else(cpus, usize::from);
-    let many = Many { jobs, force: args.force, may_begin: &may_begin };
+    let many = BuildOptions { jobs, force: args.force, may_begin: &may_begin };
     let (done, lines) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     progress.say(&format!("building {} services", services.len()));
     let site = Site::new(&supervisor, &interrupt);
@@ -208,7 +208,7 @@ fn text(line: &BuildLine) -> String {
     format!("{:<17} {} {rest}\n{from}", line.service, paint(code, word))
 }
 
-fn describe(cost: &Cost) -> String {
+fn describe(cost: &BuildCost) -> String {
     let download = cost.download_bytes.map_or("unknown".to_owned(), |bytes| DecimalBytes(bytes).to_string());
     format!(
         "{:.1} s: {:.1} s of CPU, {download} of download, {} on disk",

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::{Context, bail};
 use tare_base::spelling::suggestion;
-use tare_contract::{Contract, Table};
+use tare_contract::{Contract, DataTable};
 
 use crate::{exit::Outcome, workspace::Global};
 
@@ -41,8 +41,8 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn table<'c>(contract: &'c Contract, name: Option<&str>) -> anyhow::Result<&'c Table> {
-    let all: Vec<&Table> = contract.tables().collect();
+fn table<'c>(contract: &'c Contract, name: Option<&str>) -> anyhow::Result<&'c DataTable> {
+    let all: Vec<&DataTable> = contract.tables().collect();
     let names = || all.iter().map(|table| table.name());
     match (name, all.as_slice()) {
         (_, []) => bail!("the contract \"{}\" has no table", contract.name),

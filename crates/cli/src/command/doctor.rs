@@ -7,7 +7,7 @@ use serde::Serialize;
 use tare_host::{
     cpus,
     environment::Environment,
-    machine::{self, Finding},
+    machine::{self, MachineFinding},
     signals, threads,
 };
 use tare_service::{
@@ -46,7 +46,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Report {
     environment: Environment,
-    kernel: Vec<Finding>,
+    kernel: Vec<MachineFinding>,
     services: Vec<ServiceFinding>,
     /// Commands that install what is missing.
     fix: Vec<String>,

@@ -10,7 +10,7 @@ use tare_base::{Endpoint, units::several};
 use tare_bench::plan::until::Metric;
 use tare_host::{
     cpus::{self, Pinning},
-    process::{Server, Unseen, Whose, main_process},
+    process::{CountedProcesses, Server, Unseen, main_process},
 };
 use tare_service::{
     catalogue::{Row, Running, is_url},
@@ -126,10 +126,11 @@ impl RunningOptions {
     }
 
     /// The owners of the CPU time of each URL, in their order.
-    fn whose(&self, urls: usize) -> anyhow::Result<Vec<Whose>> {
-        let pids = self.pid.iter().map(|pid| Ok(Whose::Pid(*pid)));
-        let cgroups = self.cgroup.iter().map(|path| Ok(Whose::Cgroup(path.clone())));
-        let containers = self.container.iter().map(|name| Ok(Whose::CgroupOf(main_process(name)?)));
+    fn whose(&self, urls: usize) -> anyhow::Result<Vec<CountedProcesses>> {
+        let pids = self.pid.iter().map(|pid| Ok(CountedProcesses::Pid(*pid)));
+        let cgroups = self.cgroup.iter().map(|path| Ok(CountedProcesses::Cgroup(path.clone())));
+        let containers =
+            self.container.iter().map(|name| Ok(CountedProcesses::CgroupOf(main_process(name)?)));
         let given = [self.pid.len(), self.cgroup.len(), self.container.len()].into_iter().max().unwrap_or(0);
         ensure!(
             given == 0 || urls > 0,
@@ -141,12 +142,12 @@ impl RunningOptions {
             several(urls, "URL")
         );
         match given {
-            0 => Ok(vec![Whose::Listener; urls]),
+            0 => Ok(vec![CountedProcesses::Listener; urls]),
             _ => pids.chain(cgroups).chain(containers).collect(),
         }
     }
 
-    fn find(&self, url: &url::Url, unix: Option<&Path>, whose: &Whose) -> anyhow::Result<Server> {
+    fn find(&self, url: &url::Url, unix: Option<&Path>, whose: &CountedProcesses) -> anyhow::Result<Server> {
         let may_load = self.i_may_load.iter().find(|host| host.eq_ignore_ascii_case(&url.host));
         let endpoints = target::endpoints(url, unix, may_load.map(String::as_str))?;
         let address = target::reachable(&endpoints, CONNECT_TIMEOUT)?;
@@ -155,7 +156,7 @@ impl RunningOptions {
             Endpoint::Unix(_) => true,
         };
         ensure!(
-            is_here || *whose == Whose::Listener,
+            is_here || *whose == CountedProcesses::Listener,
             "--pid, --cgroup, --container: {} is not this machine, and its processes cannot be seen",
             url.host
         );

@@ -14,7 +14,7 @@ use tare_host::{
 };
 use tare_report::document::{ALWAYS, Unit};
 use tare_selftest::{
-    self, Bench, Certificate, Evaluation, Finding, Outcome as Seen, SelftestError, Site, Trial,
+    self, Certificate, Evaluation, SelftestError, Trial, TrialBench, TrialFinding, TrialOutcome, TrialSite,
 };
 use tare_service::{catalogue, workspace::Workspace};
 
@@ -76,9 +76,9 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     print_either(args.json, &certificate, || certificate.text())?;
     tare_host::message!("stored in {}", folder.display());
     Ok(match certificate.outcome() {
-        Seen::NotSeen => Outcome::MeasurementInvalid,
-        Seen::NotDecided => Outcome::Inconclusive,
-        Seen::Seen | Seen::NotTried => Outcome::Fine,
+        TrialOutcome::NotSeen => Outcome::MeasurementInvalid,
+        TrialOutcome::NotDecided => Outcome::Inconclusive,
+        TrialOutcome::Seen | TrialOutcome::NotTried => Outcome::Fine,
     })
 }
 
@@ -120,7 +120,7 @@ fn certify(
     let interrupt = signals::listen()?;
     let progress = Progress::new(false);
     let _alone = turn::take(&pinning.all(), false, &interrupt, |text| progress.keep(text))?;
-    let mut bench = Bench::new(Site {
+    let mut bench = TrialBench::new(TrialSite {
         reference,
         contracts: &workspace.contracts,
         supervisor: &supervisor,
@@ -136,7 +136,8 @@ fn certify(
     for trial in trials {
         progress.say(&format!("{}: {}", trial.name, trial.done));
         let tried = bench.try_out(trial, &mut TrialProgress { progress: &progress, trial: trial.name });
-        let untried = |error: SelftestError| Finding::new(trial, 0, Evaluation::not_tried(error.to_string()));
+        let untried =
+            |error: SelftestError| TrialFinding::new(trial, 0, Evaluation::not_tried(error.to_string()));
         let finding = tried.unwrap_or_else(untried);
         progress.keep(&line(&finding));
         findings.push(finding);
@@ -175,11 +176,11 @@ impl Watch for TrialProgress<'_> {
 }
 
 /// The line of a completed trial.
-fn line(finding: &Finding) -> String {
+fn line(finding: &TrialFinding) -> String {
     let colour = match finding.evaluation.outcome {
-        Seen::Seen => "32",
-        Seen::NotSeen => "31",
-        Seen::NotDecided | Seen::NotTried => "33",
+        TrialOutcome::Seen => "32",
+        TrialOutcome::NotSeen => "31",
+        TrialOutcome::NotDecided | TrialOutcome::NotTried => "33",
     };
     let word = paint(colour, &format!("{:<11}", finding.word()));
     format!("{word}  {}: {}", finding.name, finding.evaluation.found)

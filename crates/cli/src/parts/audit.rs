@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use tare_audit::{Audit, Published, Source, Weight, audit, document, read};
+use tare_audit::{Audit, DoubtWeight, Published, Source, audit, document, read};
 use tare_base::document::{DecodeError, decoded};
 use tare_bench::folder;
 use tare_host::foreign;
@@ -102,11 +102,11 @@ fn print_all(documents: &[Document], format: Format) -> anyhow::Result<()> {
 }
 
 /// The outcome for the most severe finding.
-fn outcome(weight: Option<Weight>) -> Outcome {
+fn outcome(weight: Option<DoubtWeight>) -> Outcome {
     match weight {
         None => Outcome::Fine,
-        Some(Weight::CannotBeTrue) => Outcome::MeasurementInvalid,
-        Some(Weight::NotShown) => Outcome::Inconclusive,
+        Some(DoubtWeight::CannotBeTrue) => Outcome::MeasurementInvalid,
+        Some(DoubtWeight::NotShown) => Outcome::Inconclusive,
     }
 }
 

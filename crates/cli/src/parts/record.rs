@@ -9,7 +9,7 @@ use anyhow::{Context, ensure};
 use tare_base::Endpoint;
 use tare_base::document::decoded;
 use tare_import::record::{self, Material, Recorded, Wish};
-use tare_service::{client::Channel, learn::Server};
+use tare_service::{client::Channel, learn::LearnTarget};
 
 use crate::command::{
     asked::{self, AskedOptions},
@@ -118,9 +118,9 @@ struct Reached {
 }
 
 impl Reached {
-    fn server(&self) -> Server<'_> {
+    fn server(&self) -> LearnTarget<'_> {
         let Reached { endpoint, url, channel, patience } = self;
-        Server { endpoint, host: &url.authority, channel, patience: *patience }
+        LearnTarget { endpoint, host: &url.authority, channel, patience: *patience }
     }
 }
 

@@ -15,7 +15,7 @@ use tare_bench::{
     folder::Header,
     plan::Plan,
     record::{Block, ChosenBlocks, Record},
-    sample::{Outcome, Sample},
+    sample::{Sample, SampleOutcome},
     schedule::{Slot, Watch},
 };
 
@@ -130,9 +130,11 @@ impl<'a> RunProgress<'a> {
     fn report_outcome(&self, sample: &Sample) {
         let name = || self.name(Slot::of(sample));
         match &sample.outcome {
-            Outcome::Measured => {}
-            Outcome::Hung(hung) => self.progress.keep(&format!("{} {}: {hung}", paint("31", "x"), name())),
-            Outcome::Failed { reason } => {
+            SampleOutcome::Measured => {}
+            SampleOutcome::Hung(hung) => {
+                self.progress.keep(&format!("{} {}: {hung}", paint("31", "x"), name()))
+            }
+            SampleOutcome::Failed { reason } => {
                 self.progress.keep(&format!("{} {}: {reason}", paint("31", "failed"), name()));
             }
         }

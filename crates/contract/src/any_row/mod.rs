@@ -15,7 +15,7 @@ use toml::Spanned;
 
 use super::error::{Lowered, Problem};
 use super::file::AnyRowFile;
-use super::placeholder::{Kind, Placeholder, PlaceholderError, Table, Tables, Template};
+use super::placeholder::{DataTable, Placeholder, PlaceholderError, PlaceholderKind, Tables, Template};
 use super::row_set::table;
 pub use changes::{Changed, ChangedRows, Changes};
 use scan::{Scan, is_plain};
@@ -28,7 +28,7 @@ const DIFFERENCES_MAX: usize = 3;
 /// Rows that the service chooses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnyRow {
-    table: Table,
+    table: DataTable,
     key: usize,
     members: Arc<[Member]>,
     /// Length of the array; absent for a single row.
@@ -78,7 +78,7 @@ pub(super) fn any_row(file: &Spanned<AnyRowFile>, tables: &Tables) -> Lowered<An
         let template =
             Template::parse(range.get_ref()).map_err(|error| (range.span().start, error.into()))?;
         match template.only() {
-            Some(Placeholder { kind: Kind::Number(range), name: None }) => {
+            Some(Placeholder { kind: PlaceholderKind::Number(range), name: None }) => {
                 Ok(ChangedColumn { column, range: range.clone() })
             }
             _ => {
@@ -99,9 +99,9 @@ pub(super) fn any_row(file: &Spanned<AnyRowFile>, tables: &Tables) -> Lowered<An
 }
 
 /// The members of a row's JSON object; absent if it is no object, or a value is not exactly one column.
-fn members(table: &Table) -> Option<Arc<[Member]>> {
+fn members(table: &DataTable) -> Option<Arc<[Member]>> {
     let text = table.json()?.fill_with(|placeholder| match &placeholder.kind {
-        Kind::Cell(cell) => cell.column.to_string(),
+        PlaceholderKind::Cell(cell) => cell.column.to_string(),
         _ => String::from("?"),
     });
     let Value::Object(object) = serde_json::from_str(&text).ok()? else { return None };

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::error::{Lowered, Problem};
 use super::file::{BackingFile, PostgresFile, StatementsFile, UpstreamFile};
-use super::placeholder::{Table, Tables};
+use super::placeholder::{DataTable, Tables};
 use super::row_set::table;
 
 /// The backing services that a contract needs.
@@ -30,7 +30,7 @@ pub struct PostgresTables {
 #[derive(Debug, Clone, PartialEq)]
 pub struct UpstreamTable {
     pub delay_ms: u32,
-    pub table: Table,
+    pub table: DataTable,
 }
 
 /// The database work of one answer, if the contract states it.

@@ -8,7 +8,8 @@ use toml::Spanned;
 use super::error::{Lowered, Problem};
 use super::file::{ContractFile, DataFile, FolderFile};
 use super::placeholder::{
-    Cell, KINDS, Kind, Placeholder, ROW, ROWS_MAX, Scope, Table, TableError, Tables, Template, is_column,
+    DataTable, DrawnColumn, KINDS, Placeholder, PlaceholderKind, ROW, ROWS_MAX, Scope, TableError, Tables,
+    Template, is_column,
 };
 use super::{Answer, Ask, Body, Contract, RowSet};
 
@@ -34,7 +35,7 @@ pub(super) fn tables(file: &ContractFile, folder: &Path) -> Lowered<Tables> {
     file.data.iter().map(one).chain(file.folder.iter().map(files)).collect()
 }
 
-fn of_files(name: &Spanned<String>, folder: &FolderFile) -> Lowered<Table> {
+fn of_files(name: &Spanned<String>, folder: &FolderFile) -> Lowered<DataTable> {
     let in_name = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     let one = |(name, bytes): (&Spanned<String>, &Spanned<u32>)| {
         let (text, bytes) = (name.get_ref().clone(), *bytes.get_ref());
@@ -49,7 +50,7 @@ fn of_files(name: &Spanned<String>, folder: &FolderFile) -> Lowered<Table> {
     let files: Vec<(String, usize)> = folder.files.iter().map(one).collect::<Lowered<_>>()?;
     match files.is_empty() {
         true => Err((name.span().start, Problem::TableOfNothing { name: name.get_ref().clone() })),
-        false => Ok(Table::of_files(name.get_ref(), files)),
+        false => Ok(DataTable::of_files(name.get_ref(), files)),
     }
 }
 
@@ -65,7 +66,7 @@ fn table_name(name: &Spanned<String>) -> Lowered<()> {
     }
 }
 
-fn table(name: &Spanned<String>, data: &DataFile, folder: &Path) -> Lowered<Table> {
+fn table(name: &Spanned<String>, data: &DataFile, folder: &Path) -> Lowered<DataTable> {
     let table = rows(name, data, folder)?;
     let json = data.json.as_ref().map(|json| row_json(json, &table)).transpose()?;
     let key = data.key.as_ref().map(|key| {
@@ -77,7 +78,7 @@ fn table(name: &Spanned<String>, data: &DataFile, folder: &Path) -> Lowered<Tabl
 }
 
 /// A JSON template with the columns of a row.
-fn row_json(text: &Spanned<String>, table: &Table) -> Lowered<Template> {
+fn row_json(text: &Spanned<String>, table: &DataTable) -> Lowered<Template> {
     let start = text.span().start;
     let tables = Tables::from([(table.name().to_owned(), table.clone())]);
     let scope = Scope { tables: Some(&tables), ..Scope::default() };
@@ -91,10 +92,10 @@ fn row_json(text: &Spanned<String>, table: &Table) -> Lowered<Template> {
     Ok(template)
 }
 
-fn rows(name: &Spanned<String>, data: &DataFile, folder: &Path) -> Lowered<Table> {
+fn rows(name: &Spanned<String>, data: &DataFile, folder: &Path) -> Lowered<DataTable> {
     match (&data.file, &data.rows, &data.columns) {
         (Some(file), None, None) => {
-            let read = Table::read(name.get_ref(), &folder.join(file.get_ref()));
+            let read = DataTable::read(name.get_ref(), &folder.join(file.get_ref()));
             read.map_err(|error| (file.span().start, Problem::Table { reason: error.to_string() }))
         }
         (None, Some(rows), Some(columns)) if !columns.is_empty() => {
@@ -105,7 +106,7 @@ fn rows(name: &Spanned<String>, data: &DataFile, folder: &Path) -> Lowered<Table
             let column = |(name, text): (&Spanned<String>, &Spanned<String>)| {
                 Ok((name.get_ref().clone(), self::column(name, text)?))
             };
-            Ok(Table::made(name.get_ref(), columns.iter().map(column).collect::<Lowered<_>>()?, count))
+            Ok(DataTable::made(name.get_ref(), columns.iter().map(column).collect::<Lowered<_>>()?, count))
         }
         _ => Err((name.span().start, Problem::TableOfNothing { name: name.get_ref().clone() })),
     }
@@ -118,7 +119,8 @@ fn column(name: &Spanned<String>, text: &Spanned<String>) -> Lowered<Template> {
     }
     let scope = Scope { row: true, ..Scope::default() };
     let template = Template::parse_in(text.get_ref(), scope).map_err(|error| (start, error.into()))?;
-    let secret = template.placeholders().find(|placeholder| matches!(placeholder.kind, Kind::Env(_)));
+    let secret =
+        template.placeholders().find(|placeholder| matches!(placeholder.kind, PlaceholderKind::Env(_)));
     match secret {
         Some(placeholder) => Err((start, Problem::SecretInTable { placeholder: placeholder.to_string() })),
         None => Ok(template),
@@ -126,7 +128,7 @@ fn column(name: &Spanned<String>, text: &Spanned<String>) -> Lowered<Template> {
 }
 
 /// Checks a column used where lines end and blanks are trimmed.
-pub(super) fn in_a_line(cell: &Cell, place: &'static str, start: usize) -> Lowered<()> {
+pub(super) fn in_a_line(cell: &DrawnColumn, place: &'static str, start: usize) -> Lowered<()> {
     let is_line = |cell: &str| !cell.chars().any(char::is_control) && cell.trim() == cell;
     match cell.table.first_wrong_cell(cell.column, is_line) {
         Some(_) => Err((start, Problem::LinesIn { placeholder: cell.to_string(), place })),
@@ -135,7 +137,7 @@ pub(super) fn in_a_line(cell: &Cell, place: &'static str, start: usize) -> Lower
 }
 
 /// Checks a column of an answer: the request must select its row.
-pub(super) fn of_the_row_asked_for(cell: &Cell, ask: &Ask, start: usize) -> Lowered<()> {
+pub(super) fn of_the_row_asked_for(cell: &DrawnColumn, ask: &Ask, start: usize) -> Lowered<()> {
     let table = cell.table.name();
     match ask.templates().flat_map(Template::cells).any(|asked| asked.table.name() == table) {
         true => Ok(()),
@@ -147,7 +149,7 @@ pub(super) fn of_the_row_asked_for(cell: &Cell, ask: &Ask, start: usize) -> Lowe
 }
 
 /// Checks a column used as a whole JSON value.
-pub(super) fn is_json(cell: &Cell, start: usize) -> Lowered<()> {
+pub(super) fn is_json(cell: &DrawnColumn, start: usize) -> Lowered<()> {
     let is_json = |cell: &str| serde_json::from_str::<serde::de::IgnoredAny>(cell).is_ok();
     match cell.table.first_wrong_cell(cell.column, is_json) {
         Some(wrong) => Err((start, Problem::CellIsNoJson { placeholder: cell.to_string(), wrong })),
@@ -176,17 +178,17 @@ pub fn with_tables<'n>(
 
 impl Contract {
     /// The tables from which its requests draw.
-    pub fn tables(&self) -> impl Iterator<Item = &Table> {
+    pub fn tables(&self) -> impl Iterator<Item = &DataTable> {
         self.tables.values()
     }
 
     /// The tables that a service gets as files and folders.
-    pub fn given_tables(&self) -> impl Iterator<Item = &Table> {
+    pub fn given_tables(&self) -> impl Iterator<Item = &DataTable> {
         self.tables.values().filter(|table| !self.backing.holds(table.name()))
     }
 
     /// The table with this name.
-    pub fn table(&self, name: &str) -> Option<&Table> {
+    pub fn table(&self, name: &str) -> Option<&DataTable> {
         self.tables.get(name)
     }
 
@@ -195,7 +197,7 @@ impl Contract {
     /// # Errors
     /// A table cannot be written.
     pub fn with_tables(&self, seed: u64, folder: &Path) -> Result<Contract, TableError> {
-        let laid_out = |table: &Table| match self.backing.holds(table.name()) {
+        let laid_out = |table: &DataTable| match self.backing.holds(table.name()) {
             true => table
                 .clone()
                 .with(None, None)

@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use tare_load::exchange::{Exchange, ExpectedBody};
 
 use crate::tests::decoded;
-use crate::{Contract, ContractError, Table};
+use crate::{Contract, ContractError, DataTable};
 
 const MADE: &str = "[data.items]\nrows = 1000\ncolumns = { id = '{{row}}', name = 'item {{phrase}}', price = '{{number:1-99}}' }\n";
 const READ: &str = "[data.items]\nfile = 'items.csv'\n";
@@ -46,7 +46,7 @@ fn exchange(contract: &Contract, seed: u64) -> Exchange {
     contract.exchange(&contract.requests[0], "h", &mut ChaCha8Rng::seed_from_u64(seed))
 }
 
-fn table(contract: &Contract) -> &Table {
+fn table(contract: &Contract) -> &DataTable {
     contract.tables().next().unwrap()
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rand::Rng;
 
-use super::{Cell, PlaceholderError, Tables, Values};
+use super::{DrawnColumn, PlaceholderError, Tables, Values};
 
 /// A computed value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(crate) enum Operand {
     Number(u64),
     /// A placeholder of the request.
     Named(String),
-    Cell(Cell),
+    Cell(DrawnColumn),
 }
 
 impl Operation {
@@ -67,7 +67,7 @@ impl Computed {
     }
 
     /// The columns among the operands.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = &Cell> {
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &DrawnColumn> {
         self.operands.iter().filter_map(|operand| match operand {
             Operand::Cell(cell) => Some(cell),
             Operand::Number(_) | Operand::Named(_) => None,

@@ -17,8 +17,8 @@ use tare_base::spelling::suggestion;
 use tare_load::pattern::Wildcard;
 
 pub use computed::Computed;
-pub(super) use table::{Cell, ROWS_MAX, Tables, is_column};
-pub use table::{Table, TableError};
+pub use table::{DataTable, TableError};
+pub(super) use table::{DrawnColumn, ROWS_MAX, Tables, is_column};
 pub use values::LABEL_LENGTH_MAX;
 pub use values::Values;
 
@@ -55,13 +55,13 @@ enum Part {
 /// A part of a template that each exchange fills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placeholder {
-    pub kind: Kind,
+    pub kind: PlaceholderKind,
     /// Placeholders of the same name share one value in an exchange. One without a name has its own value.
     pub name: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum PlaceholderKind {
     /// 1 to 24 characters of `[A-Za-z0-9_-]`.
     Label,
     /// A decimal integer in this range.
@@ -77,7 +77,7 @@ pub enum Kind {
     /// A value captured from an earlier answer in the sequence.
     Captured,
     /// A column of the row that the exchange draws.
-    Cell(Cell),
+    Cell(DrawnColumn),
     /// The number of the row, from 1.
     Row,
     /// This number of bytes of text, different each time.
@@ -195,11 +195,11 @@ impl Template {
         })
     }
 
-    pub(super) fn cells(&self) -> impl Iterator<Item = &Cell> {
+    pub(super) fn cells(&self) -> impl Iterator<Item = &DrawnColumn> {
         self.placeholders().flat_map(|placeholder| {
             let (cell, computed) = match &placeholder.kind {
-                Kind::Cell(cell) => (Some(cell), None),
-                Kind::Computed(computed) => (None, Some(computed)),
+                PlaceholderKind::Cell(cell) => (Some(cell), None),
+                PlaceholderKind::Computed(computed) => (None, Some(computed)),
                 _ => (None, None),
             };
             cell.into_iter().chain(computed.into_iter().flat_map(Computed::cells))
@@ -209,7 +209,7 @@ impl Template {
     /// Updates the tables of its columns by name.
     pub(super) fn enter_tables(&mut self, tables: &Tables) {
         for part in &mut self.parts {
-            if let Part::Placeholder(Placeholder { kind: Kind::Cell(cell), .. }) = part
+            if let Part::Placeholder(Placeholder { kind: PlaceholderKind::Cell(cell), .. }) = part
                 && let Some(table) = tables.get(cell.table.name())
             {
                 cell.table = table.clone();
@@ -221,7 +221,7 @@ impl Template {
     pub(crate) fn enter_secrets(&mut self, value_of: &impl Fn(&str) -> Option<String>) {
         let is_sendable = |value: &String| !value.chars().any(char::is_control);
         for part in &mut self.parts {
-            if let Part::Placeholder(Placeholder { kind: Kind::Env(secret), .. }) = part {
+            if let Part::Placeholder(Placeholder { kind: PlaceholderKind::Env(secret), .. }) = part {
                 secret.value = value_of(&secret.variable).filter(is_sendable);
             }
         }
@@ -230,7 +230,7 @@ impl Template {
     /// The variables without a value.
     pub(crate) fn missing(&self) -> impl Iterator<Item = &str> {
         self.placeholders().filter_map(|placeholder| match &placeholder.kind {
-            Kind::Env(Secret { variable, value: None }) => Some(variable.as_str()),
+            PlaceholderKind::Env(Secret { variable, value: None }) => Some(variable.as_str()),
             _ => None,
         })
     }
@@ -280,12 +280,18 @@ impl Template {
     /// As [`Template::fill`], for a path or query: values are percent-encoded.
     pub(crate) fn fill_encoded<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
         self.fill_with(|placeholder| match placeholder.kind {
-            Kind::Phrase | Kind::Text | Kind::Env(_) | Kind::Captured | Kind::Cell(_) | Kind::Random(_) => {
-                percent::encoded(&values.value(placeholder))
-            }
-            Kind::Label | Kind::Number(_) | Kind::Bytes(_) | Kind::Row | Kind::Computed(_) | Kind::Rows => {
-                values.value(placeholder)
-            }
+            PlaceholderKind::Phrase
+            | PlaceholderKind::Text
+            | PlaceholderKind::Env(_)
+            | PlaceholderKind::Captured
+            | PlaceholderKind::Cell(_)
+            | PlaceholderKind::Random(_) => percent::encoded(&values.value(placeholder)),
+            PlaceholderKind::Label
+            | PlaceholderKind::Number(_)
+            | PlaceholderKind::Bytes(_)
+            | PlaceholderKind::Row
+            | PlaceholderKind::Computed(_)
+            | PlaceholderKind::Rows => values.value(placeholder),
         })
     }
 
@@ -295,10 +301,10 @@ impl Template {
         for (part, in_string) in self.parts_of_json() {
             match part {
                 Part::Literal(literal) => text.push_str(literal),
-                Part::Placeholder(Placeholder { kind: kind @ Kind::Cell(_), .. }) if in_string => {
+                Part::Placeholder(Placeholder { kind: kind @ PlaceholderKind::Cell(_), .. }) if in_string => {
                     text.push_str(&json_of(values.invent(kind), true));
                 }
-                Part::Placeholder(placeholder @ Placeholder { kind: Kind::Captured, .. }) => {
+                Part::Placeholder(placeholder @ Placeholder { kind: PlaceholderKind::Captured, .. }) => {
                     text.push_str(&json_of(values.value(placeholder), in_string));
                 }
                 Part::Placeholder(placeholder) => text.push_str(&values.value(placeholder)),
@@ -310,15 +316,17 @@ impl Template {
     /// As [`Template::fill`], for HTML: columns are escaped as text between tags.
     pub(super) fn fill_html<R: Rng>(&self, values: &mut Values<'_, R>) -> String {
         self.fill_with(|placeholder| match placeholder.kind {
-            Kind::Rows => values.value(placeholder),
+            PlaceholderKind::Rows => values.value(placeholder),
             _ => super::html::escaped(&values.value(placeholder)),
         })
     }
 
     /// Columns used as whole JSON values, outside strings.
-    pub(super) fn cells_outside_of_strings(&self) -> impl Iterator<Item = &Cell> {
+    pub(super) fn cells_outside_of_strings(&self) -> impl Iterator<Item = &DrawnColumn> {
         self.parts_of_json().filter_map(|(part, in_string)| match part {
-            Part::Placeholder(Placeholder { kind: Kind::Cell(cell), .. }) if !in_string => Some(cell),
+            Part::Placeholder(Placeholder { kind: PlaceholderKind::Cell(cell), .. }) if !in_string => {
+                Some(cell)
+            }
             _ => None,
         })
     }
@@ -346,12 +354,17 @@ impl Template {
         let ends = [std::ops::RangeInclusive::start, std::ops::RangeInclusive::end];
         ends.map(|end| {
             self.fill_with(|placeholder| match &placeholder.kind {
-                Kind::Number(range) => end(range).to_string(),
-                Kind::Row | Kind::Computed(_) => "1".to_owned(),
+                PlaceholderKind::Number(range) => end(range).to_string(),
+                PlaceholderKind::Row | PlaceholderKind::Computed(_) => "1".to_owned(),
                 // Valid inside a string, and a whole value outside.
-                Kind::Cell(_) | Kind::Captured | Kind::Rows => "null".to_owned(),
-                Kind::Phrase | Kind::Text => " words ".to_owned(),
-                Kind::Label | Kind::Bytes(_) | Kind::Random(_) | Kind::Env(_) => "word".to_owned(),
+                PlaceholderKind::Cell(_) | PlaceholderKind::Captured | PlaceholderKind::Rows => {
+                    "null".to_owned()
+                }
+                PlaceholderKind::Phrase | PlaceholderKind::Text => " words ".to_owned(),
+                PlaceholderKind::Label
+                | PlaceholderKind::Bytes(_)
+                | PlaceholderKind::Random(_)
+                | PlaceholderKind::Env(_) => "word".to_owned(),
             })
         })
     }
@@ -376,7 +389,7 @@ impl Part {
             return wildcard(inside).map(Part::Literal);
         }
         if let Some(computed) = Computed::parse(inside, scope.tables) {
-            let kind = Kind::Computed(computed?);
+            let kind = PlaceholderKind::Computed(computed?);
             return match scope.answer {
                 true => Ok(Part::Placeholder(Placeholder { kind, name: None })),
                 false => Err(PlaceholderError::OutsideOfAnswer { placeholder: inside.to_owned() }),
@@ -384,8 +397,8 @@ impl Part {
         }
         let (word, column) = inside.split_once('.').unwrap_or((inside, ""));
         let kind = match scope.tables.and_then(|tables| tables.get(word)) {
-            Some(table) => Kind::Cell(table.cell(column)?),
-            None if scope.row && inside == ROW => Kind::Row,
+            Some(table) => PlaceholderKind::Cell(table.cell(column)?),
+            None if scope.row && inside == ROW => PlaceholderKind::Row,
             None => return Placeholder::parse(inside, scope).map(Part::Placeholder),
         };
         Ok(Part::Placeholder(Placeholder { kind, name: None }))
@@ -454,23 +467,23 @@ impl Placeholder {
             None => (kind, None),
         };
         let kind = match (word, range) {
-            ("label", None) => Kind::Label,
+            ("label", None) => PlaceholderKind::Label,
             ("captured", None) if scope.tables.is_none() => return Err(PlaceholderError::OutsideOfSequence),
-            ("captured", None) if name.is_some() => Kind::Captured,
+            ("captured", None) if name.is_some() => PlaceholderKind::Captured,
             ("captured", None) => return Err(PlaceholderError::Name { placeholder: inside.to_owned() }),
-            ("phrase", None) => Kind::Phrase,
-            ("text", None) => Kind::Text,
-            ("number", None) => Kind::Number(0..=NUMBER_MAX),
-            ("number", Some(range)) => Kind::Number(
+            ("phrase", None) => PlaceholderKind::Phrase,
+            ("text", None) => PlaceholderKind::Text,
+            ("number", None) => PlaceholderKind::Number(0..=NUMBER_MAX),
+            ("number", Some(range)) => PlaceholderKind::Number(
                 parse_range(range)
                     .ok_or_else(|| PlaceholderError::Range { placeholder: inside.to_owned() })?,
             ),
             ("env", Some(variable)) if is_variable(variable) => {
-                Kind::Env(Secret { variable: variable.to_owned(), value: None })
+                PlaceholderKind::Env(Secret { variable: variable.to_owned(), value: None })
             }
-            ("bytes", Some(count)) => Kind::Bytes(length(count, BYTES_MAX, inside)?),
-            ("random", Some(count)) => Kind::Random(length(count, RANDOM_BYTES_MAX, inside)?),
-            ("rows", None) if scope.answer && name.is_some() => Kind::Rows,
+            ("bytes", Some(count)) => PlaceholderKind::Bytes(length(count, BYTES_MAX, inside)?),
+            ("random", Some(count)) => PlaceholderKind::Random(length(count, RANDOM_BYTES_MAX, inside)?),
+            ("rows", None) if scope.answer && name.is_some() => PlaceholderKind::Rows,
             _ => {
                 let tables = scope.tables.into_iter().flat_map(|tables| tables.keys().map(String::as_str));
                 // Captured values are allowed where columns are, computed values in answers.
@@ -509,29 +522,29 @@ fn parse_range(text: &str) -> Option<RangeInclusive<u64>> {
     (from <= to && to <= NUMBER_EXACT_MAX).then_some(from..=to)
 }
 
-impl Kind {
+impl PlaceholderKind {
     /// Whether its value can differ between exchanges.
     pub(super) fn varies(&self) -> bool {
-        !matches!(self, Kind::Bytes(_) | Kind::Env(_) | Kind::Captured)
+        !matches!(self, PlaceholderKind::Bytes(_) | PlaceholderKind::Env(_) | PlaceholderKind::Captured)
     }
 }
 
 impl fmt::Display for Placeholder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::Label => f.write_str("label")?,
-            Kind::Captured => f.write_str("captured")?,
-            Kind::Phrase => f.write_str("phrase")?,
-            Kind::Text => f.write_str("text")?,
-            Kind::Number(range) if *range == (0..=NUMBER_MAX) => f.write_str("number")?,
-            Kind::Bytes(count) => write!(f, "bytes:{count}")?,
-            Kind::Env(secret) => write!(f, "env:{}", secret.variable)?,
-            Kind::Cell(cell) => cell.fmt(f)?,
-            Kind::Row => f.write_str(ROW)?,
-            Kind::Random(count) => write!(f, "random:{count}")?,
-            Kind::Computed(computed) => computed.fmt(f)?,
-            Kind::Rows => f.write_str("rows")?,
-            Kind::Number(range) => write!(f, "number:{}-{}", range.start(), range.end())?,
+            PlaceholderKind::Label => f.write_str("label")?,
+            PlaceholderKind::Captured => f.write_str("captured")?,
+            PlaceholderKind::Phrase => f.write_str("phrase")?,
+            PlaceholderKind::Text => f.write_str("text")?,
+            PlaceholderKind::Number(range) if *range == (0..=NUMBER_MAX) => f.write_str("number")?,
+            PlaceholderKind::Bytes(count) => write!(f, "bytes:{count}")?,
+            PlaceholderKind::Env(secret) => write!(f, "env:{}", secret.variable)?,
+            PlaceholderKind::Cell(cell) => cell.fmt(f)?,
+            PlaceholderKind::Row => f.write_str(ROW)?,
+            PlaceholderKind::Random(count) => write!(f, "random:{count}")?,
+            PlaceholderKind::Computed(computed) => computed.fmt(f)?,
+            PlaceholderKind::Rows => f.write_str("rows")?,
+            PlaceholderKind::Number(range) => write!(f, "number:{}-{}", range.start(), range.end())?,
         }
         self.name.as_ref().map_or(Ok(()), |name| write!(f, ".{name}"))
     }

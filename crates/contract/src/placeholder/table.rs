@@ -29,11 +29,11 @@ const FILE_CONTENT: &str = "content";
 const DOMAIN: u64 = 0x7461_626c_6573;
 
 /// The tables of a contract by name.
-pub(crate) type Tables = BTreeMap<String, Table>;
+pub(crate) type Tables = BTreeMap<String, DataTable>;
 
 /// A table. Clones share the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct DataTable {
     name: Arc<str>,
     columns: Arc<[String]>,
     rows: Rows,
@@ -62,8 +62,8 @@ struct Cells {
 
 /// A column of the row that an exchange draws.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
-    pub(crate) table: Table,
+pub struct DrawnColumn {
+    pub(crate) table: DataTable,
     pub(crate) column: usize,
 }
 
@@ -83,9 +83,9 @@ pub enum TableError {
     Write { path: PathBuf, reason: String },
 }
 
-impl Table {
+impl DataTable {
     /// Reads a CSV file whose first line names the columns.
-    pub(crate) fn read(name: &str, path: &Path) -> Result<Table, TableError> {
+    pub(crate) fn read(name: &str, path: &Path) -> Result<DataTable, TableError> {
         let unread = |source| TableError::Read { path: path.to_owned(), source };
         let path_of = || path.to_owned();
         let bytes = std::fs::metadata(path).map_err(unread)?.len();
@@ -112,31 +112,31 @@ impl Table {
         let file = std::path::absolute(path).map_err(unread)?;
         let rows = Rows::Read(Arc::new(cells));
         let columns = columns.into();
-        Ok(Table { name: name.into(), columns, rows, json: None, key: None, file: Some(file) })
+        Ok(DataTable { name: name.into(), columns, rows, json: None, key: None, file: Some(file) })
     }
 
     /// A table of `count` rows, whose cells are filled from these templates.
-    pub(crate) fn made(name: &str, columns: BTreeMap<String, Template>, count: u64) -> Table {
+    pub(crate) fn made(name: &str, columns: BTreeMap<String, Template>, count: u64) -> DataTable {
         let (columns, templates): (Vec<String>, Vec<Template>) = columns.into_iter().unzip();
         let rows = Rows::Made { templates: templates.into(), count, seed: 0 };
-        Table { name: name.into(), columns: columns.into(), rows, json: None, key: None, file: None }
+        DataTable { name: name.into(), columns: columns.into(), rows, json: None, key: None, file: None }
     }
 
     /// A table whose rows are the files of a folder: name and content.
-    pub(crate) fn of_files(name: &str, files: Vec<(String, usize)>) -> Table {
+    pub(crate) fn of_files(name: &str, files: Vec<(String, usize)>) -> DataTable {
         let columns = [FILE_NAME, FILE_CONTENT].map(str::to_owned).into();
         let rows = Rows::Files { files: files.into(), seed: 0, made: FilesMade::default() };
-        Table { name: name.into(), columns, rows, json: None, key: None, file: None }
+        DataTable { name: name.into(), columns, rows, json: None, key: None, file: None }
     }
 
     /// Adds the JSON template of rows, and the key column.
-    pub(crate) fn with(self, json: Option<Template>, key: Option<usize>) -> Table {
-        Table { json: json.map(Arc::new), key, ..self }
+    pub(crate) fn with(self, json: Option<Template>, key: Option<usize>) -> DataTable {
+        DataTable { json: json.map(Arc::new), key, ..self }
     }
 
     /// Copies JSON template and key column from another table.
-    pub(crate) fn with_form_of(self, other: &Table) -> Table {
-        Table { json: other.json.clone(), key: other.key, ..self }
+    pub(crate) fn with_form_of(self, other: &DataTable) -> DataTable {
+        DataTable { json: other.json.clone(), key: other.key, ..self }
     }
 
     /// The JSON template of a row, if there is one.
@@ -167,16 +167,18 @@ impl Table {
     }
 
     /// The column with this name.
-    pub(crate) fn cell(&self, column: &str) -> Result<Cell, PlaceholderError> {
+    pub(crate) fn cell(&self, column: &str) -> Result<DrawnColumn, PlaceholderError> {
         if column.is_empty() {
             let (table, first) = (self.name.to_string(), self.columns[0].clone());
             return Err(PlaceholderError::NoColumn { table, first });
         }
         let place = self.columns.iter().position(|known| known == column);
-        place.map(|column| Cell { table: self.clone(), column }).ok_or_else(|| PlaceholderError::Column {
-            table: self.name.to_string(),
-            column: column.to_owned(),
-            suggestion: suggestion(column, self.columns.iter().map(String::as_str)),
+        place.map(|column| DrawnColumn { table: self.clone(), column }).ok_or_else(|| {
+            PlaceholderError::Column {
+                table: self.name.to_string(),
+                column: column.to_owned(),
+                suggestion: suggestion(column, self.columns.iter().map(String::as_str)),
+            }
         })
     }
 
@@ -251,7 +253,7 @@ impl Table {
 
     /// A copy with the rows of this seed.
     #[must_use]
-    pub fn of_seed(&self, new: u64) -> Table {
+    pub fn of_seed(&self, new: u64) -> DataTable {
         let mut table = self.clone();
         match &mut table.rows {
             Rows::Read(_) => {}
@@ -290,7 +292,7 @@ impl Table {
     }
 
     /// A copy for this seed. Generated rows are written to `STEM.NAME.csv` or `.json` in `folder`.
-    pub(crate) fn laid_out(&self, seed: u64, folder: &Path, stem: &str) -> Result<Table, TableError> {
+    pub(crate) fn laid_out(&self, seed: u64, folder: &Path, stem: &str) -> Result<DataTable, TableError> {
         if !self.is_made() {
             return Ok(self.clone());
         }
@@ -361,7 +363,7 @@ impl std::fmt::Debug for Cells {
 }
 
 /// The column as written in a contract.
-impl std::fmt::Display for Cell {
+impl std::fmt::Display for DrawnColumn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}.{}", self.table.name, self.table.columns[self.column])
     }

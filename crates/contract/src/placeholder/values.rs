@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::{Rng, RngExt};
 use tare_load::sequence::Captured;
 
-use super::{Kind, Placeholder, blob};
+use super::{Placeholder, PlaceholderKind, blob};
 
 /// The length of the longest label.
 pub const LABEL_LENGTH_MAX: usize = 24;
@@ -54,7 +54,7 @@ impl<'r, R: Rng> Values<'r, R> {
     }
 
     pub(super) fn value(&mut self, placeholder: &Placeholder) -> String {
-        let known = if placeholder.kind == Kind::Rows { &self.rows } else { &self.named };
+        let known = if placeholder.kind == PlaceholderKind::Rows { &self.rows } else { &self.named };
         if let Some(value) = placeholder.name.as_ref().and_then(|name| known.get(name)) {
             return value.clone();
         }
@@ -65,25 +65,27 @@ impl<'r, R: Rng> Values<'r, R> {
         value
     }
 
-    pub(super) fn invent(&mut self, kind: &Kind) -> String {
+    pub(super) fn invent(&mut self, kind: &PlaceholderKind) -> String {
         match kind {
             // A missing captured value occurs only in requests that must be rejected.
-            Kind::Label | Kind::Captured => {
+            PlaceholderKind::Label | PlaceholderKind::Captured => {
                 let length = self.label_length.unwrap_or_else(|| self.rng.random_range(1..=LABEL_LENGTH_MAX));
                 let character = |_| LABEL_CHARACTERS[self.rng.random_range(0..LABEL_CHARACTERS.len())];
                 (0..length).map(character).map(char::from).collect()
             }
-            Kind::Number(range) => self.rng.random_range(range.clone()).to_string(),
-            Kind::Phrase => self.phrase(),
-            Kind::Env(secret) => secret.value.clone().unwrap_or_default(),
-            Kind::Cell(cell) => self.cell(cell.table.name(), cell.column, |rng| cell.table.draw(rng)),
-            Kind::Row => self.row_number.to_string(),
-            Kind::Bytes(count) => ('a'..='z').cycle().take(*count).collect(),
-            Kind::Random(count) => blob::draw(*count, self.rng),
-            Kind::Computed(computed) => computed.value(self),
+            PlaceholderKind::Number(range) => self.rng.random_range(range.clone()).to_string(),
+            PlaceholderKind::Phrase => self.phrase(),
+            PlaceholderKind::Env(secret) => secret.value.clone().unwrap_or_default(),
+            PlaceholderKind::Cell(cell) => {
+                self.cell(cell.table.name(), cell.column, |rng| cell.table.draw(rng))
+            }
+            PlaceholderKind::Row => self.row_number.to_string(),
+            PlaceholderKind::Bytes(count) => ('a'..='z').cycle().take(*count).collect(),
+            PlaceholderKind::Random(count) => blob::draw(*count, self.rng),
+            PlaceholderKind::Computed(computed) => computed.value(self),
             // The text of a row set is known by its name in answers.
-            Kind::Rows => String::new(),
-            Kind::Text => {
+            PlaceholderKind::Rows => String::new(),
+            PlaceholderKind::Text => {
                 let length = self.rng.random_range(1..=TEXT_LENGTH_MAX);
                 (0..length).map(|_| self.text_character()).collect()
             }

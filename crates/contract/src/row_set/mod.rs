@@ -8,14 +8,14 @@ use toml::Spanned;
 
 use super::error::{Lowered, Problem};
 use super::file::RowSetFile;
-use super::placeholder::{Scope, Table, Tables, Template, Values};
+use super::placeholder::{DataTable, Scope, Tables, Template, Values};
 
 /// The rows of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowSet {
     /// Used as `{{rows.NAME}}`.
     pub name: String,
-    table: Table,
+    table: DataTable,
     /// Columns that must have these values.
     filter: Vec<(usize, Template)>,
     order: Option<usize>,
@@ -98,7 +98,7 @@ fn row_set(name: &Spanned<String>, file: &RowSetFile, tables: &Tables) -> Lowere
 }
 
 /// The table with this name.
-pub(super) fn table(name: &Spanned<String>, tables: &Tables) -> Lowered<Table> {
+pub(super) fn table(name: &Spanned<String>, tables: &Tables) -> Lowered<DataTable> {
     tables.get(name.get_ref()).cloned().ok_or_else(|| {
         let known = tables.keys().map(String::as_str);
         let suggestion = tare_base::spelling::suggestion(name.get_ref(), known);
@@ -107,7 +107,7 @@ pub(super) fn table(name: &Spanned<String>, tables: &Tables) -> Lowered<Table> {
 }
 
 /// An additional row, which must have all columns.
-fn also(row: &Spanned<BTreeMap<String, String>>, table: &Table) -> Lowered<Vec<String>> {
+fn also(row: &Spanned<BTreeMap<String, String>>, table: &DataTable) -> Lowered<Vec<String>> {
     let cell = |column: &String| row.get_ref().get(column).cloned();
     let cells: Option<Vec<String>> = table.columns().iter().map(cell).collect();
     let is_whole = row.get_ref().len() == table.columns().len();

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use tare_load::exchange::{Exchange, ExpectedBody};
 
-use crate::{Contract, Table};
+use crate::{Contract, DataTable};
 
 const TABLES: &str = r#"
 [data.items]
@@ -46,7 +46,7 @@ fn asked(contract: &Contract, seed: u64) -> (usize, Vec<Value>) {
     (number, body.value().as_array().unwrap().clone())
 }
 
-fn table(contract: &Contract) -> Table {
+fn table(contract: &Contract) -> DataTable {
     contract.tables().next().unwrap().clone()
 }
 

@@ -13,7 +13,7 @@ use tare_load::sequence::{Captured, MissingValue};
 use super::capture;
 use super::error::{Lowered, Problem};
 use super::file::{ContractFile, RequestFile, SequenceFile};
-use super::placeholder::{Kind, Values};
+use super::placeholder::{PlaceholderKind, Values};
 use super::{Contract, Request};
 
 /// Requests sent one after the other on one connection.
@@ -103,7 +103,7 @@ impl Request {
     /// Names of captured values that it uses, in the request or the expected answer.
     fn captured(&self) -> impl Iterator<Item = &str> {
         let placeholders = self.ask.placeholders().chain(self.answer.placeholders());
-        let captured = placeholders.filter(|placeholder| placeholder.kind == Kind::Captured);
+        let captured = placeholders.filter(|placeholder| placeholder.kind == PlaceholderKind::Captured);
         captured.filter_map(|placeholder| placeholder.name.as_deref())
     }
 }

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use super::spec::{Queue, Way};
+use super::spec::{LinkDirection, Queue};
 
 /// Most packets that travel at a time. It limits memory for a link without a rate: 400 MB at 1500 bytes each.
 const ON_THE_WAY_MAX: usize = 1 << 18;
@@ -15,7 +15,7 @@ const ON_THE_WAY_MAX: usize = 1 << 18;
 /// One direction, with the packets that are in it.
 #[derive(Debug)]
 pub(super) struct Line<P> {
-    way: Way,
+    way: LinkDirection,
     /// The instant at which the last packet is fully transmitted.
     free_at_ns: u64,
     /// Waiting packets: the instant at which the transmission begins, and the size in bytes.
@@ -44,7 +44,7 @@ pub(super) enum Gone {
 }
 
 impl<P> Line<P> {
-    pub(crate) fn new(way: Way) -> Line<P> {
+    pub(crate) fn new(way: LinkDirection) -> Line<P> {
         Line { way, free_at_ns: 0, waiting: VecDeque::new(), waiting_bytes: 0, on_the_way: VecDeque::new() }
     }
 
@@ -73,7 +73,7 @@ impl<P> Line<P> {
         if draws.loss * 100.0 < self.way.loss_percent {
             return Err((Gone::Lost, packet));
         }
-        let Way { delay_ns, jitter_ns, .. } = self.way;
+        let LinkDirection { delay_ns, jitter_ns, .. } = self.way;
         let drawn_ns = delay_ns - jitter_ns + (2.0 * jitter_ns as f64 * draws.jitter) as u64;
         self.depart(self.free_at_ns + drawn_ns, packet);
         Ok(())

@@ -28,7 +28,7 @@ pub use namespace::Namespace;
 use pump::Pump;
 pub use pump::WayCounters;
 pub(crate) use spec::MTU;
-pub use spec::{LinkSpec, LinkSpecError, Queue, Way};
+pub use spec::{LinkDirection, LinkSpec, LinkSpecError, Queue};
 
 /// Address of the server's end of the link.
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(10, 31, 0, 1);
@@ -43,7 +43,7 @@ const DEVICE_PACKETS: u32 = 10_000;
 const HARDWARE: [[u8; 6]; 2] = [[2, 0, 0, 31, 0, 2], [2, 0, 0, 31, 0, 1]];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum LinkKind {
     /// The kernel's netem. Its timers run on the CPU that sent the packet, so a service pays for some of them.
     Netem,
     /// A thread of this process.
@@ -55,11 +55,11 @@ pub enum Kind {
     },
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for LinkKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Netem => f.write_str("netem of the kernel"),
-            Kind::UserSpace { reason, no_priority } => {
+            LinkKind::Netem => f.write_str("netem of the kernel"),
+            LinkKind::UserSpace { reason, no_priority } => {
                 write!(f, "a thread between two TUN devices ({reason})")?;
                 match no_priority {
                     Some(reason) => write!(f, ", without real-time priority ({reason})"),
@@ -155,10 +155,10 @@ impl Link {
     }
 
     /// The implementation of the link, and the reason for it.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> LinkKind {
         match &self.means {
-            Means::Netem => Kind::Netem,
-            Means::UserSpace { pump, reason } => Kind::UserSpace {
+            Means::Netem => LinkKind::Netem,
+            Means::UserSpace { pump, reason } => LinkKind::UserSpace {
                 reason: reason.clone(),
                 no_priority: pump.no_priority().map(ToString::to_string),
             },

@@ -12,9 +12,9 @@ use super::{
     error::LinkError,
     interface::NAME,
     namespace::Namespace,
-    spec::{LinkSpec, MTU, Queue, Way},
+    spec::{LinkDirection, LinkSpec, MTU, Queue},
 };
-use crate::process::Asked;
+use crate::process::Query;
 
 /// Time limit for `tc`, which normally answers at once.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
@@ -56,7 +56,7 @@ fn counted_in(json: &str) -> Option<[u64; 3]> {
 /// Runs `tc`. Call it on a thread that ends soon: it makes a capability inheritable.
 fn tc(arguments: &[String]) -> Result<String, String> {
     pass_on_rights().map_err(|error| format!("tc cannot be given the capability that it needs: {error}"))?;
-    let output = Asked::put(Command::new("tc").args(arguments), ANSWER_WITHIN).and_then(Asked::answer);
+    let output = Query::put(Command::new("tc").args(arguments), ANSWER_WITHIN).and_then(Query::answer);
     let output = output.map_err(|error| format!("tc: {error}"))?;
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
@@ -76,7 +76,7 @@ fn pass_on_rights() -> rustix::io::Result<()> {
 }
 
 /// The arguments for netem. Times are in microseconds, the only unit that every version of `tc` reads with fractions.
-fn netem(way: &Way) -> Vec<String> {
+fn netem(way: &LinkDirection) -> Vec<String> {
     let us = |ns: u64| format!("{}us", ns as f64 / 1_000.0);
     let mut arguments = words(&["netem", "limit"]);
     arguments.push(limit(way).to_string());
@@ -97,7 +97,7 @@ fn netem(way: &Way) -> Vec<String> {
 }
 
 /// Netem's limit counts waiting and travelling packets together, so a long delay needs a high limit.
-fn limit(way: &Way) -> u64 {
+fn limit(way: &LinkDirection) -> u64 {
     let Some(rate) = way.rate_bits_per_s else { return LIMIT_MAX };
     let packet_bits = MTU as u128 * 8;
     let on_the_way =
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(counted_in("Error"), None);
     }
 
-    fn way(text: &str) -> Way {
+    fn way(text: &str) -> LinkDirection {
         text.parse::<LinkSpec>().unwrap().up
     }
 

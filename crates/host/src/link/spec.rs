@@ -27,13 +27,13 @@ const QUEUE_MAX: u64 = 1 << 32;
 #[serde(try_from = "String", into = "String")]
 pub struct LinkSpec {
     /// From the client to the server.
-    pub up: Way,
+    pub up: LinkDirection,
     /// From the server to the client.
-    pub down: Way,
+    pub down: LinkDirection,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Way {
+pub struct LinkDirection {
     /// Delay of a packet in this direction.
     pub delay_ns: u64,
     /// The delay of a packet is drawn uniformly from `delay - jitter` to `delay + jitter`.
@@ -137,7 +137,7 @@ fn key_of_one_way(name: &str) -> Option<(bool, &str)> {
     up.or_else(|| name.strip_prefix("down-").map(|key| (false, key)))
 }
 
-impl Way {
+impl LinkDirection {
     fn set(&mut self, key: &str, name: &str, value: &str) -> Result<(), LinkSpecError> {
         match key {
             "delay" => self.delay_ns = time(value)?,
@@ -287,10 +287,17 @@ mod tests {
     fn what_is_said_of_one_way_outdoes_what_is_said_of_both() {
         let link: LinkSpec =
             "up-delay=1ms, delay=26ms,jitter=500us,loss=0.1%,rate=1.5mbit,down-queue=64KiB".parse().unwrap();
-        let both =
-            Way { jitter_ns: 500_000, loss_percent: 0.1, rate_bits_per_s: Some(1_500_000), ..Way::default() };
-        assert_eq!(link.up, Way { delay_ns: 1_000_000, ..both });
-        assert_eq!(link.down, Way { delay_ns: 26_000_000, queue: Some(Queue::Bytes(65_536)), ..both });
+        let both = LinkDirection {
+            jitter_ns: 500_000,
+            loss_percent: 0.1,
+            rate_bits_per_s: Some(1_500_000),
+            ..LinkDirection::default()
+        };
+        assert_eq!(link.up, LinkDirection { delay_ns: 1_000_000, ..both });
+        assert_eq!(
+            link.down,
+            LinkDirection { delay_ns: 26_000_000, queue: Some(Queue::Bytes(65_536)), ..both }
+        );
         let printed = "up-delay=1ms,down-delay=26ms,jitter=500us,loss=0.1%,rate=1500kbit,down-queue=64KiB";
         assert_eq!(link.to_string(), printed);
         assert_eq!("delay=0ms".parse::<LinkSpec>().unwrap().to_string(), "delay=0ms");
@@ -345,7 +352,7 @@ mod tests {
         }
     }
 
-    fn way() -> impl Strategy<Value = Way> {
+    fn way() -> impl Strategy<Value = LinkDirection> {
         let queue = prop_oneof![
             (1..QUEUE_MAX).prop_map(Queue::Packets),
             (QUEUE_BYTES_MIN..QUEUE_MAX).prop_map(Queue::Bytes)
@@ -356,7 +363,7 @@ mod tests {
                 let jitter_ns = (delay_ns as f64 * part) as u64;
                 let (rate_bits_per_s, queue) =
                     (rate.map(|(rate, _)| rate), rate.and_then(|(_, queue)| queue));
-                Way {
+                LinkDirection {
                     delay_ns,
                     jitter_ns,
                     reorder: reorder && jitter_ns > 0,

@@ -102,7 +102,7 @@ fn netem_is_taken_or_not_there_with_a_reason() {
             Err(LinkError::NoNetem(reason)) => {
                 assert!(!reason.is_empty());
                 let link = Link::create(&spec, &[], 1).unwrap();
-                assert!(matches!(link.kind(), Kind::UserSpace { reason: told, .. } if told == reason));
+                assert!(matches!(link.kind(), LinkKind::UserSpace { reason: told, .. } if told == reason));
             }
             Err(error) => panic!("{error}"),
         }

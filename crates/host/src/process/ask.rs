@@ -20,7 +20,7 @@ const ANSWER_BYTES_MAX: u64 = 64 << 20;
 
 /// A running query. Several may run at once.
 #[derive(Debug)]
-pub struct Asked {
+pub struct Query {
     child: Child,
     /// Standard output and standard error. They are files: a surviving process could hold a pipe open.
     answers: [File; 2],
@@ -28,17 +28,17 @@ pub struct Asked {
     within: Duration,
 }
 
-impl Asked {
+impl Query {
     /// Starts the program with empty standard input. It must end within this time.
     ///
     /// # Errors
     /// The program cannot be started, or no memory file can be made for its output.
-    pub fn put(command: &mut Command, within: Duration) -> io::Result<Asked> {
+    pub fn put(command: &mut Command, within: Duration) -> io::Result<Query> {
         let file = || rustix::fs::memfd_create("answer", MemfdFlags::CLOEXEC).map(File::from);
         let answers = [file()?, file()?];
         command.stdin(Stdio::null()).stdout(answers[0].try_clone()?).stderr(answers[1].try_clone()?);
         let child = command.process_group(0).spawn()?;
-        Ok(Asked { child, answers, began: Instant::now(), within })
+        Ok(Query { child, answers, began: Instant::now(), within })
     }
 
     /// Waits for the end; returns the status and the output.
@@ -84,7 +84,7 @@ impl Asked {
     }
 }
 
-impl Drop for Asked {
+impl Drop for Query {
     fn drop(&mut self) {
         // After `answer` the process has been reaped, and another process may have its number.
         if self.has_ended().is_ok() {
@@ -108,7 +108,7 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(30);
 
     fn sh(script: &str, within: Duration) -> io::Result<Output> {
-        Asked::put(Command::new("sh").args(["-c", script]), within)?.answer()
+        Query::put(Command::new("sh").args(["-c", script]), within)?.answer()
     }
 
     fn is_alive(pid: &str) -> bool {
@@ -156,9 +156,9 @@ mod tests {
     #[test]
     fn queries_run_at_the_same_time() {
         let began = Instant::now();
-        let slow = Asked::put(Command::new("sleep").arg("60"), PATIENCE).unwrap();
+        let slow = Query::put(Command::new("sleep").arg("60"), PATIENCE).unwrap();
         let pid = slow.child.id().to_string();
-        let quick = Asked::put(Command::new("true").arg(""), PATIENCE).unwrap();
+        let quick = Query::put(Command::new("true").arg(""), PATIENCE).unwrap();
         assert!(quick.answer().unwrap().status.success());
         drop(slow);
         assert!(!is_alive(&pid));

@@ -2,7 +2,7 @@
 
 use std::{io, process::Command, time::Duration};
 
-use super::Asked;
+use super::Query;
 
 const ENGINES: [&str; 2] = ["docker", "podman"];
 const WITHIN: Duration = Duration::from_secs(10);
@@ -46,7 +46,7 @@ pub fn main_process(name: &str) -> Result<u32, ContainerError> {
 fn ask(engine: &str, name: &str) -> io::Result<Result<u32, String>> {
     let mut command = Command::new(engine);
     command.args(["container", "inspect", "--format", "{{.State.Pid}}", name]);
-    let output = Asked::put(&mut command, WITHIN)?.answer()?;
+    let output = Query::put(&mut command, WITHIN)?.answer()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().replace('\n', "; ");
     Ok(match output.status.success() {
         true => text(&output.stdout).parse().map_err(|_| text(&output.stdout)),

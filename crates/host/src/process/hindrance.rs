@@ -7,7 +7,7 @@ use super::{
     fallback,
     input::{self, Input},
     procfs::Process,
-    sockets::{self, Listening, Place},
+    sockets::{self, Listening, SocketPlace},
     unix,
 };
 use tare_base::Endpoint;
@@ -50,9 +50,9 @@ pub enum NotReadyReason {
     /// It listens at the address, but no byte came over a connection for this time.
     Silent { asked: Endpoint, lasts: Duration },
     /// It listens, but at other addresses.
-    Elsewhere { asked: Endpoint, listens: Vec<Place> },
+    Elsewhere { asked: Endpoint, listens: Vec<SocketPlace> },
     /// It listens in a network namespace of its own.
-    OtherNetwork { listens: Vec<Place> },
+    OtherNetwork { listens: Vec<SocketPlace> },
     /// One of its processes waits for input.
     Input { process: Process, input: Input },
     /// One of its processes is stopped, as by SIGSTOP.
@@ -67,9 +67,9 @@ pub enum NotReadyReason {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Observed {
     /// Where its processes listen in this network namespace.
-    pub own: Vec<Place>,
+    pub own: Vec<SocketPlace>,
     /// Where its processes listen in a network namespace of their own.
-    pub apart: Vec<Place>,
+    pub apart: Vec<SocketPlace>,
     /// Connections that wait at the address, whichever process listens; absent if none does.
     pub queued: Option<u32>,
     pub input: Option<(Process, Input)>,
@@ -100,7 +100,7 @@ impl Observed {
             Endpoint::Unix(path) => unix::sockets_at(path),
         };
         let is_asked = |listening: &&Listening| match (&listening.place, asked) {
-            (Place::Tcp(own), Endpoint::Tcp(asked)) => sockets::reaches(*own, *asked),
+            (SocketPlace::Tcp(own), Endpoint::Tcp(asked)) => sockets::reaches(*own, *asked),
             _ => at_path.contains(&listening.inode),
         };
         seen.queued = around.iter().filter(is_asked).map(|listening| listening.queued).max();
@@ -112,11 +112,11 @@ impl Observed {
 }
 
 /// Removes duplicates. If a service listens by TCP, its other sockets serve another purpose.
-fn in_order(places: &mut Vec<Place>) {
+fn in_order(places: &mut Vec<SocketPlace>) {
     places.sort();
     places.dedup();
-    if matches!(places.first(), Some(Place::Tcp(_))) {
-        places.retain(|place| matches!(place, Place::Tcp(_)));
+    if matches!(places.first(), Some(SocketPlace::Tcp(_))) {
+        places.retain(|place| matches!(place, SocketPlace::Tcp(_)));
     }
 }
 
@@ -130,9 +130,9 @@ impl NotReadyReason {
         stderr: &str,
     ) -> NotReadyReason {
         let is_refused = met == Probed::Refused;
-        let is_asked = |place: &Place| match (place, asked) {
+        let is_asked = |place: &SocketPlace| match (place, asked) {
             // A socket on all IPv6 addresses that refuses IPv4 is for IPv6 only.
-            (Place::Tcp(own), Endpoint::Tcp(asked)) => {
+            (SocketPlace::Tcp(own), Endpoint::Tcp(asked)) => {
                 sockets::reaches(*own, *asked) && !(is_refused && own.is_ipv6() && asked.is_ipv4())
             }
             _ => false,
@@ -237,22 +237,23 @@ impl fmt::Display for NotReadyReason {
 }
 
 /// How to make a service that listens on these addresses reachable at `asked`.
-fn fix(asked: &Endpoint, listens: &[Place]) -> String {
+fn fix(asked: &Endpoint, listens: &[SocketPlace]) -> String {
     let Endpoint::Tcp(asked) = asked else { return "let it listen there".to_owned() };
-    let has = |wanted: fn(&Place) -> bool| listens.iter().any(wanted);
-    let has_port = listens.iter().any(|place| matches!(place, Place::Tcp(own) if own.port() == asked.port()));
+    let has = |wanted: fn(&SocketPlace) -> bool| listens.iter().any(wanted);
+    let has_port =
+        listens.iter().any(|place| matches!(place, SocketPlace::Tcp(own) if own.port() == asked.port()));
     if has_port {
         format!("let it listen on {} or on all addresses", asked.ip())
-    } else if has(|place| matches!(place, Place::Tcp(_))) {
+    } else if has(|place| matches!(place, SocketPlace::Tcp(_))) {
         "let it take its port from the variable PORT, or write {port} in its command".to_owned()
-    } else if has(|place| matches!(place, Place::Unix(_))) {
+    } else if has(|place| matches!(place, SocketPlace::Unix(_))) {
         format!("let it listen on {}:$PORT", asked.ip())
     } else {
         format!("let it listen on {}:$PORT by TCP", asked.ip())
     }
 }
 
-fn named(places: &[Place]) -> String {
+fn named(places: &[SocketPlace]) -> String {
     /// A longer list would hide what matters.
     const NAMED_MAX: usize = 4;
     let names: Vec<String> = places.iter().take(NAMED_MAX).map(ToString::to_string).collect();
@@ -276,8 +277,8 @@ mod tests {
         std::net::SocketAddr::from(([127, 0, 0, 1], 18_100)).into()
     }
 
-    fn tcp(address: &str) -> Place {
-        Place::Tcp(address.parse().unwrap())
+    fn tcp(address: &str) -> SocketPlace {
+        SocketPlace::Tcp(address.parse().unwrap())
     }
 
     fn process() -> Process {
@@ -290,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_service_that_listens_elsewhere_is_told_what_to_change() {
-        let of = |own: Vec<Place>| said(Probed::Refused, Observed { own, ..Observed::default() });
+        let of = |own: Vec<SocketPlace>| said(Probed::Refused, Observed { own, ..Observed::default() });
         let address = "let it listen on 127.0.0.1 or on all addresses";
         let asked = "and not on 127.0.0.1:18100, where it is asked";
         assert_eq!(of(vec![tcp("[::1]:18100")]), format!("it listens on [::1]:18100, {asked}: {address}"));
@@ -303,11 +304,11 @@ mod tests {
         let port = "let it take its port from the variable PORT, or write {port} in its command";
         let both = vec![tcp("0.0.0.0:18300"), tcp("127.0.0.1:9229")];
         assert_eq!(of(both), format!("it listens on 0.0.0.0:18300 and 127.0.0.1:9229, {asked}: {port}"));
-        let udp = Place::Udp("0.0.0.0:18100".parse().unwrap());
+        let udp = SocketPlace::Udp("0.0.0.0:18100".parse().unwrap());
         assert!(of(vec![udp]).ends_with(
             "by UDP, and not on 127.0.0.1:18100, where it is asked: let it listen on 127.0.0.1:$PORT by TCP"
         ));
-        let unix = Place::Unix("/run/a.sock".to_owned());
+        let unix = SocketPlace::Unix("/run/a.sock".to_owned());
         let expected =
             format!("it listens on the Unix socket /run/a.sock, {asked}: let it listen on 127.0.0.1:$PORT");
         assert_eq!(of(vec![unix]), expected);
@@ -379,9 +380,9 @@ mod tests {
         let me = [std::process::id()];
         let asked = Endpoint::from(here);
         let seen = Observed::of(&me, &asked);
-        assert!(seen.own.contains(&Place::Tcp(here)), "{seen:?}");
+        assert!(seen.own.contains(&SocketPlace::Tcp(here)), "{seen:?}");
         assert!(
-            !seen.own.contains(&Place::Udp(datagrams.local_addr().unwrap())),
+            !seen.own.contains(&SocketPlace::Udp(datagrams.local_addr().unwrap())),
             "beside TCP it says nothing"
         );
         assert_eq!((seen.queued, seen.is_hidden, seen.stopped), (Some(0), false, None));

@@ -18,7 +18,7 @@ const TICK: Duration = Duration::from_millis(2);
 const GRACE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone, Copy)]
-pub struct Limits<'a> {
+pub struct ProgramLimits<'a> {
     pub time: Duration,
     /// Limit of its output to stdout, and to stderr.
     pub output_bytes: u64,
@@ -39,7 +39,7 @@ pub enum Ended {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Job {
+pub struct ProgramRun {
     pub ended: Ended,
     /// CPU time of the program and its reaped children, in ticks of 10 ms. Zero if it was stopped.
     pub cpu: Duration,
@@ -50,7 +50,11 @@ pub struct Job {
 ///
 /// # Errors
 /// The program cannot be started.
-pub fn run_to_end(launch: &Launch, supervisor: &Supervisor, limits: Limits<'_>) -> Result<Job, StartError> {
+pub fn run_to_end(
+    launch: &Launch,
+    supervisor: &Supervisor,
+    limits: ProgramLimits<'_>,
+) -> Result<ProgramRun, StartError> {
     let service = Supervised::start(launch, supervisor)?;
     let began = Instant::now();
     let ended = loop {
@@ -77,7 +81,7 @@ pub fn run_to_end(launch: &Launch, supervisor: &Supervisor, limits: Limits<'_>) 
         Ended::TooLong | Ended::TooMuch | Ended::Interrupted => Duration::ZERO,
     };
     service.stop(GRACE);
-    Ok(Job { ended, cpu })
+    Ok(ProgramRun { ended, cpu })
 }
 
 fn prints_too_much(launch: &Launch, bytes_max: u64) -> bool {
@@ -88,7 +92,7 @@ fn prints_too_much(launch: &Launch, bytes_max: u64) -> bool {
 
 /// The output of a program, and how it ended.
 #[derive(Debug)]
-pub struct Answer {
+pub struct ProgramAnswer {
     pub ended: Ended,
     /// At most as long as the limit; `stderr` too.
     pub stdout: String,
@@ -99,7 +103,11 @@ pub struct Answer {
 ///
 /// # Errors
 /// The program cannot be started, or no memory file can be made for its output.
-pub fn answer(launch: &Launch, supervisor: &Supervisor, limits: Limits<'_>) -> Result<Answer, StartError> {
+pub fn answer(
+    launch: &Launch,
+    supervisor: &Supervisor,
+    limits: ProgramLimits<'_>,
+) -> Result<ProgramAnswer, StartError> {
     let failed = |source| StartError {
         service: launch.name.clone(),
         why: StartFailure::Output { path: "a memory file".into(), source },
@@ -116,7 +124,7 @@ pub fn answer(launch: &Launch, supervisor: &Supervisor, limits: Limits<'_>) -> R
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
     let (stdout, stderr) = (read(&mut stdout).map_err(failed)?, read(&mut stderr).map_err(failed)?);
-    Ok(Answer { ended: job.ended, stdout, stderr })
+    Ok(ProgramAnswer { ended: job.ended, stdout, stderr })
 }
 
 fn memory() -> io::Result<File> {

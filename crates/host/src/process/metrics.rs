@@ -6,7 +6,7 @@ use super::fallback;
 use super::placement::{self, ThreadGroup};
 use super::port;
 use super::procfs::{self, Process};
-use super::service::{Hold, Service};
+use super::service::{Hold, RunningService};
 use super::tally::CpuTime;
 use super::unknown::CpuUnknown;
 use std::{io, time::Duration};
@@ -18,7 +18,7 @@ pub struct Modes {
     pub system: Duration,
 }
 
-impl Service {
+impl RunningService {
     /// CPU time of all its processes so far, or why it is unknown. While the service runs, the counter may be
     /// one tick (1 to 10 ms) behind; freeze the service first for an exact value. Without cgroup accounting
     /// it is the sum over its processes and their reaped children.
@@ -32,7 +32,7 @@ impl Service {
         }
     }
 
-    /// [`Service::cpu_time`] in nanoseconds; absent if it is unknown.
+    /// [`RunningService::cpu_time`] in nanoseconds; absent if it is unknown.
     ///
     /// # Errors
     /// The file of the cgroup cannot be read.

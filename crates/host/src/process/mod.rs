@@ -1,7 +1,7 @@
 //! Starts, supervises, freezes and stops services, and verifies that nothing of them is left.
 //!
 //! A [`Supervisor`] knows how services are isolated ([`Isolation`]) and has a [`Watchdog`] that outlives it.
-//! A [`Service`] is one running program: Tare started it, or it is a [`Server`] that Tare only observes. A
+//! A [`RunningService`] is one running program: Tare started it, or it is a [`Server`] that Tare only observes. A
 //! started service is a process group and, if the kernel allows it, a set of cgroups. The environment of each
 //! of its processes names the group, so a process that left the process group is found even without cgroups.
 //!
@@ -53,15 +53,15 @@ mod unknown;
 mod vigil;
 
 pub use activity::{Activity, Used, rss_bytes};
-pub use ask::Asked;
-pub use attached::{Server, ServerError, Whose};
+pub use ask::Query;
+pub use attached::{CountedProcesses, Server, ServerError};
 pub use bystanders::{Bystanders, BystandersUsed};
 pub use cgroup::{Cgroups, Isolation};
 pub use container::{ContainerError, main_process};
 pub use files::InUse;
 pub use hindrance::{NotReadyReason, Probed};
 pub use input::Input;
-pub use job::{Answer, Ended, Job, Limits, answer, run_to_end};
+pub use job::{Ended, ProgramAnswer, ProgramLimits, ProgramRun, answer, run_to_end};
 pub use launch::{Launch, StartError, StartFailure, Supervisor};
 pub use metrics::Modes;
 pub use outcome::{Exit, FreezeError, ServerGone, Stopped, Unready};
@@ -69,11 +69,11 @@ pub use placement::{Priority, ThreadGroup};
 pub use port::{PortOwner, free_port, listeners, port_in_use};
 pub use procfs::Process;
 pub(crate) use procfs::began;
-pub use quota::Quota;
+pub use quota::CpuQuota;
 pub use sandbox::Sandbox;
 pub use scratch::{Scratch, ScratchError};
-pub use service::Service;
-pub use sockets::{Listening, Place, Table};
+pub use service::RunningService;
+pub use sockets::{Listening, SocketPlace, SocketTable};
 pub use sweep::{Swept, sweep};
 pub use syscall::run_when_idle;
 pub(crate) use syscall::thread_cpu_ns;

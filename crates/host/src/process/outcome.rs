@@ -218,7 +218,7 @@ fn quoted(stderr_tail: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::sockets::Place;
+    use crate::process::sockets::SocketPlace;
 
     #[test]
     fn messages_say_what_happened_and_what_to_do() {
@@ -304,7 +304,7 @@ mod tests {
             1.0 s; if it needs more time, raise `ready-timeout`; its stderr is empty";
         assert_eq!(late(Some(silent.clone())), expected);
         let elsewhere =
-            NotReadyReason::Elsewhere { asked, listens: vec![Place::Tcp(([127, 0, 0, 1], 82).into())] };
+            NotReadyReason::Elsewhere { asked, listens: vec![SocketPlace::Tcp(([127, 0, 0, 1], 82).into())] };
         assert!(!late(Some(elsewhere)).contains("ready-timeout"), "no time helps it");
         let interrupted = |hindrance| Unready::Interrupted { hindrance }.to_string();
         assert_eq!(interrupted(None), "interrupted before it answered");

@@ -1,7 +1,7 @@
 //! TCP ports of this machine: finds a free one, and the process that listens on one. It knows nothing of services.
 
 use super::procfs::Process;
-use super::sockets::{self, Place, Table, held, holders};
+use super::sockets::{self, SocketPlace, SocketTable, held, holders};
 use super::unix;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -139,11 +139,11 @@ fn listener_inodes(table: &str, port: u16) -> Vec<String> {
 
 /// Inodes of the sockets that listen on the port of the accepted addresses.
 fn inodes_on(table: &str, port: u16, is_reached: impl Fn(InternetAddress) -> bool) -> Vec<String> {
-    let is_here = |place: &Place| match place {
-        Place::Tcp(address) => address.port() == port && is_reached(*address),
-        Place::Udp(_) | Place::Unix(_) => false,
+    let is_here = |place: &SocketPlace| match place {
+        SocketPlace::Tcp(address) => address.port() == port && is_reached(*address),
+        SocketPlace::Udp(_) | SocketPlace::Unix(_) => false,
     };
-    let here = Table::Tcp.listening(table).into_iter().filter(|listening| is_here(&listening.place));
+    let here = SocketTable::Tcp.listening(table).into_iter().filter(|listening| is_here(&listening.place));
     here.map(|listening| listening.inode).collect()
 }
 

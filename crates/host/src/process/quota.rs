@@ -8,26 +8,26 @@ use std::path::{Path, PathBuf};
 
 /// A cgroup that limits a program. Dropping this removes the cgroup if it was made for it.
 #[derive(Debug)]
-pub enum Quota {
+pub enum CpuQuota {
     /// A group of the version 1 controller `cpu` with its limit set; the program enters it.
     Group(PathBuf),
     /// A folder of version 2 in which the program's own group has a file `cpu.max`.
     Own(PathBuf),
 }
 
-impl Quota {
+impl CpuQuota {
     /// Allows `quota_us` microseconds of CPU time in each period of `period_us`.
     ///
     /// # Errors
     /// Neither version of cgroups allows it; the text says why.
-    pub fn new(quota_us: u32, period_us: u32) -> Result<Quota, String> {
+    pub fn new(quota_us: u32, period_us: u32) -> Result<CpuQuota, String> {
         let v1 = cgroup::folder_with(Some("cpu"), "cpu.cfs_quota_us").and_then(|parent| {
             let group = parent.join(naming::new_name());
             make(&group, quota_us, period_us).map_err(|error| format!("{group:?}: {error}"))?;
-            Ok(Quota::Group(group))
+            Ok(CpuQuota::Group(group))
         });
         v1.or_else(|v1| {
-            let v2 = cgroup::folder_with(None, "cpu.max").map(Quota::Own);
+            let v2 = cgroup::folder_with(None, "cpu.max").map(CpuQuota::Own);
             v2.map_err(|v2| format!("{v2}; {v1}"))
         })
     }
@@ -43,10 +43,10 @@ fn make(group: &Path, quota_us: u32, period_us: u32) -> io::Result<()> {
     limited
 }
 
-impl Drop for Quota {
+impl Drop for CpuQuota {
     /// A group that cannot be removed is empty and harmless.
     fn drop(&mut self) {
-        if let Quota::Group(group) = self {
+        if let CpuQuota::Group(group) = self {
             let _ = folder::remove(group);
         }
     }
@@ -70,7 +70,7 @@ mod tests {
         for file in ["cpu.cfs_quota_us", "cpu.cfs_period_us"] {
             fs::remove_file(group.join(file)).unwrap();
         }
-        drop(Quota::Group(group.clone()));
+        drop(CpuQuota::Group(group.clone()));
         assert!(!group.exists());
     }
 
@@ -79,15 +79,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(make(folder.path(), 1, 2).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert!(folder.path().is_dir());
-        drop(Quota::Own(folder.path().to_owned()));
+        drop(CpuQuota::Own(folder.path().to_owned()));
         assert!(folder.path().is_dir(), "the folder is not this program's to remove");
     }
 
     #[test]
     fn a_machine_without_quotas_has_a_reason_for_each_version() {
-        match &Quota::new(5_000, 10_000) {
-            Ok(Quota::Group(group)) => assert!(group.is_dir()),
-            Ok(Quota::Own(folder)) => assert!(folder.is_dir()),
+        match &CpuQuota::new(5_000, 10_000) {
+            Ok(CpuQuota::Group(group)) => assert!(group.is_dir()),
+            Ok(CpuQuota::Own(folder)) => assert!(folder.is_dir()),
             Err(reason) => {
                 assert!(reason.contains("cgroup v2") && reason.contains("cgroup v1 \"cpu\""), "{reason}")
             }

@@ -25,7 +25,7 @@ const FIRST_LOOK: Duration = Duration::from_millis(1_500);
 
 /// A running service. Dropping it kills it if Tare started it.
 #[derive(Debug)]
-pub struct Service {
+pub struct RunningService {
     pub(super) hold: Hold,
     notices: Notices,
 }
@@ -39,7 +39,7 @@ pub(super) enum Hold {
     Attached(Attached),
 }
 
-impl Service {
+impl RunningService {
     /// Starts a program, without waiting until it is ready.
     ///
     /// # Errors

@@ -10,19 +10,19 @@ use super::procfs;
 
 /// Where a socket accepts connections or datagrams.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum SocketPlace {
     Tcp(SocketAddr),
     Udp(SocketAddr),
     /// A path, or an abstract name after an `@`.
     Unix(String),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SocketPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Tcp(address) => write!(f, "{address}"),
-            Place::Udp(address) => write!(f, "{address} by UDP"),
-            Place::Unix(path) => write!(f, "the Unix socket {path}"),
+            SocketPlace::Tcp(address) => write!(f, "{address}"),
+            SocketPlace::Udp(address) => write!(f, "{address} by UDP"),
+            SocketPlace::Unix(path) => write!(f, "the Unix socket {path}"),
         }
     }
 }
@@ -30,7 +30,7 @@ impl fmt::Display for Place {
 /// A listening socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listening {
-    pub place: Place,
+    pub place: SocketPlace,
     pub inode: String,
     /// Connections that wait to be accepted; unknown for a Unix socket.
     pub queued: u32,
@@ -38,19 +38,19 @@ pub struct Listening {
 
 /// The kind of table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
+pub enum SocketTable {
     Tcp,
     Udp,
     Unix,
 }
 
 /// The tables of one network namespace, by file name.
-const TABLES: [(&str, Table); 5] = [
-    ("tcp", Table::Tcp),
-    ("tcp6", Table::Tcp),
-    ("udp", Table::Udp),
-    ("udp6", Table::Udp),
-    ("unix", Table::Unix),
+const TABLES: [(&str, SocketTable); 5] = [
+    ("tcp", SocketTable::Tcp),
+    ("tcp6", SocketTable::Tcp),
+    ("udp", SocketTable::Udp),
+    ("udp6", SocketTable::Udp),
+    ("unix", SocketTable::Unix),
 ];
 
 /// The processes that hold one of these sockets open.
@@ -70,14 +70,14 @@ pub(super) fn held(pid: u32) -> io::Result<Vec<String>> {
 
 /// All listening sockets in the network namespace of a process, which is named as in `/proc`.
 pub(super) fn in_network_of(process: &str) -> Vec<Listening> {
-    let of = |(name, table): (&str, Table)| {
+    let of = |(name, table): (&str, SocketTable)| {
         let text = fs::read(format!("/proc/{process}/net/{name}")).unwrap_or_default();
         table.listening(&String::from_utf8_lossy(&text))
     };
     TABLES.into_iter().flat_map(of).collect()
 }
 
-impl Table {
+impl SocketTable {
     /// The listening sockets in the text of a table. A malformed row is left out.
     #[must_use]
     pub fn listening(self, text: &str) -> Vec<Listening> {
@@ -86,16 +86,16 @@ impl Table {
         /// TCP_CLOSE: the state of a UDP socket that accepts datagrams from any sender.
         const TAKES_ALL: &str = "07";
         let of_row = |line: &str| match self {
-            Table::Tcp => of_internet(line, LISTENS, Place::Tcp),
-            Table::Udp => of_internet(line, TAKES_ALL, Place::Udp),
-            Table::Unix => of_unix(line),
+            SocketTable::Tcp => of_internet(line, LISTENS, SocketPlace::Tcp),
+            SocketTable::Udp => of_internet(line, TAKES_ALL, SocketPlace::Udp),
+            SocketTable::Unix => of_unix(line),
         };
         // The first row has the column names.
         text.lines().skip(1).filter_map(of_row).collect()
     }
 }
 
-fn of_internet(line: &str, state: &str, place: fn(SocketAddr) -> Place) -> Option<Listening> {
+fn of_internet(line: &str, state: &str, place: fn(SocketAddr) -> SocketPlace) -> Option<Listening> {
     let fields: Vec<&str> = line.split_ascii_whitespace().collect();
     let (address, queues, inode) = (fields.get(1)?, fields.get(4)?, fields.get(9)?);
     if *fields.get(3)? != state {
@@ -134,7 +134,7 @@ fn of_unix(line: &str) -> Option<Listening> {
     }
     let [.., flags, _, _, inode] = fields;
     let accepts = u32::from_str_radix(flags, 16).ok()? & ACCEPTS != 0;
-    let place = Place::Unix(path.to_owned());
+    let place = SocketPlace::Unix(path.to_owned());
     (accepts && !path.is_empty()).then(|| Listening { place, inode: inode.to_owned(), queued: 0 })
 }
 
@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    fn places(table: Table, text: &str) -> Vec<String> {
+    fn places(table: SocketTable, text: &str) -> Vec<String> {
         table.listening(text).iter().map(|listening| listening.place.to_string()).collect()
     }
 
@@ -169,17 +169,20 @@ mod tests {
             2: 00000000000000000000000001000000:46B4 00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 \
             00000000     0        0 77 1 0 100 0 0 10 0\n";
         if cfg!(target_endian = "little") {
-            assert_eq!(places(Table::Tcp, tcp), ["127.0.0.1:25522", "[::1]:18100"]);
+            assert_eq!(places(SocketTable::Tcp, tcp), ["127.0.0.1:25522", "[::1]:18100"]);
         }
-        let first = &Table::Tcp.listening(tcp)[0];
+        let first = &SocketTable::Tcp.listening(tcp)[0];
         assert_eq!((first.queued, first.inode.as_str()), (3, "11941994"));
         let unix = "Num       RefCount Protocol Flags    Type St Inode Path\n\
             0000000026978da3: 00000003 00000000 00000000 0001 03  1571\n\
             0000000026978da4: 00000002 00000000 00010000 0001 01 12345 /run/my shop.sock\n\
             0000000026978da5: 00000002 00000000 00010000 0001 01    46 @shop\n\
             0000000026978da6: 00000003 00000000 00000000 0001 03    47 /run/connected.sock\n";
-        assert_eq!(places(Table::Unix, unix), ["the Unix socket /run/my shop.sock", "the Unix socket @shop"]);
-        assert_eq!(Table::Unix.listening(unix)[1].inode, "46");
+        assert_eq!(
+            places(SocketTable::Unix, unix),
+            ["the Unix socket /run/my shop.sock", "the Unix socket @shop"]
+        );
+        assert_eq!(SocketTable::Unix.listening(unix)[1].inode, "46");
     }
 
     #[test]
@@ -190,15 +193,15 @@ mod tests {
         let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
         let _unix = UnixListener::bind(&path).unwrap();
         let expected = [
-            Place::Tcp(tcp.local_addr().unwrap()),
-            Place::Udp(udp.local_addr().unwrap()),
-            Place::Unix(path.display().to_string()),
+            SocketPlace::Tcp(tcp.local_addr().unwrap()),
+            SocketPlace::Udp(udp.local_addr().unwrap()),
+            SocketPlace::Unix(path.display().to_string()),
         ];
         let found = in_network_of("thread-self");
         for place in expected {
             assert!(found.iter().any(|listening| listening.place == place), "{place}");
         }
-        let here = Place::Tcp(tcp.local_addr().unwrap());
+        let here = SocketPlace::Tcp(tcp.local_addr().unwrap());
         let _waits = std::net::TcpStream::connect(tcp.local_addr().unwrap()).unwrap();
         let queued = in_network_of("thread-self").into_iter().find(|listening| listening.place == here);
         assert_eq!(queued.unwrap().queued, 1, "it is not accepted");
@@ -235,13 +238,13 @@ mod tests {
         #[test]
         fn a_path_is_read_whatever_is_in_it(path in "[@/][ -~]{0,40}", inode in 1_u32..) {
             let text = format!("Num\n0000: 00000002 00000000 00010000 0001 01 {inode:5} {path}\n");
-            let expected = Listening { place: Place::Unix(path), inode: inode.to_string(), queued: 0 };
-            prop_assert_eq!(Table::Unix.listening(&text), [expected]);
+            let expected = Listening { place: SocketPlace::Unix(path), inode: inode.to_string(), queued: 0 };
+            prop_assert_eq!(SocketTable::Unix.listening(&text), [expected]);
         }
 
         #[test]
         fn no_table_is_too_much(text in "(sl|[0-9A-Fé]{0,9}|[0-9A-F]{32}|00010000|:| |0A|07|\n|/a){0,60}") {
-            for table in [Table::Tcp, Table::Udp, Table::Unix] {
+            for table in [SocketTable::Tcp, SocketTable::Udp, SocketTable::Unix] {
                 let found = table.listening(&text);
                 prop_assert!(found.len() <= text.lines().count());
             }

@@ -2,19 +2,19 @@
 
 use std::{fs, os::unix::fs::MetadataExt, path::Path};
 
-use super::sockets::{self, Listening, Place, Table};
+use super::sockets::{self, Listening, SocketPlace, SocketTable};
 
 /// Inodes of the sockets that listen at `asked`: a path, or `@` and an abstract name.
 pub(super) fn sockets_at(asked: &Path) -> Vec<String> {
     // The table of this thread: the main thread may be in another network namespace.
     let table = fs::read("/proc/thread-self/net/unix").unwrap_or_default();
-    let listening = Table::Unix.listening(&String::from_utf8_lossy(&table)).into_iter();
+    let listening = SocketTable::Unix.listening(&String::from_utf8_lossy(&table)).into_iter();
     listening.filter(|listening| is_there(listening, asked)).map(|listening| listening.inode).collect()
 }
 
 /// Whether a socket listens at `asked`. Its name may be relative to the server's folder or root.
 fn is_there(listening: &Listening, asked: &Path) -> bool {
-    let Place::Unix(own) = &listening.place else { return false };
+    let SocketPlace::Unix(own) = &listening.place else { return false };
     if own.starts_with('@') || asked.as_os_str().as_encoded_bytes().starts_with(b"@") {
         return Path::new(own) == asked;
     }

@@ -19,7 +19,7 @@ use kit::load::{drivers, generator_of, hello, load, run, seconds, settings};
 use kit::process::{Server, cpus, pin, serve_until_parent_ends};
 use rustix::process::Signal;
 use rustix::time::{ClockId, clock_gettime};
-use tare_load::{DriverChoice, DriverKind, Generator, Load, Settings, Waiting};
+use tare_load::{DriverChoice, DriverKind, Generator, GeneratorSettings, Load, Waiting};
 
 /// The lengths of the loop, as shares of the cost of a request to the server without a loop.
 const WEIGHTS: [f64; 5] = [0.01, 0.03, 0.1, 0.3, 1.0];
@@ -103,7 +103,7 @@ impl Row {
     }
 
     fn generator(&self, driver: DriverKind, cpu: usize) -> Result<Generator, Box<dyn Error>> {
-        let settings = Settings {
+        let settings = GeneratorSettings {
             driver: DriverChoice::Only(driver),
             cpus: vec![cpu],
             ..settings(self.server.target, CONNECTIONS, 1)

@@ -9,7 +9,7 @@ use crate::http2::RequestError;
 use crate::protocol::Protocol;
 use crate::schedule::Schedule;
 use crate::split::Split;
-use crate::stop::{Quota, Stop};
+use crate::stop::{RequestQuota, Stop};
 use crate::tls::TlsClient;
 use tare_base::Route;
 
@@ -18,7 +18,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The settings of a generator, which stay the same for all of its runs.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct GeneratorSettings {
     /// The target, and the local side of connections.
     pub route: Route,
     /// The number of connections and of threads.
@@ -39,11 +39,11 @@ pub struct Settings {
     pub split: Split,
 }
 
-impl Settings {
+impl GeneratorSettings {
     /// Settings for plain HTTP/1.1, with an automatically chosen driver and no pinning.
     #[must_use]
-    pub fn new(route: Route, connections: Connections, seed: u64) -> Settings {
-        Settings {
+    pub fn new(route: Route, connections: Connections, seed: u64) -> GeneratorSettings {
+        GeneratorSettings {
             route,
             connections,
             cpus: Vec::new(),
@@ -183,7 +183,7 @@ impl Load {
     /// # Errors
     /// The combination of pipeline, schedule and quota that makes no sense.
     pub fn validate(&self) -> Result<(), LoadError> {
-        let by_connections = matches!(self.stop.quota(), Some(Quota::Connections(_)));
+        let by_connections = matches!(self.stop.quota(), Some(RequestQuota::Connections(_)));
         let open = matches!(self.schedule, Schedule::Open(_));
         match self.pipeline {
             0 => return Err(LoadError::NoPipeline),
@@ -198,7 +198,7 @@ impl Load {
             return Err(LoadError::EndlessConnections);
         }
         let quota = self.stop.quota();
-        if open && !matches!(quota, None | Some(Quota::Requests(_))) {
+        if open && !matches!(quota, None | Some(RequestQuota::Requests(_))) {
             return Err(LoadError::OpenQuota);
         }
         Ok(())

@@ -26,13 +26,13 @@ use crate::exchange::ExchangePool;
 use crate::http2::RequestList;
 use crate::protocol::Protocol;
 use crate::request_buffer::RequestBuffer;
-use crate::stop::Quota;
+use crate::stop::RequestQuota;
 use crate::tally::Failure;
 use crate::tls_error::TlsError;
-pub use load::{Aligned, Connections, Load, LoadError, Settings, Waiting};
+pub use load::{Aligned, Connections, GeneratorSettings, Load, LoadError, Waiting};
 pub use measures::{Measures, Quantile};
 use part::{Shared, gather};
-pub use report::{AlignedRun, Interval, RunReport};
+pub use report::{AlignedRun, RunInterval, RunReport};
 use tare_base::Endpoint;
 use tare_base::{Clock, Monotonic};
 use thread::{Command, Contract, Thread, enter, pin};
@@ -129,7 +129,7 @@ impl Generator {
     ///
     /// # Errors
     /// There are no connections, threads or requests, a CPU or the namespace cannot be used, or the driver does not start.
-    pub fn new(settings: Settings, pool: Arc<ExchangePool>) -> Result<Generator, GeneratorError> {
+    pub fn new(settings: GeneratorSettings, pool: Arc<ExchangePool>) -> Result<Generator, GeneratorError> {
         let Connections { total, threads } = settings.connections;
         if total == 0 || threads == 0 {
             return Err(GeneratorError::NoConnections { total, threads });
@@ -208,7 +208,7 @@ impl Generator {
         &mut self,
         load: &Load,
         interrupt: &Arc<AtomicBool>,
-        watch: &mut dyn FnMut(&Interval),
+        watch: &mut dyn FnMut(&RunInterval),
     ) -> Result<RunReport, LoadError> {
         load.validate()?;
         load.validate_for(&self.pool)?;
@@ -217,8 +217,10 @@ impl Generator {
         }
         self.prepare_requests(load.pipeline)?;
         let budget = match load.stop.quota() {
-            Some(Quota::Requests(left) | Quota::Connections(left)) => Some(AtomicU64::new(left)),
-            Some(Quota::RequestsEach(_)) | None => None,
+            Some(RequestQuota::Requests(left) | RequestQuota::Connections(left)) => {
+                Some(AtomicU64::new(left))
+            }
+            Some(RequestQuota::RequestsEach(_)) | None => None,
         };
         let shared = Arc::new(Shared {
             load: load.clone(),
@@ -280,7 +282,10 @@ impl Generator {
 }
 
 /// Starts the workers with the given driver, or with the best one for these responses that the kernel allows.
-fn start(settings: &Settings, pool: &ExchangePool) -> Result<(ChosenDriver, Vec<Thread>), GeneratorError> {
+fn start(
+    settings: &GeneratorSettings,
+    pool: &ExchangePool,
+) -> Result<(ChosenDriver, Vec<Thread>), GeneratorError> {
     let all = |kind| -> std::io::Result<Vec<Thread>> {
         contracts(settings).map(|contract| Thread::start(kind, contract)).collect()
     };
@@ -298,7 +303,7 @@ fn start(settings: &Settings, pool: &ExchangePool) -> Result<(ChosenDriver, Vec<
     Ok((ChosenDriver { kind, reason }, threads))
 }
 
-fn contracts(settings: &Settings) -> impl Iterator<Item = Contract> {
+fn contracts(settings: &GeneratorSettings) -> impl Iterator<Item = Contract> {
     let Connections { total, threads } = settings.connections;
     let workers = threads.min(total);
     let streams = settings.streams_of_a_connection();
@@ -310,7 +315,7 @@ fn contracts(settings: &Settings) -> impl Iterator<Item = Contract> {
         first += slots;
         let cpu = (!settings.cpus.is_empty()).then(|| settings.cpus[worker % settings.cpus.len()]);
         let tls = settings.tls.clone().filter(|_| settings.protocol.is_tls());
-        let Settings { route, protocol, seed, .. } = settings;
+        let GeneratorSettings { route, protocol, seed, .. } = settings;
         Contract { place, route: route.clone(), cpu, seed: *seed, protocol: *protocol, streams, tls }
     })
 }

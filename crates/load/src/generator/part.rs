@@ -7,9 +7,9 @@ use std::sync::{Arc, Barrier};
 
 use super::load::Load;
 use super::measures::Measures;
-use super::report::{AlignedRun, Interval};
+use super::report::{AlignedRun, RunInterval};
 use crate::negotiated::Handshakes;
-use crate::tally::Sample;
+use crate::tally::FailureSample;
 
 pub(super) struct Shared {
     pub(super) load: Load,
@@ -36,7 +36,7 @@ pub(super) struct End {
     pub(super) polled_ns: u64,
     pub(super) interrupted: bool,
     pub(super) gone_since_ns: Option<u64>,
-    pub(super) first_failure: Option<Sample>,
+    pub(super) first_failure: Option<FailureSample>,
     /// Correct answers to each exchange of the pool.
     pub(super) answered: Vec<u64>,
     pub(super) handshakes: Option<Handshakes>,
@@ -48,7 +48,7 @@ pub(super) fn gather(
     parts: &Receiver<Part>,
     workers: usize,
     interval_ns: Option<u64>,
-    watch: &mut dyn FnMut(&Interval),
+    watch: &mut dyn FnMut(&RunInterval),
 ) -> (Measures, End) {
     let mut total = Measures::default();
     // The server is gone only if every worker finds it gone.
@@ -89,7 +89,7 @@ impl End {
             *self.handshakes.get_or_insert_default() += handshakes;
         }
         let own = self.first_failure.take();
-        self.first_failure = own.into_iter().chain(end.first_failure).min_by_key(Sample::order);
+        self.first_failure = own.into_iter().chain(end.first_failure).min_by_key(FailureSample::order);
     }
 }
 
@@ -114,7 +114,7 @@ impl Intervals {
         *sum += measures;
     }
 
-    fn tell(&mut self, workers: usize, interval_ns: Option<u64>, watch: &mut dyn FnMut(&Interval)) {
+    fn tell(&mut self, workers: usize, interval_ns: Option<u64>, watch: &mut dyn FnMut(&RunInterval)) {
         let Some(interval_ns) = interval_ns else { return };
         while self.pending.front().is_some_and(|(heard, _)| *heard == workers) {
             let from_ns = self.first as u64 * interval_ns;
@@ -123,7 +123,7 @@ impl Intervals {
     }
 
     /// Reports the intervals that are left when all workers have finished; the last one ends with the run.
-    fn tell_last(&mut self, interval_ns: Option<u64>, elapsed_ns: u64, watch: &mut dyn FnMut(&Interval)) {
+    fn tell_last(&mut self, interval_ns: Option<u64>, elapsed_ns: u64, watch: &mut dyn FnMut(&RunInterval)) {
         let Some(interval_ns) = interval_ns else { return };
         while !self.pending.is_empty() {
             let from_ns = self.first as u64 * interval_ns;
@@ -133,10 +133,10 @@ impl Intervals {
         }
     }
 
-    fn pop(&mut self, from_ns: u64, to_ns: u64, watch: &mut dyn FnMut(&Interval)) {
+    fn pop(&mut self, from_ns: u64, to_ns: u64, watch: &mut dyn FnMut(&RunInterval)) {
         if let Some((_, measures)) = self.pending.pop_front() {
             self.first += 1;
-            watch(&Interval { from_ns, to_ns, measures });
+            watch(&RunInterval { from_ns, to_ns, measures });
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::measures::Measures;
 use crate::driver::{ChosenDriver, DriverKind};
 use crate::negotiated::Handshakes;
-use crate::tally::Sample;
+use crate::tally::FailureSample;
 
 /// The result of a run.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub struct RunReport {
     /// was established and no answer arrived.
     pub gone_since_ns: Option<u64>,
     /// The earliest wrong answer or, without one, the earliest failure.
-    pub first_failure: Option<Sample>,
+    pub first_failure: Option<FailureSample>,
     /// The TLS handshakes of all connections so far.
     pub handshakes: Option<Handshakes>,
     /// The results of a common start, if the load has one.
@@ -126,7 +126,7 @@ impl RunReport {
 
 /// A part of a run, reported while it runs.
 #[derive(Debug, Clone)]
-pub struct Interval {
+pub struct RunInterval {
     /// The start, counted from the start of the run.
     pub from_ns: u64,
     /// The end. The last interval may be shorter than the others or, with the drain, longer.
@@ -135,7 +135,7 @@ pub struct Interval {
     pub measures: Measures,
 }
 
-impl Interval {
+impl RunInterval {
     /// Answers per second.
     #[must_use]
     pub fn answers_per_s(&self) -> f64 {

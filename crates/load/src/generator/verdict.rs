@@ -396,7 +396,8 @@ mod tests {
 
     #[test]
     fn the_shortfall_of_an_open_loop_is_no_doubt() {
-        let arrivals = crate::Arrivals { profile: "20k".parse().unwrap(), process: crate::Process::Constant };
+        let arrivals =
+            crate::Arrivals { profile: "20k".parse().unwrap(), process: crate::ArrivalProcess::Constant };
         let stop = Stop::after(Duration::from_secs(1), Duration::ZERO);
         let open = Load::new(Schedule::Open(arrivals), stop, Duration::from_secs(1));
         let mut report = report();

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
-use super::{HEAD_BYTES_MAX, HEADERS_MAX, ParseError, Version, bearable};
+use super::{HEAD_BYTES_MAX, HEADERS_MAX, ParseError, StatusLineVersion, bearable};
 
 /// The properties of a head that matter to the rest of the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Head {
     /// Status code.
     pub status: u16,
     /// Version.
-    pub version: Version,
+    pub version: StatusLineVersion,
     /// How the body ends.
     pub framing: Framing,
     /// Whether the connection can carry another request.
@@ -197,7 +197,8 @@ fn judge(
 ) -> Result<Head, ParseError> {
     // A complete parse has both; httparse gives 0 for HTTP/1.0.
     let status = parsed.code.unwrap_or_default();
-    let version = if parsed.version == Some(0) { Version::Http10 } else { Version::Http11 };
+    let version =
+        if parsed.version == Some(0) { StatusLineVersion::Http10 } else { StatusLineVersion::Http11 };
     if status < 100 {
         return Err(ParseError::Head(httparse::Error::Status));
     }
@@ -207,7 +208,7 @@ fn judge(
     if fields.chunked && fields.length.is_some() {
         return Err(ParseError::TwoFramings);
     }
-    if fields.chunked && version == Version::Http10 {
+    if fields.chunked && version == StatusLineVersion::Http10 {
         return Err(ParseError::TransferEncoding);
     }
     let framing = match status {
@@ -220,8 +221,8 @@ fn judge(
         },
     };
     let wanted = match version {
-        Version::Http11 | Version::Http2 => !fields.close,
-        Version::Http10 => fields.keep_alive && !fields.close,
+        StatusLineVersion::Http11 | StatusLineVersion::Http2 => !fields.close,
+        StatusLineVersion::Http10 => fields.keep_alive && !fields.close,
     };
     let keep_alive = wanted && framing != Framing::UntilClose;
     Ok(Head { status, version, framing, keep_alive, len })

@@ -44,7 +44,7 @@ fn bearable(bytes: u64) -> Result<u64, ParseError> {
 
 /// Version of the protocol in a status line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Version {
+pub enum StatusLineVersion {
     /// HTTP/1.0
     Http10,
     /// HTTP/1.1
@@ -59,7 +59,7 @@ pub struct Response {
     /// Status code of the final response; interim ones (1xx) are skipped.
     pub status: u16,
     /// Its version.
-    pub version: Version,
+    pub version: StatusLineVersion,
     /// Header names and values as sent, in order.
     pub headers: Vec<(String, Vec<u8>)>,
     /// The body without its framing.

@@ -17,7 +17,7 @@ fn ok(bytes: &str) -> Response {
 #[test]
 fn framings() {
     let plain = ok("HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 3\r\n\r\nabc");
-    assert_eq!((plain.status, plain.version, plain.keep_alive), (200, Version::Http11, true));
+    assert_eq!((plain.status, plain.version, plain.keep_alive), (200, StatusLineVersion::Http11, true));
     assert_eq!(plain.body, b"abc");
     assert_eq!(plain.headers[0], ("Server".to_owned(), b"x".to_vec()));
 
@@ -120,7 +120,7 @@ fn what_the_rfc_accepts_is_accepted() {
         let later = ok(&format!("HTTP/{version} 200 OK\r\nContent-Length: 2\r\n\r\nok"));
         assert_eq!(
             (later.version, later.keep_alive, later.body.as_slice()),
-            (Version::Http11, true, &b"ok"[..])
+            (StatusLineVersion::Http11, true, &b"ok"[..])
         );
     }
     let many = "X: y\r\n".repeat(1_000);

@@ -13,21 +13,21 @@
 //! would take 15 more draws. Thinning draws at the highest rate and discards (Lewis and Shedler 1979).
 //! Inverting Λ discards nothing, and a piecewise linear rate has a closed inverse.
 
-use super::{Profile, SplitMix64};
+use super::{RateProfile, SplitMix64};
 use crate::split::Split;
 
 /// The due instants of all requests of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arrivals {
     /// The expected rate over time, of all workers together.
-    pub profile: Profile,
+    pub profile: RateProfile,
     /// How arrivals are distributed around that rate.
-    pub process: Process,
+    pub process: ArrivalProcess,
 }
 
 /// How arrivals are distributed around their rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Process {
+pub enum ArrivalProcess {
     /// Evenly: arrival `k` is due when `k + 0.5` arrivals are expected, so that no run starts in a burst.
     Constant,
     /// Randomly and independently of each other.
@@ -39,7 +39,7 @@ pub enum Process {
 /// It holds only a position: no heap, no profile. An earlier clone regenerates the same arrivals, so that a
 /// backlog costs no memory.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct ArrivalSource {
     due_ns: u64,
     /// The segment of the profile that `due_ns` lies in.
     segment: usize,
@@ -105,7 +105,7 @@ impl Position {
     }
 }
 
-impl Source {
+impl ArrivalSource {
     /// The share of one of `workers` workers of a generator, at its first arrival.
     ///
     /// Constant: worker `w` of `n` gets the arrivals `k ≡ w (mod n)`, so that the union is evenly spaced.
@@ -121,26 +121,26 @@ impl Source {
         split: Split,
         (worker, workers): (usize, usize),
         seed: u64,
-    ) -> Source {
+    ) -> ArrivalSource {
         assert!(worker < workers, "worker {worker} of {workers}: workers are counted from 0");
         assert!(split.index < split.of, "{split:?}: generators are counted from 0");
         let (first, step) = (split.number(worker), split.of * workers);
         let position = match arrivals.process {
-            Process::Constant => Position::Constant { arrival: first as u64, step: step as u64 },
-            Process::Poisson if split.is_whole() => {
+            ArrivalProcess::Constant => Position::Constant { arrival: first as u64, step: step as u64 },
+            ArrivalProcess::Poisson if split.is_whole() => {
                 let random = SplitMix64::stream(seed, worker as u64);
                 let mut own = Position::Poisson { random, sum: 0, streams: workers as f64, step: 1 };
                 own.draw(1);
                 own
             }
-            Process::Poisson => {
+            ArrivalProcess::Poisson => {
                 let random = SplitMix64::stream(seed, 0);
                 let mut joint = Position::Poisson { random, sum: 0, streams: 1.0, step };
                 joint.draw(first + 1);
                 joint
             }
         };
-        let mut source = Source { due_ns: 0, segment: 0, position };
+        let mut source = ArrivalSource { due_ns: 0, segment: 0, position };
         source.locate(&arrivals.profile);
         source
     }
@@ -159,7 +159,7 @@ impl Source {
     }
 
     #[inline]
-    fn locate(&mut self, profile: &Profile) {
+    fn locate(&mut self, profile: &RateProfile) {
         let due_ns = profile.instant_from(&mut self.segment, self.position.arrivals()).unwrap_or(u64::MAX);
         // On a ramp of hours at 10^9 requests per second, rounding may make a root smaller than the one
         // before; time never decreases.
@@ -177,7 +177,7 @@ mod tests {
     fn time_does_not_fall_back() {
         // Found by search: after a year, neighbouring instants differ in the last bits of a float.
         let over = Duration::from_secs_f64(35_623_073.176_163_75);
-        let profile = Profile::ramp(24_789_823.429_916_758, 896_695_298.102_791_4, over).expect("ramp");
+        let profile = RateProfile::ramp(24_789_823.429_916_758, 896_695_298.102_791_4, over).expect("ramp");
         let first = 5_195_632_542_620_700;
         let instant_ns = |k: u64| profile.instant_ns(k as f64 + 0.5);
         assert!(
@@ -185,8 +185,8 @@ mod tests {
             "the example shows nothing any more"
         );
         let position = Position::Constant { arrival: first, step: 1 };
-        let mut source = Source { due_ns: 0, segment: 0, position };
-        let arrivals = Arrivals { profile, process: Process::Constant };
+        let mut source = ArrivalSource { due_ns: 0, segment: 0, position };
+        let arrivals = Arrivals { profile, process: ArrivalProcess::Constant };
         let mut last_ns = 0;
         for _ in 0..300 {
             source.advance(&arrivals);

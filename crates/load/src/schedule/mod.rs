@@ -1,7 +1,7 @@
 //! When the next request is due: pure functions of time and of a seed.
 //!
 //! The module knows neither clocks nor connections nor the end of the run, so it is tested by tables without
-//! sleeping. A closed loop queries [`Think`] after every answer. An open loop queries a [`Source`] and never
+//! sleeping. A closed loop queries [`Think`] after every answer. An open loop queries a [`ArrivalSource`] and never
 //! looks at the answers.
 
 mod arrivals;
@@ -13,9 +13,9 @@ mod think;
 #[cfg(test)]
 mod tests;
 
-pub use arrivals::{Arrivals, Process, Source};
+pub use arrivals::{ArrivalProcess, ArrivalSource, Arrivals};
 pub use parse::SpecError;
-pub use profile::{Profile, ProfileError};
+pub use profile::{ProfileError, RateProfile};
 pub use random::SplitMix64;
 pub use think::Think;
 

@@ -7,7 +7,7 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use thiserror::Error;
 
-use super::profile::{Profile, ProfileError, Segment};
+use super::profile::{ProfileError, RateProfile, Segment};
 use tare_base::units::{DURATION_UNITS, UnitError, parse_duration, parse_rate};
 
 /// Why a text is not a rate over time.
@@ -26,15 +26,15 @@ pub enum SpecError {
     Profile(#[from] ProfileError),
 }
 
-impl FromStr for Profile {
+impl FromStr for RateProfile {
     type Err = SpecError;
 
-    fn from_str(text: &str) -> Result<Profile, SpecError> {
+    fn from_str(text: &str) -> Result<RateProfile, SpecError> {
         if let Some((from, rest)) = text.split_once("..") {
             // Split at the last slash: each rate may contain one too, as in 1k/s..20k/s/30s.
             let ramp = rest.rsplit_once('/').filter(|(_, over)| over.trim() != "s");
             let (to, over) = ramp.ok_or_else(|| SpecError::RampWithoutDuration(text.to_owned()))?;
-            return Ok(Profile::ramp(parse_rate(from)?, parse_rate(to)?, parse_duration(over)?)?);
+            return Ok(RateProfile::ramp(parse_rate(from)?, parse_rate(to)?, parse_duration(over)?)?);
         }
         let mut parts = text.split(',').peekable();
         let mut steps = vec![];
@@ -48,7 +48,7 @@ impl FromStr for Profile {
                 None => (parse_rate(part)?, Duration::MAX),
             });
         }
-        Ok(Profile::steps(&steps)?)
+        Ok(RateProfile::steps(&steps)?)
     }
 }
 
@@ -60,7 +60,7 @@ fn parse_step_duration(text: &str) -> Result<Duration, SpecError> {
     }
 }
 
-impl fmt::Display for Profile {
+impl fmt::Display for RateProfile {
     /// The text that parses to the same profile.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let segments = self.segments();

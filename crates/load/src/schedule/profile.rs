@@ -32,7 +32,7 @@ pub enum ProfileError {
 ///
 /// Profiles with the same rate at all times are equal: neighbouring steps of one rate are one step.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Profile {
+pub struct RateProfile {
     segments: Arc<[Segment]>,
 }
 
@@ -76,12 +76,12 @@ impl Segment {
     }
 }
 
-impl Profile {
+impl RateProfile {
     /// The same rate for ever.
     ///
     /// # Errors
     /// The rate is zero, negative, not finite, or above one request per nanosecond.
-    pub fn constant(rate_per_s: f64) -> Result<Profile, ProfileError> {
+    pub fn constant(rate_per_s: f64) -> Result<RateProfile, ProfileError> {
         Self::build(&[], rate_per_s)
     }
 
@@ -89,7 +89,7 @@ impl Profile {
     ///
     /// # Errors
     /// A rate is negative, not finite or too high, both are zero, or `over` is zero or longer than 584 years.
-    pub(crate) fn ramp(from_per_s: f64, to_per_s: f64, over: Duration) -> Result<Profile, ProfileError> {
+    pub(crate) fn ramp(from_per_s: f64, to_per_s: f64, over: Duration) -> Result<RateProfile, ProfileError> {
         Self::build(&[(from_per_s, to_per_s, over)], to_per_s)
     }
 
@@ -97,14 +97,14 @@ impl Profile {
     ///
     /// # Errors
     /// There is no step, a rate is negative, not finite or too high, all are zero, or a duration is zero or too long.
-    pub(crate) fn steps(steps: &[(f64, Duration)]) -> Result<Profile, ProfileError> {
+    pub(crate) fn steps(steps: &[(f64, Duration)]) -> Result<RateProfile, ProfileError> {
         let (&(last_per_s, _), first) = steps.split_last().ok_or(ProfileError::NoSteps)?;
         let pieces: Vec<_> =
             first.iter().map(|&(rate_per_s, lasts)| (rate_per_s, rate_per_s, lasts)).collect();
         Self::build(&pieces, last_per_s)
     }
 
-    fn build(pieces: &[(f64, f64, Duration)], last_per_s: f64) -> Result<Profile, ProfileError> {
+    fn build(pieces: &[(f64, f64, Duration)], last_per_s: f64) -> Result<RateProfile, ProfileError> {
         let mut segments = Vec::with_capacity(pieces.len() + 1);
         let mut start_ns = 0_u64;
         for &(from_per_s, to_per_s, lasts) in pieces {
@@ -118,7 +118,7 @@ impl Profile {
             start_ns = start_ns.checked_add(lasts_ns).ok_or(ProfileError::TooLong)?;
         }
         append(&mut segments, start_ns, checked_rate(last_per_s)?, 0.0);
-        let profile = Profile { segments: segments.into() };
+        let profile = RateProfile { segments: segments.into() };
         if profile.rate_per_s_max() > 0.0 { Ok(profile) } else { Err(ProfileError::ZeroEverywhere) }
     }
 

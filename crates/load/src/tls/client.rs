@@ -22,7 +22,7 @@ use crate::tls_error::{Distrusted, TlsError, is_of_an_authority};
 
 /// The certificates that are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trust {
+pub enum TlsTrust {
     /// Certificates that one of these authorities issued for the requested name.
     Authorities(Vec<CertificateDer<'static>>),
     /// Any certificate, as with curl's `-k`: the connection is encrypted, but the server is not
@@ -72,7 +72,7 @@ pub struct ClientCertificate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsOptions {
     /// The certificates that are accepted.
-    pub trust: Trust,
+    pub trust: TlsTrust,
     /// The name that the server's certificate must be for. It is sent as SNI unless it is an address.
     pub server_name: String,
     /// The protocol offered by ALPN, which the server must choose; `None` does not use ALPN.
@@ -119,11 +119,11 @@ impl TlsClient {
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&[options.version.supported()])?;
         let builder = match options.trust {
-            Trust::Authorities(authorities) => {
+            TlsTrust::Authorities(authorities) => {
                 let verifier = Arc::new(TrustsAuthorities::new(authorities, Arc::clone(&provider))?);
                 builder.dangerous().with_custom_certificate_verifier(verifier)
             }
-            Trust::Anything => {
+            TlsTrust::Anything => {
                 builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptsAnything(provider)))
             }
         };

@@ -15,5 +15,5 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-pub use client::{ClientCertificate, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust};
+pub use client::{ClientCertificate, TlsClient, TlsOffer, TlsOptions, TlsTrust, TlsVersion};
 pub(crate) use secured::Secured;

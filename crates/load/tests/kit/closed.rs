@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tare_load::{
-    ExpectedBody, Generator, Load, Protocol, RunReport, Schedule, Settings, Stop, TlsClient, TlsOffer,
-    TlsOptions, TlsVersion, Trust, Waiting,
+    ExpectedBody, Generator, GeneratorSettings, Load, Protocol, RunReport, Schedule, Stop, TlsClient,
+    TlsOffer, TlsOptions, TlsTrust, TlsVersion, Waiting,
 };
 
 use super::fixed::body;
@@ -30,7 +30,7 @@ pub fn report(words: &[String]) -> Result<RunReport, Box<dyn std::error::Error>>
     let target: SocketAddr = word(0, "127.0.0.1:8080").parse()?;
     let protocol = protocol_of(word(6, "http1"))?;
     let options = TlsOptions {
-        trust: Trust::Anything,
+        trust: TlsTrust::Anything,
         server_name: "localhost".to_owned(),
         alpn: protocol.alpn(),
         resume: false,
@@ -38,7 +38,7 @@ pub fn report(words: &[String]) -> Result<RunReport, Box<dyn std::error::Error>>
         version: TlsVersion::Tls13,
         certificate: None,
     };
-    let settings = Settings {
+    let settings = GeneratorSettings {
         driver: word(3, "auto").parse()?,
         protocol,
         streams: word(7, "1").parse()?,

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use tare_base::{Histogram, Route};
 use tare_load::{
-    After, Arrivals, Connections, DriverChoice, DriverKind, EngineFinding, Exchange, ExchangePool, Expected,
-    ExpectedBody, Failure, Generator, GeneratorError, Limits, Load, Process, Profile, Quota, RunReport,
-    Schedule, Settings, Stop, evaluate,
+    After, ArrivalProcess, Arrivals, Connections, DriverChoice, DriverKind, EngineFinding, Exchange,
+    ExchangePool, Expected, ExpectedBody, Failure, Generator, GeneratorError, GeneratorSettings, Limits,
+    Load, RateProfile, RequestQuota, RunReport, Schedule, Stop, evaluate,
 };
 
 use super::peer::{Peer, serve};
@@ -42,8 +42,8 @@ pub fn hello() -> Exchange {
     exchange(ExpectedBody::Exact(b"Hello world!".to_vec()))
 }
 
-pub fn settings(route: impl Into<Route>, total: usize, threads: usize) -> Settings {
-    Settings::new(route.into(), Connections { total, threads }, 7)
+pub fn settings(route: impl Into<Route>, total: usize, threads: usize) -> GeneratorSettings {
+    GeneratorSettings::new(route.into(), Connections { total, threads }, 7)
 }
 
 pub fn pool(exchange: Exchange) -> Arc<ExchangePool> {
@@ -55,7 +55,7 @@ pub fn generator(route: impl Into<Route>, total: usize, threads: usize) -> Gener
     generator_of(settings(route, total, threads), hello())
 }
 
-pub fn generator_of(settings: Settings, exchange: Exchange) -> Generator {
+pub fn generator_of(settings: GeneratorSettings, exchange: Exchange) -> Generator {
     Generator::new(settings, pool(exchange)).unwrap()
 }
 
@@ -69,7 +69,7 @@ pub fn drivers() -> Vec<DriverKind> {
     static FOUND: OnceLock<Vec<DriverKind>> = OnceLock::new();
     let works = |kind: &DriverKind| {
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 1));
-        let settings = Settings { driver: DriverChoice::Only(*kind), ..settings(nowhere, 1, 1) };
+        let settings = GeneratorSettings { driver: DriverChoice::Only(*kind), ..settings(nowhere, 1, 1) };
         match Generator::new(settings, pool(hello())) {
             Ok(_) => true,
             Err(GeneratorError::Driver { source, .. }) => {
@@ -88,13 +88,13 @@ pub fn load(window_ms: u64, drain_ms: u64) -> Load {
 }
 
 /// A closed loop until a quota is spent.
-pub fn counted(quota: Quota) -> Load {
+pub fn counted(quota: RequestQuota) -> Load {
     Load::new(Schedule::SATURATE, Stop::count(quota, seconds(20), seconds(2)), seconds(10))
 }
 
 /// An open loop for a time.
-pub fn open(rate_per_s: f64, process: Process, window: Duration) -> Load {
-    let profile = Profile::constant(rate_per_s).unwrap();
+pub fn open(rate_per_s: f64, process: ArrivalProcess, window: Duration) -> Load {
+    let profile = RateProfile::constant(rate_per_s).unwrap();
     let schedule = Schedule::Open(Arrivals { profile, process });
     Load::new(schedule, Stop::after(window, seconds(2)), seconds(10))
 }

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use tare_base::{Histogram, Route};
 use tare_load::{
-    DriverChoice, DriverKind, Generator, Load, Process, Quota, RunReport, Schedule, Settings, Stop, Waiting,
+    ArrivalProcess, DriverChoice, DriverKind, Generator, GeneratorSettings, Load, RequestQuota, RunReport,
+    Schedule, Stop, Waiting,
 };
 
 use super::fixed::{Fixed, Stall};
@@ -33,7 +34,7 @@ impl Client {
     }
 
     pub fn generator(&self, route: impl Into<Route>, total: usize) -> Generator {
-        let settings = Settings {
+        let settings = GeneratorSettings {
             driver: DriverChoice::Only(self.driver),
             cpus: self.cpus.clone(),
             seed: self.seed,
@@ -43,7 +44,7 @@ impl Client {
     }
 
     /// An open loop that polls ahead of due instants if it has CPUs of its own, as the command does.
-    fn open_loop(&self, rate_per_s: f64, process: Process, window: Duration) -> Load {
+    fn open_loop(&self, rate_per_s: f64, process: ArrivalProcess, window: Duration) -> Load {
         let waiting = if self.cpus.is_empty() {
             Waiting::Sleep
         } else {
@@ -57,7 +58,7 @@ impl Client {
 pub fn at_rate(client: &Client, target: SocketAddr, rate_per_s: f64, window: Duration) -> (RunReport, f64) {
     let mut generator = client.generator(target, 64);
     generator.open(64, seconds(5)).unwrap();
-    let load = client.open_loop(rate_per_s, Process::Constant, window);
+    let load = client.open_loop(rate_per_s, ArrivalProcess::Constant, window);
     let Schedule::Open(arrivals) = &load.schedule else { unreachable!("it was just made") };
     let due = arrivals.profile.arrivals_before(window.as_nanos() as u64);
     (run(&mut generator, &load), due)
@@ -93,7 +94,7 @@ pub fn half_loaded(
     let rate_per_s = stations.services_per_s * stations.count as f64 / 2.0;
     let mut generator = client.generator(target, CONNECTIONS);
     generator.open(CONNECTIONS, seconds(5)).unwrap();
-    let report = run(&mut generator, &client.open_loop(rate_per_s, Process::Poisson, window));
+    let report = run(&mut generator, &client.open_loop(rate_per_s, ArrivalProcess::Poisson, window));
     let truth = truth.lock().unwrap().clone();
     let mean_ns = 1e9 / (stations.services_per_s / 2.0);
     let sojourn = |(q, requests_per_sample): (f64, f64)| {
@@ -137,7 +138,7 @@ pub const STALLED_P99_NS: f64 = 190e6;
 /// The same server under two loops: first an open one at `rate_per_s`, then a closed one of 10 connections.
 pub fn stalled(client: &Client, pause: Pause, rate_per_s: f64, window: Duration) -> [RunReport; 2] {
     let closed = Load::new(Schedule::SATURATE, Stop::after(window, seconds(2)), seconds(10));
-    let loads = [(open(rate_per_s, Process::Constant, window), CONNECTIONS), (closed, 10)];
+    let loads = [(open(rate_per_s, ArrivalProcess::Constant, window), CONNECTIONS), (closed, 10)];
     let measure = |target: SocketAddr, load: &Load, connections: usize| {
         let mut generator = client.generator(target, connections);
         generator.open(connections, seconds(5)).unwrap();
@@ -189,7 +190,7 @@ pub fn sessions(
     // Closed connections keep their ports for a while, and four addresses have four times as many ports.
     let sources = (2..=5).map(|last| Ipv4Addr::new(127, 0, 0, last).into()).collect();
     let mut generator = client.generator(Route { sources, ..target.into() }, at_a_time);
-    let stop = Stop::count(Quota::Connections(count), seconds(300), seconds(2));
+    let stop = Stop::count(RequestQuota::Connections(count), seconds(300), seconds(2));
     let load =
         Load { requests_per_connection: Some(requests), ..Load::new(Schedule::SATURATE, stop, seconds(10)) };
     run(&mut generator, &load)
@@ -218,7 +219,7 @@ pub fn memory(client: &Client, target: SocketAddr, connections: usize) -> Memory
     let mut generator = client.generator(target, connections);
     generator.open(connections, seconds(30)).unwrap();
     let idle_bytes = rss_bytes();
-    let stop = Stop::count(Quota::RequestsEach(1), seconds(30), seconds(2));
+    let stop = Stop::count(RequestQuota::RequestsEach(1), seconds(30), seconds(2));
     let report = run(&mut generator, &Load::new(Schedule::SATURATE, stop, ms(10_000)));
     assert_eq!((report.total.tally.answered, report.total.tally.connects), (connections as u64, 0));
     Memory { before_bytes, idle_bytes, used_bytes: rss_bytes() }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use tare_base::Route;
-use tare_load::{Protocol, Settings, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust};
+use tare_load::{GeneratorSettings, Protocol, TlsClient, TlsOffer, TlsOptions, TlsTrust, TlsVersion};
 
 use super::load::settings;
 use super::peer::{Peer, accept_all};
@@ -72,7 +72,7 @@ pub fn serve_tls(
 /// Client options that trust only this test server.
 pub fn options(protocol: Protocol) -> TlsOptions {
     TlsOptions {
-        trust: Trust::Authorities(vec![identity().certificate.der().clone()]),
+        trust: TlsTrust::Authorities(vec![identity().certificate.der().clone()]),
         server_name: "localhost".to_owned(),
         alpn: protocol.alpn(),
         resume: true,
@@ -89,7 +89,7 @@ pub fn speaking(
     total: usize,
     threads: usize,
     streams: usize,
-) -> Settings {
+) -> GeneratorSettings {
     let tls = protocol.is_tls().then(|| Arc::new(TlsClient::new(options(protocol)).unwrap()));
-    Settings { protocol, streams, tls, ..settings(route, total, threads) }
+    GeneratorSettings { protocol, streams, tls, ..settings(route, total, threads) }
 }

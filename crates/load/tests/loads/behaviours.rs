@@ -8,7 +8,7 @@ use crate::kit::load::{drivers, exchange, generator_of, run_replacing, settings}
 use crate::kit::peer::serve;
 use crate::kit::wire::BODY;
 use tare_load::{
-    DriverChoice, DriverKind, ExpectedBody, Load, Protocol, RunReport, Schedule, Settings, Stop,
+    DriverChoice, DriverKind, ExpectedBody, GeneratorSettings, Load, Protocol, RunReport, Schedule, Stop,
 };
 
 /// The time limit for a request that is never answered.
@@ -141,7 +141,7 @@ struct Loaded {
 
 impl Loaded {
     fn by(hostile: &Hostile, driver: DriverKind, factor: u32) -> Loaded {
-        let settings = Settings {
+        let settings = GeneratorSettings {
             protocol: Protocol::H2c,
             streams: 4,
             driver: DriverChoice::Only(driver),

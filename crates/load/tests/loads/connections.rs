@@ -12,7 +12,7 @@ use crate::kit::load::*;
 use crate::kit::peer::{Requests, serve, serve_unix};
 use crate::kit::scenarios::{Client, sessions};
 use tare_base::{Endpoint, Route};
-use tare_load::{DriverChoice, Generator, GeneratorError, Load, Quota, Settings};
+use tare_load::{DriverChoice, Generator, GeneratorError, GeneratorSettings, Load, RequestQuota};
 
 #[test]
 fn connections_that_do_not_divide_by_threads_are_all_used() {
@@ -20,8 +20,8 @@ fn connections_that_do_not_divide_by_threads_are_all_used() {
         let requests = Requests::default();
         let counting = requests.clone();
         let target = serve(move |peer| counting.count(peer, HELLO));
-        let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 10, 3) };
-        let report = run(&mut generator_of(settings, hello()), &counted(Quota::RequestsEach(5)));
+        let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 10, 3) };
+        let report = run(&mut generator_of(settings, hello()), &counted(RequestQuota::RequestsEach(5)));
         assert_eq!((report.threads, report.total.tally.connects), (3, 10));
         assert_eq!(requests.counts(), [5; 10]);
     }
@@ -34,8 +34,8 @@ fn a_batch_is_exact_for_every_slot() {
             let requests = Requests::default();
             let counting = requests.clone();
             let target = serve(move |peer| counting.count(peer, HELLO));
-            let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 4, 2) };
-            let load = Load { pipeline, ..counted(Quota::RequestsEach(each)) };
+            let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 4, 2) };
+            let load = Load { pipeline, ..counted(RequestQuota::RequestsEach(each)) };
             let tally = run(&mut generator_of(settings, hello()), &load).total.tally;
             assert_eq!((tally.sent, tally.answered, tally.unsent), (4 * each, 4 * each, 0));
             assert_eq!(requests.counts(), [each; 4]);
@@ -49,8 +49,8 @@ fn a_new_connection_for_each_message() {
         let requests = Requests::default();
         let counting = requests.clone();
         let target = serve(move |peer| counting.count(peer, HELLO));
-        let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 4, 2) };
-        let load = Load { requests_per_connection: Some(1), ..counted(Quota::RequestsEach(10)) };
+        let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 4, 2) };
+        let load = Load { requests_per_connection: Some(1), ..counted(RequestQuota::RequestsEach(10)) };
         let total = run(&mut generator_of(settings, hello()), &load).total;
         assert_eq!((total.tally.answered, total.tally.connects), (40, 40));
         assert_eq!(requests.counts(), [1; 40]);
@@ -102,8 +102,8 @@ fn each_request_of_a_pipeline_has_a_time_of_its_own() {
     });
     for driver in drivers() {
         attempts("a pipeline", || {
-            let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 1, 1) };
-            let load = Load { pipeline: 8, ..counted(Quota::Requests(8)) };
+            let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 1, 1) };
+            let load = Load { pipeline: 8, ..counted(RequestQuota::Requests(8)) };
             let latency = run(&mut generator_of(settings, hello()), &load).total.latency;
             assert_eq!(latency.count(), 8);
             // The median of each eighth: one request.
@@ -126,11 +126,13 @@ fn a_unix_socket() {
         let requests = Requests::default();
         let counting = requests.clone();
         let path = serve_unix(move |peer| counting.count(peer, HELLO));
-        let settings =
-            Settings { driver: DriverChoice::Only(driver), ..settings(Endpoint::Unix(path.clone()), 3, 1) };
+        let settings = GeneratorSettings {
+            driver: DriverChoice::Only(driver),
+            ..settings(Endpoint::Unix(path.clone()), 3, 1)
+        };
         let mut generator = generator_of(settings, hello());
         generator.open(3, seconds(1)).unwrap();
-        let report = run(&mut generator, &Load { pipeline: 2, ..counted(Quota::RequestsEach(20)) });
+        let report = run(&mut generator, &Load { pipeline: 2, ..counted(RequestQuota::RequestsEach(20)) });
         assert_eq!(report.total.tally.answered, 60, "{:?}", report.first_failure);
         assert_eq!(requests.counts(), [20; 3]);
         std::fs::remove_file(path).unwrap();
@@ -148,9 +150,9 @@ fn source_addresses_take_turns() {
         });
         let sources: Vec<IpAddr> = (2..=5).map(|last| Ipv4Addr::new(127, 0, 0, last).into()).collect();
         let route = Route { sources: sources.clone(), ..target.into() };
-        let settings = Settings { driver: DriverChoice::Only(driver), ..settings(route, 8, 1) };
+        let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(route, 8, 1) };
         let mut generator = generator_of(settings, hello());
-        assert_eq!(run(&mut generator, &counted(Quota::RequestsEach(1))).total.tally.answered, 8);
+        assert_eq!(run(&mut generator, &counted(RequestQuota::RequestsEach(1))).total.tally.answered, 8);
         let expected: BTreeMap<_, _> = sources.into_iter().map(|source| (source, 2)).collect();
         assert_eq!(*seen.lock().unwrap(), expected);
     }
@@ -176,7 +178,7 @@ fn a_target_in_another_namespace_is_reached_there() {
         let generator = |namespace| {
             let route = Route { namespace, ..target.into() };
             let driver = DriverChoice::Only(driver);
-            generator_of(Settings { driver, ..settings(route, 2, 2) }, hello())
+            generator_of(GeneratorSettings { driver, ..settings(route, 2, 2) }, hello())
         };
         generator(None).open(2, seconds(2)).unwrap();
         // In that namespace 127.0.0.1 is unreachable.

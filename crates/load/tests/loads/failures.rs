@@ -9,7 +9,8 @@ use crate::kit::process::Server;
 use rustix::process::Signal;
 use tare_load::text_pattern::TextPattern;
 use tare_load::{
-    BodyShape, DriverChoice, DriverKind, ExpectedBody, Failure, Load, Process, RunReport, Settings, Stop,
+    ArrivalProcess, BodyShape, DriverChoice, DriverKind, ExpectedBody, Failure, GeneratorSettings, Load,
+    RunReport, Stop,
 };
 
 use Failure::*;
@@ -126,7 +127,7 @@ fn cases() -> Vec<Case> {
 /// The loads of every case; `true` means several requests in flight.
 fn loads() -> [(&'static str, Load, bool); 3] {
     let closed = load(80, 80);
-    let open = Load { stop: closed.stop, ..open(2_000.0, Process::Poisson, ms(80)) };
+    let open = Load { stop: closed.stop, ..open(2_000.0, ArrivalProcess::Poisson, ms(80)) };
     [
         ("closed", closed.clone(), false),
         ("open", open, false),
@@ -135,7 +136,8 @@ fn loads() -> [(&'static str, Load, bool); 3] {
 }
 
 fn meet_case(case: &Case, driver: DriverKind, load: &Load) -> RunReport {
-    let settings = Settings { driver: DriverChoice::Only(driver), ..settings(serve(case.behave), 4, 2) };
+    let settings =
+        GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(serve(case.behave), 4, 2) };
     let mut generator = generator_of(settings, exchange(case.body.clone()));
     generator.open(4, seconds(2)).unwrap();
     if case.alone.is_empty() { run(&mut generator, load) } else { run_heard(&mut generator, load) }
@@ -202,7 +204,7 @@ fn refused() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let target = listener.local_addr().unwrap();
         drop(listener);
-        let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 3, 1) };
+        let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 3, 1) };
         let mut generator = generator_of(settings, hello());
         let error = generator.open(3, seconds(1)).unwrap_err();
         assert_eq!((error.failure, error.open, error.total), (Refused, 0, 3));
@@ -220,7 +222,8 @@ fn a_server_that_is_killed() {
         for (kind, mut load, _) in loads() {
             load.stop.after = tare_load::After::Time(ms(1_000));
             let server = Server::example(12);
-            let settings = Settings { driver: DriverChoice::Only(driver), ..settings(server.target, 20, 2) };
+            let settings =
+                GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(server.target, 20, 2) };
             let mut generator = generator_of(settings, hello());
             generator.open(20, seconds(2)).unwrap();
             let report = std::thread::scope(|scope| {
@@ -252,7 +255,8 @@ fn half_of_the_connections_die_and_the_others_go_on() {
 #[test]
 fn a_stall_is_a_timeout_or_in_flight() {
     for driver in drivers() {
-        let settings = Settings { driver: DriverChoice::Only(driver), ..settings(serve(Peer::stall), 4, 2) };
+        let settings =
+            GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(serve(Peer::stall), 4, 2) };
         let mut generator = generator_of(settings, hello());
         generator.open(4, seconds(1)).unwrap();
         let report = run(&mut generator, &load(100, 50));
@@ -277,7 +281,7 @@ fn time_outs_beside_answers() {
                 0 => peer.stall(),
                 _ => peer.always(HELLO),
             });
-            let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 9, 2) };
+            let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 9, 2) };
             let mut generator = generator_of(settings, hello());
             generator.open(9, seconds(2)).unwrap();
             let tally = run_heard(&mut generator, &impatient).total.tally;

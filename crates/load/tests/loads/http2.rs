@@ -14,9 +14,9 @@ use crate::kit::tls::{files, speaking};
 use crate::kit::wire::*;
 use tare_load::http1::Response;
 use tare_load::{
-    Captured, DriverChoice, DriverKind, EngineFinding, Exchange, ExchangePool, Expected, ExpectedBody,
-    Failure, Generator, Limits, Load, LoadError, Measures, MissingValue, Process, Protocol, Quota, Schedule,
-    SequenceStep, Settings, StepRule, Think, evaluate,
+    ArrivalProcess, Captured, DriverChoice, DriverKind, EngineFinding, Exchange, ExchangePool, Expected,
+    ExpectedBody, Failure, Generator, GeneratorSettings, Limits, Load, LoadError, Measures, MissingValue,
+    Protocol, RequestQuota, Schedule, SequenceStep, StepRule, Think, evaluate,
 };
 
 const H2: [Protocol; 2] = [Protocol::H2c, Protocol::H2];
@@ -35,7 +35,7 @@ fn generator_by(
     exchanges: Vec<Exchange>,
 ) -> Generator {
     let settings = speaking(protocol, target, connections, 1, streams);
-    let settings = Settings { driver: DriverChoice::Only(driver), ..settings };
+    let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings };
     let mut generator = Generator::new(settings, Arc::new(ExchangePool::new(exchanges))).unwrap();
     generator.open(connections, seconds(5)).unwrap();
     generator
@@ -62,10 +62,10 @@ fn every_kind_of_load_is_answered() {
     let think = Load { schedule: Schedule::Closed { think: Think::Fixed(5_000_000) }, ..load(200, 1_000) };
     let loads = [
         ("closed", load(100, 1_000)),
-        ("open", open(2_000.0, Process::Poisson, ms(100))),
+        ("open", open(2_000.0, ArrivalProcess::Poisson, ms(100))),
         ("think", think),
-        ("quota", counted(Quota::Requests(1_001))),
-        ("each", counted(Quota::RequestsEach(50))),
+        ("quota", counted(RequestQuota::Requests(1_001))),
+        ("each", counted(RequestQuota::RequestsEach(50))),
     ];
     for (driver, protocol) in ways() {
         let target = serve_http2(protocol, &[], |mut peer| peer.always(b"Hello world!"));
@@ -88,7 +88,7 @@ fn every_kind_of_load_is_answered() {
             }
         }
         generator.close();
-        assert_eq!(run(&mut generator, &counted(Quota::RequestsEach(2))).total.tally.connects, 2);
+        assert_eq!(run(&mut generator, &counted(RequestQuota::RequestsEach(2))).total.tally.connects, 2);
     }
 }
 
@@ -106,10 +106,10 @@ fn a_server_that_others_wrote_is_understood() {
             upload(70_000),
         ];
         let mut generator = generator_by(driver, Protocol::H2c, serve_h2c(), 3, 10, exchanges);
-        let report = run(&mut generator, &counted(Quota::Requests(3_000)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(3_000)));
         let tally = &report.total.tally;
         assert_eq!((tally.answered, tally.failed.total()), (3_000, 0), "{:?}", report.first_failure);
-        let report = run(&mut generator, &open(500.0, Process::Poisson, ms(300)));
+        let report = run(&mut generator, &open(500.0, ArrivalProcess::Poisson, ms(300)));
         assert_eq!(report.total.tally.failed.total(), 0, "{:?}", report.first_failure);
     }
 }
@@ -119,7 +119,7 @@ fn bodies_and_uploads_of_a_mebibyte() {
     for driver in drivers() {
         let exchanges = vec![get("/size/1048576", &body(1 << 20)), upload(1 << 20)];
         let mut generator = generator_by(driver, Protocol::H2c, serve_h2c(), 2, 4, exchanges);
-        let report = run(&mut generator, &counted(Quota::Requests(60)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(60)));
         let tally = &report.total.tally;
         assert_eq!((tally.answered, tally.failed.total()), (60, 0), "{:?}", report.first_failure);
         assert!(tally.bytes_sent > 20 << 20 && tally.bytes_received > 20 << 20, "{tally:?}");
@@ -135,7 +135,7 @@ fn bodies_and_uploads_of_a_mebibyte() {
         });
         let exchanges = vec![get("/size/1048576", &body(1 << 20)), upload(1 << 20)];
         let mut generator = generator_by(driver, Protocol::H2, target, 2, 4, exchanges);
-        let report = run(&mut generator, &counted(Quota::Requests(30)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(30)));
         let tally = &report.total.tally;
         assert_eq!((tally.answered, tally.failed.total()), (30, 0), "{:?}", report.first_failure);
     }
@@ -192,7 +192,7 @@ fn each_stream_goes_through_its_own_sequence() {
             get("/", b"Hello world!"),
         ];
         let mut generator = generator_by(driver, Protocol::H2c, serve_h2c(), 2, 8, exchanges);
-        let report = run(&mut generator, &counted(Quota::Requests(3_000)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(3_000)));
         assert_eq!(report.total.tally.answered, 3_000, "{:?}", report.first_failure);
     }
 }
@@ -202,7 +202,7 @@ fn fewer_streams_than_wanted_are_waited_for() {
     for (driver, protocol) in ways() {
         let target = serve_http2(protocol, &[(3, 2)], |mut peer| peer.always(b"Hello world!"));
         let mut generator = generator_by(driver, protocol, target, 2, 10, vec![hello()]);
-        let report = run(&mut generator, &counted(Quota::Requests(2_000)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(2_000)));
         let tally = &report.total.tally;
         assert_eq!(
             (tally.answered, tally.failed.total(), tally.connects),
@@ -233,7 +233,8 @@ fn a_connection_that_the_server_recycles_fails_no_request() {
             }
         });
         let mut generator = generator_by(driver, protocol, target, 2, 7, vec![hello()]);
-        for load in [counted(Quota::Requests(2_000)), open(2_000.0, Process::Constant, ms(200))] {
+        for load in [counted(RequestQuota::Requests(2_000)), open(2_000.0, ArrivalProcess::Constant, ms(200))]
+        {
             let report = run_replacing(&mut generator, &load);
             let tally = &report.total.tally;
             let what = format!("{protocol}, {}: {tally:?} {:?}", driver.name(), report.first_failure);
@@ -265,7 +266,7 @@ fn a_server_that_closes_behind_its_goaway_is_heard_to_the_end() {
             std::thread::sleep(ms(2));
         });
         let mut generator = generator_by(driver, protocol, target, 1, 10, vec![hello()]);
-        let report = run_replacing(&mut generator, &counted(Quota::Requests(500)));
+        let report = run_replacing(&mut generator, &counted(RequestQuota::Requests(500)));
         let tally = &report.total.tally;
         let what = format!("{protocol}, {}: {tally:?} {:?}", driver.name(), report.first_failure);
         assert_eq!(
@@ -287,7 +288,7 @@ fn waits_for_streams_are_no_fault_of_the_engine() {
             }
         });
         let mut generator = generator_by(driver, protocol, target, 1, 10, vec![hello()]);
-        let report = run(&mut generator, &open(2_500.0, Process::Constant, ms(500)));
+        let report = run(&mut generator, &open(2_500.0, ArrivalProcess::Constant, ms(500)));
         let Measures { tally, stream_wait, .. } = &report.total;
         assert!(stream_wait.count() > 100, "{tally:?}");
         let doubts = evaluate(&report, &Limits::default());
@@ -329,7 +330,7 @@ fn a_server_that_falls_silent_is_asked_on_another_connection() {
             while peer.request().is_some() {}
         });
         let mut generator = generator_by(driver, protocol, target, 1, 4, vec![hello()]);
-        let load = Load { response_timeout: ms(500), ..counted(Quota::Requests(200)) };
+        let load = Load { response_timeout: ms(500), ..counted(RequestQuota::Requests(200)) };
         let report = run_replacing(&mut generator, &load);
         let tally = &report.total.tally;
         let what = format!("{protocol}, {}: {tally:?}", driver.name());
@@ -350,7 +351,7 @@ fn a_stream_that_is_reset_fails_alone() {
             }
         });
         let mut generator = generator_by(driver, protocol, target, 1, 8, vec![hello()]);
-        let report = run(&mut generator, &counted(Quota::Requests(1_000)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(1_000)));
         only(&report, Failure::StreamReset);
         let tally = &report.total.tally;
         assert_eq!((tally.failed.total(), tally.answered, tally.connects), (100, 900, 0));
@@ -370,7 +371,7 @@ fn a_server_that_closes_fails_what_is_on_its_way() {
             std::thread::sleep(ms(5));
         });
         let mut generator = generator_by(driver, protocol, target, 1, 7, vec![hello()]);
-        let report = run(&mut generator, &counted(Quota::Requests(160)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(160)));
         let tally = &report.total.tally;
         let allowed = [Failure::ClosedBeforeResponse, Failure::ClosedMidResponse, Failure::Reset];
         assert!(tally.failed.iter().all(|(failure, _)| allowed.contains(&failure)), "{tally:?}");
@@ -397,7 +398,7 @@ fn one_wrong_answer_in_a_thousand_is_found_on_its_stream() {
             }
         });
         let mut generator = generator_by(driver, protocol, target, 2, 20, vec![hello()]);
-        let report = run(&mut generator, &counted(Quota::Requests(5_000)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(5_000)));
         only(&report, Failure::Mismatch);
         let tally = &report.total.tally;
         assert_eq!((tally.failed.total(), tally.answered, tally.connects), (5, 4_995, 0));
@@ -427,7 +428,7 @@ fn answers_that_are_mixed_up_are_found() {
         let exchanges =
             (0..7).map(|index| get(&format!("/{index}"), format!("/{index}").as_bytes())).collect();
         let mut generator = generator_by(driver, protocol, target, 1, 10, exchanges);
-        let report = run(&mut generator, &counted(Quota::Requests(3_000)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(3_000)));
         let tally = &report.total.tally;
         assert!((10..=62).contains(&tally.failed.get(Failure::Mismatch)), "{tally:?}");
         assert_eq!(tally.failed.total(), tally.failed.get(Failure::Mismatch), "{tally:?}");
@@ -447,8 +448,10 @@ fn a_stalled_stream_times_out_alone() {
                 }
             });
             let mut generator = generator_by(driver, protocol, target, 1, 6, vec![hello()]);
-            let report =
-                run(&mut generator, &Load { response_timeout: ms(500), ..counted(Quota::Requests(200)) });
+            let report = run(
+                &mut generator,
+                &Load { response_timeout: ms(500), ..counted(RequestQuota::Requests(200)) },
+            );
             let tally = &report.total.tally;
             only(&report, Failure::ResponseTimeout);
             assert_eq!((tally.failed.total(), tally.connects), (1, 0), "{tally:?}");
@@ -470,7 +473,7 @@ fn a_request_that_is_given_up_makes_room_for_those_that_wait() {
             }
         });
         let mut generator = generator_by(driver, protocol, target, 1, 4, vec![hello()]);
-        let load = Load { response_timeout: ms(500), ..open(100.0, Process::Constant, ms(1_500)) };
+        let load = Load { response_timeout: ms(500), ..open(100.0, ArrivalProcess::Constant, ms(1_500)) };
         let report = run(&mut generator, &load);
         let tally = &report.total.tally;
         // The first one timed out; requests that waited behind it may have timed out with it.
@@ -530,7 +533,7 @@ fn nghttpd_is_understood() {
         }
         let exchanges = vec![get("/hello", b"Hello world!"), get("/large", &body(300_000))];
         let mut generator = generator_by(driver, protocol, target, 2, 150, exchanges);
-        let report = run(&mut generator, &counted(Quota::Requests(2_000)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(2_000)));
         let tally = &report.total.tally;
         assert_eq!(
             (tally.answered, tally.failed.total()),

@@ -13,8 +13,8 @@ use crate::kit::tls::speaking;
 use crate::kit::wire::answer_with;
 use tare_base::{Clock, Monotonic};
 use tare_load::{
-    BodyJudge, DriverChoice, DriverKind, ExchangePool, ExpectedBody, Failure, Flight, Generator, Judged,
-    Protocol, Quota, Settings,
+    BodyJudge, DriverChoice, DriverKind, ExchangePool, ExpectedBody, Failure, Flight, Generator,
+    GeneratorSettings, Judged, Protocol, RequestQuota,
 };
 
 const CONNECTIONS: usize = 6;
@@ -103,7 +103,7 @@ fn generator_by(driver: DriverKind, protocol: Protocol, target: SocketAddr, note
         true => speaking(protocol, target, CONNECTIONS, 2, streams),
         false => settings(target, CONNECTIONS, 2),
     };
-    let settings = Settings { driver: DriverChoice::Only(driver), ..settings };
+    let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings };
     let judge = Judged(Arc::new(Noting(Arc::clone(notes))));
     let exchanges = vec![exchange(ExpectedBody::Judged(judge))];
     Generator::new(settings, Arc::new(ExchangePool::new(exchanges))).unwrap()
@@ -122,7 +122,7 @@ fn a_judge_sees_each_answer_with_the_instants_between_which_it_was_under_way() {
         let target = counting(protocol, Arc::clone(&instants));
         let mut generator = generator_by(driver, protocol, target, &notes);
         let began_ns = Monotonic.now_ns();
-        let report = run(&mut generator, &counted(Quota::Requests(REQUESTS)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(REQUESTS)));
         let ended_ns = Monotonic.now_ns();
         let seen = notes.taken();
         assert_eq!((report.total.tally.answered, seen.len() as u64), (REQUESTS, REQUESTS), "{what}");
@@ -148,7 +148,7 @@ fn a_judge_that_must_see_all_is_shown_equal_answers_too() {
             let notes = Arc::new(Notes { is_remembered, ..Notes::default() });
             let target = answering(protocol, || "the same".to_owned());
             let mut generator = generator_by(driver, protocol, target, &notes);
-            let report = run(&mut generator, &counted(Quota::Requests(REQUESTS)));
+            let report = run(&mut generator, &counted(RequestQuota::Requests(REQUESTS)));
             assert_eq!(report.total.tally.answered, REQUESTS);
             let seen = notes.taken().len() as u64;
             let what = format!("{protocol}, {}: {seen} of {REQUESTS} were shown", driver.name());
@@ -173,7 +173,7 @@ fn what_a_judge_refuses_is_a_mismatch_and_is_shown_again() {
             };
             let target = answering(protocol, body);
             let mut generator = generator_by(driver, protocol, target, &notes);
-            let report = run(&mut generator, &counted(Quota::Requests(REQUESTS)));
+            let report = run(&mut generator, &counted(RequestQuota::Requests(REQUESTS)));
             let what = format!("{protocol}, {}", driver.name());
             let tally = &report.total.tally;
             assert_eq!(tally.failed.get(Failure::Mismatch), REQUESTS / 10, "{what}: {tally:?}");

@@ -9,19 +9,19 @@ use crate::kit::fixed::Fixed;
 use crate::kit::load::*;
 use crate::kit::peer::{Peer, serve};
 use tare_load::{
-    Connections, DriverChoice, Exchange, ExchangePool, ExpectedBody, Generator, GeneratorError, Load,
-    Measures, Process, Quota, Schedule, Settings, Stop, Think, Waiting,
+    ArrivalProcess, Connections, DriverChoice, Exchange, ExchangePool, ExpectedBody, Generator,
+    GeneratorError, GeneratorSettings, Load, Measures, RequestQuota, Schedule, Stop, Think, Waiting,
 };
 
 #[test]
 fn all_is_answered_and_connections_live_on() {
     for driver in drivers() {
         let target = serve(|mut peer| peer.always(HELLO));
-        let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 5, 2) };
+        let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 5, 2) };
         let mut generator = generator_of(settings, hello());
         generator.open(5, seconds(1)).unwrap();
         for _ in 0..3 {
-            let report = run(&mut generator, &counted(Quota::RequestsEach(20)));
+            let report = run(&mut generator, &counted(RequestQuota::RequestsEach(20)));
             assert_eq!((report.driver.kind, report.threads), (driver, 2));
             let tally = report.total.tally;
             assert_eq!(tally.answered, 5 * 20, "{tally:?}");
@@ -30,7 +30,7 @@ fn all_is_answered_and_connections_live_on() {
             assert_eq!(tally.bytes_sent, tally.sent * hello().request.len() as u64);
         }
         generator.close();
-        assert_eq!(run(&mut generator, &counted(Quota::RequestsEach(20))).total.tally.connects, 5);
+        assert_eq!(run(&mut generator, &counted(RequestQuota::RequestsEach(20))).total.tally.connects, 5);
     }
 }
 
@@ -44,8 +44,10 @@ fn a_generator_that_polls_works_for_a_part_of_its_time() {
                 peer.send(HELLO);
             }
         });
-        let mut generator =
-            generator_of(Settings { driver: DriverChoice::Only(driver), ..settings(target, 1, 1) }, hello());
+        let mut generator = generator_of(
+            GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 1, 1) },
+            hello(),
+        );
         let sleeping = run(&mut generator, &load(400, 200));
         assert_eq!(sleeping.generator_polled_ns, 0);
         let polling = run(&mut generator, &Load { waiting: Waiting::Poll, ..load(400, 200) });
@@ -103,7 +105,7 @@ fn large_requests_and_responses() {
     for driver in drivers() {
         let large =
             Exchange { request: request.clone(), ..exchange(ExpectedBody::Exact(body.clone().into())) };
-        let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 2, 1) };
+        let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 2, 1) };
         let report = run(&mut generator_of(settings, large), &load(300, 2_000));
         let tally = &report.total.tally;
         assert!(tally.answered > 0, "{tally:?}");
@@ -116,14 +118,14 @@ fn large_requests_and_responses() {
 fn stop_by_count_is_exact_and_bounded() {
     for pipeline in [1, 4] {
         let mut generator = generator(serve(|mut peer| peer.always(HELLO)), 7, 2);
-        let load = Load { pipeline, ..counted(Quota::Requests(1_001)) };
+        let load = Load { pipeline, ..counted(RequestQuota::Requests(1_001)) };
         let report = run(&mut generator, &load);
         let tally = &report.total.tally;
         assert_eq!((tally.sent, tally.answered, tally.answered_in_window), (1_001, 1_001, 1_001));
         assert!(report.window_ns <= report.elapsed_ns);
     }
     let mut stalled = generator(serve(Peer::stall), 2, 1);
-    let bounded = Load { stop: Stop::count(Quota::Requests(9), ms(50), ms(50)), ..load(0, 0) };
+    let bounded = Load { stop: Stop::count(RequestQuota::Requests(9), ms(50), ms(50)), ..load(0, 0) };
     assert_eq!(run(&mut stalled, &bounded).total.tally.in_flight, 2);
 }
 
@@ -144,10 +146,10 @@ fn an_interrupt_ends_the_run() {
     for driver in drivers() {
         for endless in [
             load(60_000, 1_000),
-            Load { stop: load(60_000, 1_000).stop, ..open(100.0, Process::Poisson, ms(1)) },
+            Load { stop: load(60_000, 1_000).stop, ..open(100.0, ArrivalProcess::Poisson, ms(1)) },
         ] {
             let target = serve(|mut peer| peer.always(HELLO));
-            let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 2, 2) };
+            let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 2, 2) };
             let mut generator = generator_of(settings, hello());
             let interrupt = Arc::new(AtomicBool::new(false));
             let (report, took) = std::thread::scope(|scope| {
@@ -177,7 +179,7 @@ fn idle_connections_closed_between_runs_are_no_failures() {
     generator.open(3, seconds(1)).unwrap();
     for _ in 0..2 {
         std::thread::sleep(ms(100));
-        let tally = run(&mut generator, &counted(Quota::RequestsEach(1))).total.tally;
+        let tally = run(&mut generator, &counted(RequestQuota::RequestsEach(1))).total.tally;
         assert_eq!((tally.failed.total(), tally.connects), (0, 3), "{tally:?}");
     }
 }
@@ -203,9 +205,10 @@ fn every_connection_meets_every_exchange() {
         }
     });
     let pool = Arc::new(ExchangePool::new(vec![named("a"), named("b"), named("c")]));
-    let mut generator = Generator::new(Settings { cpus: vec![0], ..settings(target, 2, 1) }, pool).unwrap();
+    let mut generator =
+        Generator::new(GeneratorSettings { cpus: vec![0], ..settings(target, 2, 1) }, pool).unwrap();
     for pipeline in [1, 2, 8] {
-        let report = run(&mut generator, &Load { pipeline, ..counted(Quota::Requests(60)) });
+        let report = run(&mut generator, &Load { pipeline, ..counted(RequestQuota::Requests(60)) });
         assert_eq!(report.total.tally.answered, 60);
         assert_eq!(report.total.tally.failed.total(), 0, "{:?}", report.first_failure);
     }
@@ -215,14 +218,20 @@ fn every_connection_meets_every_exchange() {
 
 #[test]
 fn intervals_sum_up_to_the_total() {
-    let loads = [load(230, 200), open(3_000.0, Process::Poisson, ms(230)), counted(Quota::Requests(3_000))];
+    let loads = [
+        load(230, 200),
+        open(3_000.0, ArrivalProcess::Poisson, ms(230)),
+        counted(RequestQuota::Requests(3_000)),
+    ];
     for driver in drivers() {
         for load in loads.clone() {
-            let settings =
-                Settings { driver: DriverChoice::Only(driver), ..settings(Fixed::hello().serve(), 6, 2) };
+            let settings = GeneratorSettings {
+                driver: DriverChoice::Only(driver),
+                ..settings(Fixed::hello().serve(), 6, 2)
+            };
             let mut generator = generator_of(settings, hello());
             let (mut sum, mut end_ns) = (Measures::default(), 0);
-            let mut watch = |interval: &tare_load::Interval| {
+            let mut watch = |interval: &tare_load::RunInterval| {
                 assert_eq!(interval.from_ns, end_ns, "no gap");
                 end_ns = interval.to_ns;
                 sum += &interval.measures;
@@ -241,9 +250,9 @@ fn a_load_that_cannot_be_is_refused() {
     let mut generator = generator(serve(|mut peer| peer.always(HELLO)), 1, 1);
     let impossible = [
         Load { pipeline: 0, ..load(10, 10) },
-        Load { pipeline: 2, ..open(10.0, Process::Constant, ms(10)) },
+        Load { pipeline: 2, ..open(10.0, ArrivalProcess::Constant, ms(10)) },
         Load { requests_per_connection: Some(0), ..load(10, 10) },
-        counted(Quota::Connections(1)),
+        counted(RequestQuota::Connections(1)),
     ];
     for load in impossible {
         let error = generator.run(&load, &Arc::default()).unwrap_err();
@@ -256,7 +265,7 @@ fn what_cannot_work_is_said_at_once() {
     let target: std::net::SocketAddr = "127.0.0.1:1".parse().unwrap();
     let make = |total, threads, cpus, pool| {
         let connections = Connections { total, threads };
-        Generator::new(Settings { connections, cpus, ..settings(target, 1, 1) }, pool).unwrap_err()
+        Generator::new(GeneratorSettings { connections, cpus, ..settings(target, 1, 1) }, pool).unwrap_err()
     };
     assert!(matches!(make(0, 1, vec![], pool(hello())), GeneratorError::NoConnections { .. }));
     assert!(matches!(make(1, 0, vec![], pool(hello())), GeneratorError::NoConnections { .. }));

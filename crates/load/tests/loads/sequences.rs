@@ -9,8 +9,8 @@ use crate::kit::load::{counted, drivers, exchange, load, run, seconds, settings}
 use crate::kit::peer::{Peer, serve};
 use tare_load::http1::Response;
 use tare_load::{
-    Captured, DriverChoice, Exchange, ExchangePool, Expected, ExpectedBody, Failure, Generator, LoadError,
-    MissingValue, Quota, RunReport, SequenceStep, Settings, StepRule,
+    Captured, DriverChoice, Exchange, ExchangePool, Expected, ExpectedBody, Failure, Generator,
+    GeneratorSettings, LoadError, MissingValue, RequestQuota, RunReport, SequenceStep, StepRule,
 };
 
 /// Captures the body as the token; a body that begins with `!` has none.
@@ -91,7 +91,7 @@ fn pool(bytes: usize) -> Arc<ExchangePool> {
 
 fn generators(serve: impl Fn() -> std::net::SocketAddr, bytes: usize) -> impl Iterator<Item = Generator> {
     drivers().into_iter().map(move |driver| {
-        let settings = Settings { driver: DriverChoice::Only(driver), ..settings(serve(), 3, 1) };
+        let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(serve(), 3, 1) };
         Generator::new(settings, pool(bytes)).unwrap()
     })
 }
@@ -141,7 +141,8 @@ fn each_connection_sends_what_it_was_given() {
     for bytes in [10, 3_000_000] {
         let serve = move || serve(move |peer| sessions(peer, bytes, |_, token| token));
         for mut generator in generators(serve, bytes) {
-            let report = run(&mut generator, &counted(Quota::Requests(if bytes == 10 { 4_000 } else { 40 })));
+            let report =
+                run(&mut generator, &counted(RequestQuota::Requests(if bytes == 10 { 4_000 } else { 40 })));
             let tally = &report.total.tally;
             assert_eq!(tally.failed.total(), 0, "{bytes} bytes: {:?}", report.first_failure);
             assert_eq!(tally.connection_failed.total(), 0);
@@ -163,7 +164,7 @@ fn a_value_that_is_missing_ends_its_sequence_and_no_other() {
     };
     for mut generator in generators(serve, 1) {
         // 30 connections, with as many requests each.
-        let report = run(&mut generator, &counted(Quota::RequestsEach(380)));
+        let report = run(&mut generator, &counted(RequestQuota::RequestsEach(380)));
         let tally = &report.total.tally;
         // Nine logins are followed by 3 requests; the failing tenth by the independent one: 38 for each
         // failure.
@@ -202,7 +203,7 @@ fn the_token_of_another_session_is_found() {
         })
     };
     for mut generator in generators(serve, 1) {
-        let report = run(&mut generator, &counted(Quota::Requests(4_000)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(4_000)));
         assert!(report.total.tally.failed.get(Failure::Mismatch) > 0, "{:?}", report.total.tally);
         let (_, name, expected) = sample(&report);
         assert!(name == "use" && expected.starts_with("status 200 with"), "{expected}");
@@ -221,7 +222,7 @@ fn a_connection_that_closes_between_two_steps_is_a_failure_of_its_own() {
             })
         };
         for mut generator in generators(serve, 1) {
-            let report = run(&mut generator, &counted(Quota::Requests(20)));
+            let report = run(&mut generator, &counted(RequestQuota::Requests(20)));
             let cut = report.total.tally.connection_failed.get(Failure::CutSequence);
             assert!(cut > 0 || report.total.tally.failed.total() > 0, "{:?}", report.total.tally);
             assert!(!head.is_empty() || report.first_failure.is_some());
@@ -253,7 +254,7 @@ fn a_sequence_begins_anew_on_a_new_connection() {
     };
     for mut generator in generators(serve, 1) {
         generator.open(1, seconds(2)).unwrap();
-        let report = run(&mut generator, &counted(Quota::Requests(300)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(300)));
         let tally = &report.total.tally;
         assert!(tally.failed.total() <= 1 && tally.failed.get(Failure::Mismatch) == 0, "{tally:?}");
         assert!(tally.answered >= 299, "{tally:?}");

@@ -10,23 +10,23 @@ use crate::kit::load::*;
 use crate::kit::peer::{Peer, serve};
 use crate::kit::tls::{TlsStream, files, options, serve_tls, server_config, speaking};
 use tare_load::{
-    DriverChoice, DriverKind, Exchange, ExpectedBody, Failure, Generator, Load, Process, Protocol, Quota,
-    Settings, TlsClient, TlsError, TlsOptions, Trust,
+    ArrivalProcess, DriverChoice, DriverKind, Exchange, ExpectedBody, Failure, Generator, GeneratorSettings,
+    Load, Protocol, RequestQuota, TlsClient, TlsError, TlsOptions, TlsTrust,
 };
 
 const HTTP_1: &[&[u8]] = &[b"http/1.1"];
 
 fn generator_by(driver: DriverKind, target: SocketAddr, total: usize, exchange: Exchange) -> Generator {
     let settings = speaking(Protocol::Http1Tls, target, total, 2, 1);
-    generator_of(Settings { driver: DriverChoice::Only(driver), ..settings }, exchange)
+    generator_of(GeneratorSettings { driver: DriverChoice::Only(driver), ..settings }, exchange)
 }
 
 #[test]
 fn every_kind_of_load_is_answered() {
     let loads = [
         load(100, 1_000),
-        open(2_000.0, Process::Poisson, ms(100)),
-        counted(Quota::Requests(1_001)),
+        open(2_000.0, ArrivalProcess::Poisson, ms(100)),
+        counted(RequestQuota::Requests(1_001)),
         Load { pipeline: 4, ..load(100, 1_000) },
     ];
     for driver in drivers() {
@@ -65,13 +65,13 @@ fn connections_of_one_request_resume_their_sessions_or_do_not() {
                 let _gone = peer.stream.conn.complete_io(&mut peer.stream.sock);
             });
             let tls = TlsClient::new(TlsOptions { resume, ..options(Protocol::Http1Tls) }).unwrap();
-            let settings = Settings {
+            let settings = GeneratorSettings {
                 tls: Some(Arc::new(tls)),
                 driver: DriverChoice::Only(driver),
                 ..speaking(Protocol::Http1Tls, target, 2, 1, 1)
             };
             let mut generator = generator_of(settings, hello());
-            let load = Load { requests_per_connection: Some(1), ..counted(Quota::Connections(60)) };
+            let load = Load { requests_per_connection: Some(1), ..counted(RequestQuota::Connections(60)) };
             let report = run(&mut generator, &load);
             let tally = &report.total.tally;
             assert_eq!(
@@ -101,7 +101,7 @@ fn large_requests_and_responses() {
     for driver in drivers() {
         let large =
             Exchange { request: request.clone(), ..exchange(ExpectedBody::Exact(body.clone().into())) };
-        let report = run(&mut generator_by(driver, target, 2, large), &counted(Quota::Requests(20)));
+        let report = run(&mut generator_by(driver, target, 2, large), &counted(RequestQuota::Requests(20)));
         let tally = &report.total.tally;
         assert_eq!((tally.answered, tally.failed.total()), (20, 0), "{:?}", report.first_failure);
         assert_eq!(tally.bytes_sent, 20 * length as u64);
@@ -147,7 +147,7 @@ fn a_handshake_that_fails_has_its_reason() {
     let protocol = Protocol::Http1Tls;
     let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap().cert.der().clone();
     let right = options(protocol);
-    let stranger = TlsOptions { trust: Trust::Authorities(vec![other]), ..right.clone() };
+    let stranger = TlsOptions { trust: TlsTrust::Authorities(vec![other]), ..right.clone() };
     let misnamed = TlsOptions { server_name: "example.org".to_owned(), ..right.clone() };
     let wants_h2 = TlsOptions { alpn: Some(b"h2"), ..right.clone() };
     let secure = || serve_tls(server_config(HTTP_1), |mut peer| peer.always(HELLO));
@@ -168,7 +168,7 @@ fn a_handshake_that_fails_has_its_reason() {
     ];
     for driver in drivers() {
         for (reason, target, options) in &table {
-            let settings = Settings {
+            let settings = GeneratorSettings {
                 tls: Some(Arc::new(TlsClient::new(options.clone()).unwrap())),
                 driver: DriverChoice::Only(driver),
                 ..speaking(protocol, *target, 2, 1, 1)
@@ -233,10 +233,12 @@ fn openssl_is_understood_and_tls_1_2_alone_is_refused() {
         return skip("openssl s_server", "it is not in PATH");
     };
     for driver in drivers() {
-        let settings =
-            Settings { driver: DriverChoice::Only(driver), ..speaking(Protocol::Http1Tls, target, 1, 1, 1) };
+        let settings = GeneratorSettings {
+            driver: DriverChoice::Only(driver),
+            ..speaking(Protocol::Http1Tls, target, 1, 1, 1)
+        };
         let mut generator = generator_of(settings, exchange(ExpectedBody::Any));
-        let report = run(&mut generator, &counted(Quota::Requests(20)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(20)));
         assert_eq!(report.total.tally.answered, 20, "{:?}", report.first_failure);
         let handshakes = report.handshakes.unwrap();
         assert_eq!(handshakes.negotiated[0].0.suite, "TLS_CHACHA20_POLY1305_SHA256");

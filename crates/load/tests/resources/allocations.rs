@@ -12,7 +12,9 @@ use crate::kit::load::{counted, drivers, exchange, generator_of, hello, run};
 use crate::kit::peer::{Peer, serve};
 use crate::kit::tls::{serve_tls, server_config, speaking};
 use crate::kit::wire::{DATA, END_HEADERS, END_STREAM, HEADERS, frame};
-use tare_load::{DriverChoice, DriverKind, Exchange, ExpectedBody, Protocol, Quota, Settings};
+use tare_load::{
+    DriverChoice, DriverKind, Exchange, ExpectedBody, GeneratorSettings, Protocol, RequestQuota,
+};
 
 struct Counting;
 
@@ -105,10 +107,10 @@ fn allocations(
     requests: u64,
 ) -> u64 {
     let settings = speaking(protocol, target(protocol, body), 2, 1, 3);
-    let settings = Settings { driver: DriverChoice::Only(driver), ..settings };
+    let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings };
     let mut generator = generator_of(settings, exchange.clone());
     let mut go = |requests| {
-        let report = run(&mut generator, &counted(Quota::Requests(requests)));
+        let report = run(&mut generator, &counted(RequestQuota::Requests(requests)));
         assert_eq!(report.total.tally.answered, requests, "{:?}", report.first_failure);
     };
     go(1_000);

@@ -11,7 +11,8 @@ use crate::kit::process::rss_bytes;
 use crate::kit::tls::speaking;
 use crate::kit::wire::*;
 use tare_load::{
-    DriverChoice, Exchange, ExchangePool, ExpectedBody, Failure, Generator, Load, Protocol, Settings, Stop,
+    DriverChoice, Exchange, ExchangePool, ExpectedBody, Failure, Generator, GeneratorSettings, Load,
+    Protocol, Stop,
 };
 
 use Failure::*;
@@ -203,7 +204,7 @@ fn attacks() {
                 });
                 let exchange = if case.uploads { upload() } else { hello() };
                 let settings = speaking(protocol, target, 2, 1, 3);
-                let settings = Settings { driver: DriverChoice::Only(driver), ..settings };
+                let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings };
                 let mut generator =
                     Generator::new(settings, Arc::new(ExchangePool::new(vec![exchange]))).unwrap();
                 generator.open(2, seconds(5)).unwrap();
@@ -249,8 +250,10 @@ fn whoever_speaks_no_http_2_fails_the_connection() {
                 peer.send(said);
                 peer.stall();
             });
-            let settings =
-                Settings { driver: DriverChoice::Only(driver), ..speaking(Protocol::H2c, target, 2, 1, 3) };
+            let settings = GeneratorSettings {
+                driver: DriverChoice::Only(driver),
+                ..speaking(Protocol::H2c, target, 2, 1, 3)
+            };
             let mut generator = generator_of(settings, hello());
             let error = generator.open(2, seconds(5)).unwrap_err();
             assert_eq!((error.failure, error.open), (Malformed, 0), "{error}");
@@ -264,7 +267,7 @@ fn whoever_speaks_no_http_2_fails_the_connection() {
 fn a_server_that_never_sends_its_settings_is_not_waited_for() {
     let _alone = alone();
     for driver in drivers() {
-        let settings = Settings {
+        let settings = GeneratorSettings {
             driver: DriverChoice::Only(driver),
             ..speaking(Protocol::H2c, serve(crate::kit::peer::Peer::stall), 2, 1, 3)
         };

@@ -11,7 +11,8 @@ use crate::kit::process::{Server, raise_descriptors, rss_bytes};
 use crate::kit::scenarios::{Client, memory};
 use crate::kit::tls::{options, speaking};
 use tare_load::{
-    DriverChoice, Load, Protocol, Quota, Schedule, Settings, Stop, TlsClient, TlsOptions, Trust,
+    DriverChoice, GeneratorSettings, Load, Protocol, RequestQuota, Schedule, Stop, TlsClient, TlsOptions,
+    TlsTrust,
 };
 
 const CONNECTIONS: usize = 2_000;
@@ -90,14 +91,17 @@ fn bytes_per_connection(
     connections: usize,
     target: SocketAddr,
 ) -> u64 {
-    let tls = TlsClient::new(TlsOptions { trust: Trust::Anything, ..options(protocol) }).unwrap();
-    let settings =
-        Settings { driver, tls: Some(Arc::new(tls)), ..speaking(protocol, target, connections, 1, streams) };
+    let tls = TlsClient::new(TlsOptions { trust: TlsTrust::Anything, ..options(protocol) }).unwrap();
+    let settings = GeneratorSettings {
+        driver,
+        tls: Some(Arc::new(tls)),
+        ..speaking(protocol, target, connections, 1, streams)
+    };
     let before = rss_bytes();
     let mut generator = generator_of(settings, hello());
     generator.open(connections, seconds(60)).unwrap();
     let idle = rss_bytes();
-    let stop = Stop::count(Quota::RequestsEach(2), seconds(60), seconds(2));
+    let stop = Stop::count(RequestQuota::RequestsEach(2), seconds(60), seconds(2));
     let report = run(&mut generator, &Load::new(Schedule::SATURATE, stop, seconds(30)));
     assert_eq!(report.total.tally.answered, 2 * (connections * streams) as u64, "{:?}", report.first_failure);
     rss_bytes().max(idle).saturating_sub(before) / connections as u64

@@ -8,7 +8,7 @@ use crate::kit::process::Server;
 use crate::kit::scenarios::*;
 use crate::kit::stations::Stations;
 use tare_base::Histogram;
-use tare_load::{DriverChoice, Process, Quota, Settings, Stop};
+use tare_load::{ArrivalProcess, DriverChoice, GeneratorSettings, RequestQuota, Stop};
 
 fn shown(histogram: &Histogram) -> String {
     let us = |q: f64| histogram.quantile_ns(q) as f64 / 1e3;
@@ -83,8 +83,8 @@ fn an_overloaded_server_makes_requests_wait() {
                 peer.send(HELLO);
             }
         });
-        let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 2, 1) };
-        let mut load = open(1_000.0, Process::Constant, ms(500));
+        let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 2, 1) };
+        let mut load = open(1_000.0, ArrivalProcess::Constant, ms(500));
         load.stop = Stop::after(ms(500), ms(100));
         let report = run(&mut generator_of(settings, hello()), &load);
         let total = &report.total;
@@ -105,9 +105,9 @@ fn unanswered_requests_are_lower_bounds_and_not_left_out() {
     for driver in drivers() {
         // Every tenth connection is never answered.
         let target = serve(|mut peer| if peer.index % 10 == 0 { peer.stall() } else { peer.always(HELLO) });
-        let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 20, 1) };
-        let mut load = counted(Quota::RequestsEach(1));
-        load.stop = Stop::count(Quota::RequestsEach(1), ms(150), ms(50));
+        let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 20, 1) };
+        let mut load = counted(RequestQuota::RequestsEach(1));
+        load.stop = Stop::count(RequestQuota::RequestsEach(1), ms(150), ms(50));
         let total = run(&mut generator_of(settings, hello()), &load).total;
         assert_eq!((total.tally.answered, total.tally.in_flight), (18, 2), "{:?}", total.tally);
         let [p50, p99] = [0.5, 0.99].map(|q| total.quantile(q));
@@ -120,9 +120,10 @@ fn unanswered_requests_are_lower_bounds_and_not_left_out() {
 fn the_generator_of_another_process_sees_the_same() {
     for driver in drivers() {
         let server = Server::example(100_000);
-        let settings = Settings { driver: DriverChoice::Only(driver), ..settings(server.target, 8, 2) };
+        let settings =
+            GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(server.target, 8, 2) };
         let body = tare_load::ExpectedBody::Exact(crate::kit::fixed::body(100_000));
-        let report = run(&mut generator_of(settings, exchange(body)), &counted(Quota::Requests(500)));
+        let report = run(&mut generator_of(settings, exchange(body)), &counted(RequestQuota::Requests(500)));
         assert_eq!(report.total.tally.answered, 500, "{:?}", report.first_failure);
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::kit::load::{HELLO, SLACK, drivers, generator_of, hello, load, ms, open, run, settings};
 use crate::kit::peer::serve;
 use tare_base::{Clock, Monotonic};
-use tare_load::{Aligned, DriverChoice, Load, Process, RunReport, Settings, Split};
+use tare_load::{Aligned, ArrivalProcess, DriverChoice, GeneratorSettings, Load, RunReport, Split};
 
 const MS: u64 = 1_000_000;
 
@@ -22,7 +22,7 @@ fn side_by_side(of: usize, load: &Load) -> Vec<RunReport> {
     std::thread::scope(|scope| {
         let each = |index| {
             scope.spawn(move || {
-                let settings = Settings { split: Split { index, of }, ..settings(target, 4, 1) };
+                let settings = GeneratorSettings { split: Split { index, of }, ..settings(target, 4, 1) };
                 let mut generator = generator_of(settings, hello());
                 generator.open(4, ms(1_000)).unwrap();
                 run(&mut generator, load)
@@ -37,7 +37,7 @@ fn side_by_side(of: usize, load: &Load) -> Vec<RunReport> {
 fn a_run_begins_at_its_instant_and_counts_its_answers_at_each_mark() {
     for driver in drivers() {
         let target = serve(|mut peer| peer.always(HELLO));
-        let settings = Settings { driver: DriverChoice::Only(driver), ..settings(target, 4, 2) };
+        let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 4, 2) };
         let mut generator = generator_of(settings, hello());
         generator.open(4, ms(1_000)).unwrap();
         let start_ns = Monotonic.now_ns() + 50 * MS;
@@ -78,7 +78,7 @@ fn an_interrupt_ends_the_wait_for_the_start() {
 /// to one request.
 #[test]
 fn generators_that_share_an_open_loop_have_its_requests_together() {
-    for process in [Process::Poisson, Process::Constant] {
+    for process in [ArrivalProcess::Poisson, ArrivalProcess::Constant] {
         let window = ms(400);
         let due = |report: &RunReport| report.total.tally.sent + report.total.tally.unsent;
         let one: u64 = side_by_side(1, &open(1_000.0, process, window)).iter().map(due).sum();
@@ -94,9 +94,9 @@ fn generators_that_share_an_open_loop_have_its_requests_together() {
 #[test]
 fn a_second_run_is_shared_too() {
     let target = serve(|mut peer| peer.always(HELLO));
-    let load = open(1_000.0, Process::Poisson, ms(300));
+    let load = open(1_000.0, ArrivalProcess::Poisson, ms(300));
     let due = |index, of| {
-        let settings = Settings { split: Split { index, of }, ..settings(target, 4, 1) };
+        let settings = GeneratorSettings { split: Split { index, of }, ..settings(target, 4, 1) };
         let mut generator = generator_of(settings, hello());
         generator.open(4, Duration::from_secs(1)).unwrap();
         [(); 2].map(|()| run(&mut generator, &load).total.tally.sent)

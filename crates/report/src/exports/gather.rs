@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use tare_analysis::{
     analysis::{Analysis, Answer},
     capacity::{SloReport, SloRow},
-    estimate::Estimate,
-    interleaved::{OpenLatency, RatioBound, RowReport, State},
+    estimate::UnitEstimate,
+    interleaved::{OpenLatency, RatioBound, RowReport, RowState},
     loads::AtLoad,
     series,
     status::Status,
@@ -14,7 +14,7 @@ use tare_analysis::{
 use tare_bench::{folder::StoredRun, metric::Metric, plan::Plan};
 
 use super::{
-    BlockLevels, LeftOut, Level, Subject,
+    BlockLevels, ExportSubject, LeftOut, Level,
     measure::{
         BACKING_CPU, BACKING_MEMORY, CAPACITY, CPU, CPU_RATIO, ExportedMeasure, KERNEL_CPU, LATENCY_P50,
         LATENCY_P99, PEAK_MEMORY, START_UP, THROUGHPUT, THROUGHPUT_RATIO, TOTAL_CPU, USER_CPU,
@@ -30,7 +30,7 @@ static OF_BLOCKS: [(&ExportedMeasure, Metric); 4] = [
 ];
 
 /// `None` for a published experiment.
-pub(super) fn gathered(run: &StoredRun) -> Option<(Vec<Subject>, Status, Vec<LeftOut>)> {
+pub(super) fn gathered(run: &StoredRun) -> Option<(Vec<ExportSubject>, Status, Vec<LeftOut>)> {
     let analysis = Analysis::of(run);
     let (subjects, left_out) = match &analysis.answer {
         Answer::Tables(loads) | Answer::Comparison(_, loads) => of_loads(run, loads),
@@ -40,7 +40,7 @@ pub(super) fn gathered(run: &StoredRun) -> Option<(Vec<Subject>, Status, Vec<Lef
     Some((subjects, analysis.status, left_out))
 }
 
-fn of_loads(run: &StoredRun, loads: &[AtLoad]) -> (Vec<Subject>, Vec<LeftOut>) {
+fn of_loads(run: &StoredRun, loads: &[AtLoad]) -> (Vec<ExportSubject>, Vec<LeftOut>) {
     let (mut subjects, mut left_out) = (Vec::new(), Vec::new());
     for at in loads {
         let kept = run.at_load(at.place);
@@ -48,7 +48,7 @@ fn of_loads(run: &StoredRun, loads: &[AtLoad]) -> (Vec<Subject>, Vec<LeftOut>) {
         for row in &at.report.rows {
             left_out
                 .extend(reason(row).map(|reason| LeftOut { row: named(&row.label, load.as_ref()), reason }));
-            if row.state == State::Measured {
+            if row.state == RowState::Measured {
                 subjects.push(closed_loop(&kept, row, load.clone()));
                 subjects.extend(row.latency_open.iter().filter_map(|at| open_loop(&kept, row, at)));
             }
@@ -66,16 +66,16 @@ fn named(row: &str, load: Option<&String>) -> String {
 fn reason(row: &RowReport) -> Option<String> {
     let reason = row.reason()?;
     match row.state {
-        State::Measured => Some(format!("no throughput: {reason}")),
+        RowState::Measured => Some(format!("no throughput: {reason}")),
         _ => Some(reason),
     }
 }
 
-fn subject(run: &StoredRun, row: (&str, Option<&String>), load: Option<String>) -> Subject {
+fn subject(run: &StoredRun, row: (&str, Option<&String>), load: Option<String>) -> ExportSubject {
     let plan = &run.header.plan;
     let (service, version) = row;
     let place = plan.rows.iter().position(|planned| planned.label == service);
-    Subject {
+    ExportSubject {
         service: service.to_owned(),
         version: version.cloned(),
         contract: plan.contract().to_owned(),
@@ -86,10 +86,10 @@ fn subject(run: &StoredRun, row: (&str, Option<&String>), load: Option<String>) 
     }
 }
 
-fn closed_loop(run: &StoredRun, row: &RowReport, load: Option<String>) -> Subject {
+fn closed_loop(run: &StoredRun, row: &RowReport, load: Option<String>) -> ExportSubject {
     // A ratio that is only a bound is no figure.
     let ratio = row.ratio.filter(|_| row.throughput_bound == RatioBound::Exact);
-    let modes = row.cpu_ns_by_mode().map(|modes| modes.map(Estimate::known));
+    let modes = row.cpu_ns_by_mode().map(|modes| modes.map(UnitEstimate::known));
     let backing = row.backing.as_ref();
     let found = [
         (&CPU, row.cpu_ns_per_request),
@@ -108,11 +108,11 @@ fn closed_loop(run: &StoredRun, row: &RowReport, load: Option<String>) -> Subjec
     ];
     let levels = levels(found);
     let blocks = blocks(run, &row.label, &levels);
-    Subject { levels, blocks, ..subject(run, (&row.label, row.version.as_ref()), load) }
+    ExportSubject { levels, blocks, ..subject(run, (&row.label, row.version.as_ref()), load) }
 }
 
 /// `None` if the figure is in doubt, or a lower bound.
-fn open_loop(run: &StoredRun, row: &RowReport, at: &OpenLatency) -> Option<Subject> {
+fn open_loop(run: &StoredRun, row: &RowReport, at: &OpenLatency) -> Option<ExportSubject> {
     let is_known = at.doubt.is_none() && !at.at_least;
     let cost = row.cost_at_rates.iter().find(|cost| cost.rate == at.point);
     let found = [
@@ -123,16 +123,16 @@ fn open_loop(run: &StoredRun, row: &RowReport, at: &OpenLatency) -> Option<Subje
         (&LATENCY_P99, at.p99_ns),
     ];
     let of = subject(run, (&row.label, row.version.as_ref()), Some(at.point.clone()));
-    is_known.then(|| Subject { levels: levels(found), ..of })
+    is_known.then(|| ExportSubject { levels: levels(found), ..of })
 }
 
 /// The levels without missing and infinite values; an infinite bound of an interval is dropped.
-fn levels<const N: usize>(found: [(&'static ExportedMeasure, Option<Estimate>); N]) -> Vec<Level> {
+fn levels<const N: usize>(found: [(&'static ExportedMeasure, Option<UnitEstimate>); N]) -> Vec<Level> {
     let finite = |end: Option<f64>| end.filter(|end| end.is_finite());
-    let level = |(measure, estimate): (&'static ExportedMeasure, Option<Estimate>)| {
+    let level = |(measure, estimate): (&'static ExportedMeasure, Option<UnitEstimate>)| {
         let estimate = estimate.filter(|estimate| estimate.value.is_finite())?;
         let (low, high) = (finite(estimate.low), finite(estimate.high));
-        Some(Level { measure, estimate: Estimate { low, high, ..estimate } })
+        Some(Level { measure, estimate: UnitEstimate { low, high, ..estimate } })
     };
     found.into_iter().filter_map(level).collect()
 }
@@ -157,17 +157,17 @@ fn blocks(run: &StoredRun, label: &str, levels: &[Level]) -> BTreeMap<usize, Blo
     blocks
 }
 
-fn of_capacity(run: &StoredRun, report: &SloReport) -> (Vec<Subject>, Vec<LeftOut>) {
+fn of_capacity(run: &StoredRun, report: &SloReport) -> (Vec<ExportSubject>, Vec<LeftOut>) {
     let (mut subjects, mut left_out) = (Vec::new(), Vec::new());
     for row in &report.rows {
         // The highest rate that was tried is no capacity.
-        let capacity = row.capacity.filter(|_| row.state == State::Measured && row.bound.is_none());
+        let capacity = row.capacity.filter(|_| row.state == RowState::Measured && row.bound.is_none());
         let levels = levels([(&CAPACITY, capacity)]);
         if levels.is_empty() {
             left_out.push(LeftOut { row: row.label.clone(), reason: why_none(row) });
         } else {
             let of = subject(run, (&row.label, row.version.as_ref()), Some(report.slo.clone()));
-            subjects.push(Subject { levels, ..of });
+            subjects.push(ExportSubject { levels, ..of });
         }
     }
     (subjects, left_out)
@@ -184,12 +184,12 @@ mod tests {
     use super::*;
     use crate::gather::fixture;
 
-    fn of(run: &StoredRun) -> (Vec<Subject>, Vec<LeftOut>) {
+    fn of(run: &StoredRun) -> (Vec<ExportSubject>, Vec<LeftOut>) {
         let (subjects, _, left_out) = gathered(run).unwrap();
         (subjects, left_out)
     }
 
-    fn names(subject: &Subject) -> Vec<&str> {
+    fn names(subject: &ExportSubject) -> Vec<&str> {
         subject.levels.iter().map(|level| level.measure.name).collect()
     }
 
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn what_is_not_finite_is_no_level() {
         let end = |value| {
-            Some(Estimate { low: Some(f64::NEG_INFINITY), high: Some(2.0), ..Estimate::known(value) })
+            Some(UnitEstimate { low: Some(f64::NEG_INFINITY), high: Some(2.0), ..UnitEstimate::known(value) })
         };
         let found = levels([(&CPU, end(1.0)), (&THROUGHPUT, end(f64::NAN)), (&START_UP, None)]);
         assert_eq!(found.len(), 1);

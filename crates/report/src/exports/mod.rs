@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tare_analysis::{estimate::Estimate, status::Status};
+use tare_analysis::{estimate::UnitEstimate, status::Status};
 use tare_bench::{
     folder::{self, FolderError, about::About, series},
     plan::Plan,
@@ -46,7 +46,7 @@ pub struct Exported {
     /// The model of the machine's CPU; empty if unknown.
     pub cpu: String,
     /// The subjects, in the order of the tables.
-    pub subjects: Vec<Subject>,
+    pub subjects: Vec<ExportSubject>,
     pub left_out: Vec<LeftOut>,
     /// Parts of the folder that could not be read, a sentence each.
     pub damage: Vec<String>,
@@ -54,7 +54,7 @@ pub struct Exported {
 
 /// A service under a load, with figures.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct ExportSubject {
     pub service: String,
     pub version: Option<String>,
     pub contract: String,
@@ -71,7 +71,7 @@ pub struct Subject {
 pub struct Level {
     pub measure: &'static ExportedMeasure,
     /// The value, which is finite.
-    pub estimate: Estimate,
+    pub estimate: UnitEstimate,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -126,7 +126,7 @@ fn name(run: &Path) -> String {
     whole.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-impl Subject {
+impl ExportSubject {
     /// The name, such as `axum hello` or `axum hello at 5000/s`.
     pub(crate) fn name(&self) -> String {
         let load = self.load.iter().map(|load| format!(" at {load}"));

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, path::Path};
 
 use tare_analysis::{
     capacity::{Bound, SloReport, SloRow},
-    estimate::Estimate,
-    interleaved::State,
+    estimate::UnitEstimate,
+    interleaved::RowState,
 };
 use tare_bench::{
     folder::{StoredRun, about::About},
@@ -16,7 +16,7 @@ use tare_bench::{
         StopRule,
         searches::{SearchStart, Searches},
     },
-    slo::{Found, SloPlan, objective::due},
+    slo::{FoundRate, SloPlan, objective::due},
 };
 
 use super::{
@@ -84,10 +84,10 @@ fn searches_done(report: &SloReport) -> String {
 
 /// The services with the highest capacity, if they are separated, and those with none.
 fn answer(report: &SloReport) -> String {
-    let holding: Vec<(&SloRow, &Estimate)> =
+    let holding: Vec<(&SloRow, &UnitEstimate)> =
         report.rows.iter().filter_map(|row| Some((row, row.capacity.as_ref()?))).collect();
     let rate = |value: f64| format!("{}/s", Unit::PerSecond.show(value));
-    let level = |(row, level): &(&SloRow, &Estimate)| {
+    let level = |(row, level): &(&SloRow, &UnitEstimate)| {
         let bound = if row.bound == Some(Bound::AtLeast) { "at least " } else { "" };
         let ends = level.low.zip(level.high);
         let ends = ends.map_or(String::new(), |(low, high)| format!(" ({} .. {})", rate(low), rate(high)));
@@ -119,7 +119,7 @@ fn answer(report: &SloReport) -> String {
 }
 
 /// Whether the lower bound of `one` exceeds the upper bound of the other.
-fn is_above(one: &Estimate, (_, other): &(&SloRow, &Estimate)) -> bool {
+fn is_above(one: &UnitEstimate, (_, other): &(&SloRow, &UnitEstimate)) -> bool {
     one.low.zip(other.high).is_some_and(|(low, high)| low > high)
 }
 
@@ -136,14 +136,14 @@ fn nothing(report: &SloReport) -> String {
 
 fn state(row: &SloRow) -> Value {
     match row.bound {
-        Some(Bound::Below) if row.state == State::Measured => Value::Word("holds no rate", Tone::Open),
+        Some(Bound::Below) if row.state == RowState::Measured => Value::Word("holds no rate", Tone::Open),
         _ => columns::state(row.state.verdict()),
     }
 }
 
 /// A count, but `None` for a failed search, whose counts are no figures.
 fn counted(row: &SloRow, count: usize) -> Option<usize> {
-    (row.state == State::Measured).then_some(count)
+    (row.state == RowState::Measured).then_some(count)
 }
 
 /// One row per service.
@@ -206,26 +206,26 @@ struct StartRow<'a> {
     label: &'a str,
     place: usize,
     start: &'a SearchStart,
-    found: Option<Found>,
+    found: Option<FoundRate>,
 }
 
 impl StartRow<'_> {
     /// The highest rate that held, the lowest that did not, and the estimated capacity.
     fn rates(&self) -> [Option<f64>; 3] {
         match self.found {
-            Some(found @ Found::Between { held, broke }) => [Some(held), Some(broke), found.per_second()],
-            Some(found @ Found::AtLeast(held)) => [Some(held), None, found.per_second()],
-            Some(Found::Below(broke)) => [None, Some(broke), None],
-            Some(Found::Nothing) | None => [None; 3],
+            Some(found @ FoundRate::Between { held, broke }) => [Some(held), Some(broke), found.per_second()],
+            Some(found @ FoundRate::AtLeast(held)) => [Some(held), None, found.per_second()],
+            Some(FoundRate::Below(broke)) => [None, Some(broke), None],
+            Some(FoundRate::Nothing) | None => [None; 3],
         }
     }
 
     fn words(&self) -> &'static str {
         match self.found {
-            Some(Found::Between { .. }) => "a capacity",
-            Some(Found::AtLeast(_)) => "all rates held",
-            Some(Found::Below(_)) => "no rate held",
-            Some(Found::Nothing) => "too few windows",
+            Some(FoundRate::Between { .. }) => "a capacity",
+            Some(FoundRate::AtLeast(_)) => "all rates held",
+            Some(FoundRate::Below(_)) => "no rate held",
+            Some(FoundRate::Nothing) => "too few windows",
             None => "no window yet",
         }
     }
@@ -243,7 +243,8 @@ fn starts(slo: &SloPlan, stored: &StoredRun) -> Section {
         })
     });
     let rows: Vec<StartRow> = each.collect();
-    let (all, is_found) = (rows.len(), |row: &&StartRow| matches!(row.found, Some(Found::Between { .. })));
+    let (all, is_found) =
+        (rows.len(), |row: &&StartRow| matches!(row.found, Some(FoundRate::Between { .. })));
     let found = rows.iter().filter(is_found).count();
     let lead = "Each search uses a fresh process and is one observation: intervals are computed over them.";
     let table = start_columns().table("Searches by service and start", rows);
@@ -383,7 +384,7 @@ mod tests {
         fixture,
         folder::Header,
         plan::{Plan, SearchSetting},
-        record::{Block, Ended, Ending},
+        record::{Block, EndedRun, Ending},
         sample::{Distribution, LoadResult},
         slo::Slo,
     };
@@ -439,7 +440,7 @@ mod tests {
                 }
             }
         }
-        records.push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns: 60 * NS }));
+        records.push(Record::Ended(EndedRun { reason: Ending::BlocksMax, elapsed_ns: 60 * NS }));
         let header = Header { plan, ..fixture::compared() };
         (slo, StoredRun { header, records, damage: Vec::new(), in_progress: false })
     }

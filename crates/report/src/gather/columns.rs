@@ -1,7 +1,7 @@
 //! Builds tables from objects: each column is declared once, with the function that reads its value.
 
 use tare_analysis::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     interleaved::RatioBound,
     verdict::{Question, Verdict},
 };
@@ -80,7 +80,7 @@ impl<'a, T> Columns<'a, T> {
         unit: Unit,
         key: &str,
         title: &str,
-        value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
+        value: impl Fn(&T) -> Option<UnitEstimate> + Clone + 'a,
     ) -> Self {
         self.shown(unit, key, title, value, |_, value| value.into())
     }
@@ -91,7 +91,7 @@ impl<'a, T> Columns<'a, T> {
         unit: Unit,
         key: &str,
         title: &str,
-        value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
+        value: impl Fn(&T) -> Option<UnitEstimate> + Clone + 'a,
         bound: impl Fn(&T) -> RatioBound + Clone + 'a,
     ) -> Self {
         let of = bound.clone();
@@ -110,7 +110,7 @@ impl<'a, T> Columns<'a, T> {
         unit: Unit,
         key: &str,
         title: &str,
-        value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
+        value: impl Fn(&T) -> Option<UnitEstimate> + Clone + 'a,
         shown: impl Fn(&T, f64) -> Value + 'a,
     ) -> Self {
         let place = self.fields.len();
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn what_is_said_behind_an_estimate_is_said_of_its_value() {
-        let ends = |value: &f64| Some(Estimate { low: Some(value - 1.0), ..Estimate::known(*value) });
+        let ends = |value: &f64| Some(UnitEstimate { low: Some(value - 1.0), ..UnitEstimate::known(*value) });
         let columns = Columns::new().estimate(Unit::Share, "ratio", "of reference", ends).help("a help");
         let table = Columns::new().text("label", "service", |_| "a").and(columns).table("Ratios", [2.0]);
         let [_, ratio, low, high] = table.columns.as_slice() else { panic!("{table:?}") };

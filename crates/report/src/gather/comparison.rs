@@ -4,7 +4,7 @@ use std::path::Path;
 use tare_base::units::several;
 
 use tare_analysis::{
-    comparison::{Again, Comparison, Contender, Figure},
+    comparison::{Comparison, Contender, Figure, TwinComparison},
     loads::AtLoad,
     series,
     verdict::{Question, Verdict},
@@ -69,7 +69,7 @@ fn facts(found: &Comparison) -> Vec<Fact> {
 
 /// `could have seen 1.2% in CPU/request: between two processes of the candidate it found +0.3% (-0.9 ..
 /// +1.4%)`, for each deciding metric; `None` with too few blocks.
-fn could_have_seen(again: &Again, found: &Comparison) -> Option<String> {
+fn could_have_seen(again: &TwinComparison, found: &Comparison) -> Option<String> {
     let decides = |metric| found.figures.iter().any(|figure| figure.metric == metric && figure.decides);
     let figures = again.figures.iter().filter(|figure| decides(figure.metric));
     let of = |figure: &Figure| {
@@ -104,10 +104,12 @@ fn contender(found: &Contender) -> String {
 
 fn unit(metric: Metric) -> Unit {
     match metric.unit() {
-        metric::Unit::PerSecond => Unit::PerSecond,
-        metric::Unit::Nanoseconds => Unit::Nanoseconds,
-        metric::Unit::Bytes => Unit::Bytes,
-        metric::Unit::Milliseconds | metric::Unit::Count | metric::Unit::Ratio => Unit::Number,
+        metric::FigureUnit::PerSecond => Unit::PerSecond,
+        metric::FigureUnit::Nanoseconds => Unit::Nanoseconds,
+        metric::FigureUnit::Bytes => Unit::Bytes,
+        metric::FigureUnit::Milliseconds | metric::FigureUnit::Count | metric::FigureUnit::Ratio => {
+            Unit::Number
+        }
     }
 }
 
@@ -143,7 +145,7 @@ pub(crate) fn metrics(found: &Comparison) -> Section {
 }
 
 /// The candidate compared with itself.
-fn again(found: &Again) -> Section {
+fn again(found: &TwinComparison) -> Section {
     let lead = "The candidate was measured a second time, in a process of its own. The two are the same build, so what differs \
                 was made by this machine. If one build differs from itself by a regression or more in a deciding metric, the \
                 comparison is not valid.";
@@ -244,7 +246,7 @@ mod tests {
     use insta::assert_snapshot;
     use tare_bench::{
         fixture,
-        record::{Ended, Ending, Failed, Record},
+        record::{EndedRun, Ending, Failed, Record},
     };
 
     use super::*;
@@ -253,7 +255,7 @@ mod tests {
     /// A run with this many blocks of `a` and of `b`, which has `ratio` times its rate.
     fn kept(blocks: usize, ratio: f64) -> StoredRun {
         let records = (0..blocks).flat_map(|block| fixture::block(block, &[1.0, ratio]));
-        let ended = Ended { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
+        let ended = EndedRun { reason: Ending::Decided, elapsed_ns: blocks as u64 * 4_000_000_000 };
         StoredRun {
             header: fixture::compared(),
             records: records.chain([Record::Ended(ended)]).collect(),
@@ -317,7 +319,7 @@ mod tests {
         assert_eq!(found.answer, expected);
         let mut interrupted = kept(3, 0.9);
         interrupted.records.pop();
-        interrupted.records.push(Record::Ended(Ended { reason: Ending::Interrupted, elapsed_ns: 1 }));
+        interrupted.records.push(Record::Ended(EndedRun { reason: Ending::Interrupted, elapsed_ns: 1 }));
         let expected = "INCONCLUSIVE with 3 blocks: undecided, since the run was interrupted; the first look is after 12 blocks, \
                         and nothing is said before it.";
         assert_eq!(told(&interrupted).answer, expected);

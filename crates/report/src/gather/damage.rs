@@ -6,7 +6,7 @@ use std::{
 };
 
 use tare_bench::folder::{
-    FolderError, Head,
+    FolderError, RunHead,
     about::{About, AboutError},
     is_being_written, other_format, why_none,
 };
@@ -52,7 +52,7 @@ pub(crate) fn about(run: &Path) -> Option<String> {
 }
 
 /// Why this program cannot read a run beyond its head.
-pub(crate) fn unknown(head: &Head) -> String {
+pub(crate) fn unknown(head: &RunHead) -> String {
     let what = format!("has {}", other_format(&head.format));
     let wrote = head.text(&["tare"]).map(|version| format!(" ({version})")).unwrap_or_default();
     format!("run.json {what}: its figures are not shown; use the tare that wrote it{wrote}")
@@ -76,7 +76,7 @@ pub(crate) fn of_a_series(run: &Path, error: FolderError) -> GatherError {
 }
 
 /// The report of a run whose plan or records this program cannot read: only its head.
-pub(crate) fn head_only(run: &Path, head: &Head, reason: String) -> Document {
+pub(crate) fn head_only(run: &Path, head: &RunHead, reason: String) -> Document {
     let text = |keys: &[&str]| head.text(keys).map(ToOwned::to_owned);
     let name = run.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let (title, question) = (text(&["plan", "title"]), text(&["plan", "question"]));

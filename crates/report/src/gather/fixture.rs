@@ -8,11 +8,11 @@ use tare_bench::{
     fixture::{self, database::Database},
     folder::{Header, StoredRun, histogram_path},
     plan::{Excluded, Exclusion, Plan, PlannedRow},
-    record::{Block, Ended, Ending, Failed, Latency, Pilot, Record, Started, Stopped},
+    record::{Block, EndedRun, Ending, Failed, Latency, Pilot, Record, Started, StoppedService},
     sample::{Distribution, HostUsage, LoadResult, Sample},
 };
 use tare_host::{
-    cpus::{CpuAccounting, Times},
+    cpus::{CpuAccounting, CpuTimes},
     environment::Environment,
 };
 use tare_service::catalogue::Style;
@@ -73,7 +73,7 @@ pub fn kept(blocks: usize) -> StoredRun {
         records.extend(block_of(block));
     }
     let elapsed_ns = blocks as u64 * 10_000 * MS;
-    records.push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns }));
+    records.push(Record::Ended(EndedRun { reason: Ending::BlocksMax, elapsed_ns }));
     StoredRun { header, records, damage: Vec::new(), in_progress: false }
 }
 
@@ -146,8 +146,11 @@ fn sample(sample: Sample) -> Record {
 
 fn closed(block: usize, round: usize, row: usize, answered: u64) -> Sample {
     let disturbed = (block, round, ROWS[row].0) == (1, 2, "axum");
-    let times =
-        |tasks_ms: u64| Times { tasks_ns: tasks_ms * MS, idle_ns: (100 - tasks_ms) * MS, ..Times::default() };
+    let times = |tasks_ms: u64| CpuTimes {
+        tasks_ns: tasks_ms * MS,
+        idle_ns: (100 - tasks_ms) * MS,
+        ..CpuTimes::default()
+    };
     let load = LoadResult {
         window_ns: 100 * MS,
         elapsed_ns: 100 * MS,
@@ -195,7 +198,7 @@ fn open(block: usize, point: usize, row: usize, capacity: u64) -> Sample {
     Sample { point: point + 1, load, host, ..closed }
 }
 
-fn stopped(block: usize, row: usize, share: f64) -> Stopped {
+fn stopped(block: usize, row: usize, share: f64) -> StoppedService {
     let latency = |ns: u64| Latency {
         p50_ns: ns,
         p90_ns: ns * 2,
@@ -205,7 +208,7 @@ fn stopped(block: usize, row: usize, share: f64) -> Stopped {
         at_least: false,
     };
     let base = (100_000.0 / share) as u64 + block as u64 * 100;
-    Stopped {
+    StoppedService {
         block,
         row,
         rss_bytes_peak: Some(((4 << 20) as f64 / share) as u64 + block as u64 * 4096),

@@ -100,7 +100,7 @@ fn languages(of: &Described) -> Option<String> {
 }
 
 fn costs<'a>() -> Columns<'a, Described<'a>> {
-    fn build(of: &Described, value: fn(&tare_service::build::Cost) -> Option<f64>) -> Option<f64> {
+    fn build(of: &Described, value: fn(&tare_service::build::BuildCost) -> Option<f64>) -> Option<f64> {
         of.footprint?.build.as_ref().and_then(value)
     }
     let measured = |of: &Described| of.footprint?.measured.clone();

@@ -25,7 +25,7 @@ use tare_analysis::{
 };
 use tare_base::spelling::suggestion;
 use tare_bench::{
-    folder::{self, FolderError, Head, Header, StoredRun, series},
+    folder::{self, FolderError, Header, RunHead, StoredRun, series},
     plan::Until,
 };
 
@@ -113,7 +113,7 @@ pub fn gather(run: &Path) -> Result<Document, GatherError> {
     if series::is_one(run) {
         return sequential::series(run).map_err(|error| damage::of_a_series(run, error));
     }
-    let head = match Head::read(run) {
+    let head = match RunHead::read(run) {
         Ok(head) => head,
         Err(error) => return damage::without_a_head(run, error),
     };

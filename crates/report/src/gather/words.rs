@@ -1,7 +1,7 @@
 //! Words and sentences that all kinds of documents share.
 
 use tare_analysis::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     findings::{Finding, RunIssue},
 };
 
@@ -24,7 +24,7 @@ pub(crate) fn span<'a>(unit: Unit, figures: impl IntoIterator<Item = (&'a str, f
 }
 
 /// A ratio with its interval: `102.1% (99.5 .. 104.7%)`, `-4.1% (-5.0 .. -3.2%)`.
-pub fn with_interval(ratio: &Estimate, unit: Unit) -> String {
+pub fn with_interval(ratio: &UnitEstimate, unit: Unit) -> String {
     let interval = ratio.low.zip(ratio.high);
     let interval = interval.map(|(low, high)| format!(" ({})", unit.show_interval(low, high)));
     unit.show(ratio.value) + &interval.unwrap_or_default()

@@ -8,7 +8,7 @@ use crate::document::{Document, Status, Unit};
 use super::html;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Listed {
+pub struct ListedRun {
     pub name: String,
     /// The address of its page; `None` if it has none.
     pub link: Option<String>,
@@ -16,7 +16,7 @@ pub struct Listed {
     /// When it began, RFC 3339, UTC; empty if that cannot be read.
     pub began: String,
     pub kind: String,
-    pub state: State,
+    pub state: RunState,
     /// The result, or why the run cannot be reported.
     pub text: String,
     /// The total size of its folder; `None` while it grows.
@@ -25,7 +25,7 @@ pub struct Listed {
 
 /// The progress of a run in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum State {
+pub enum RunState {
     Known(Status),
     /// Only its head was read.
     Unread,
@@ -36,7 +36,7 @@ pub enum State {
 #[derive(Template)]
 #[template(path = "runs.html")]
 struct Runs<'a> {
-    runs: &'a [Listed],
+    runs: &'a [ListedRun],
     events: &'a str,
     now: &'a str,
 }
@@ -45,23 +45,23 @@ struct Runs<'a> {
 ///
 /// # Errors
 /// None that a name can cause: the template writes into memory.
-pub fn page(runs: &[Listed], events: &str, now: Timestamp) -> Result<String, askama::Error> {
+pub fn page(runs: &[ListedRun], events: &str, now: Timestamp) -> Result<String, askama::Error> {
     let now = now.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
     html::frame("Runs - Tare", &Runs { runs, events, now: &now }.render()?)
 }
 
-impl Listed {
+impl ListedRun {
     /// The list entry of a run that was read. If nothing can be shown, its damage is the answer.
     #[must_use]
-    pub fn of(name: &str, link: String, document: &Document) -> Listed {
+    pub fn of(name: &str, link: String, document: &Document) -> ListedRun {
         let is_broken = document.sections.is_empty() && !document.damage.is_empty();
-        Listed {
+        ListedRun {
             name: name.to_owned(),
             link: Some(link),
             title: document.title.clone(),
             began: document.began.clone(),
             kind: document.kind.text().to_owned(),
-            state: if is_broken { State::Broken } else { State::Known(document.status) },
+            state: if is_broken { RunState::Broken } else { RunState::Known(document.status) },
             text: if is_broken { document.damage.join(" ") } else { document.answer.clone() },
             bytes: None,
         }
@@ -70,10 +70,10 @@ impl Listed {
     /// A class for the style, and a text.
     fn state(&self) -> (&'static str, &'static str) {
         match self.state {
-            State::Known(Status::Running) => (Status::Running.name(), "live"),
-            State::Known(status) => (status.name(), status.text()),
-            State::Unread => ("unread", "not read yet"),
-            State::Broken => ("broken", "not readable"),
+            RunState::Known(Status::Running) => (Status::Running.name(), "live"),
+            RunState::Known(status) => (status.name(), status.text()),
+            RunState::Unread => ("unread", "not read yet"),
+            RunState::Broken => ("broken", "not readable"),
         }
     }
 
@@ -98,8 +98,8 @@ impl Listed {
 mod tests {
     use super::*;
 
-    fn listed(name: &str, state: State) -> Listed {
-        Listed {
+    fn listed(name: &str, state: RunState) -> ListedRun {
+        ListedRun {
             name: name.to_owned(),
             link: Some(format!("/run/{name}")),
             title: "Title".to_owned(),
@@ -113,9 +113,9 @@ mod tests {
 
     #[test]
     fn names_are_text_whatever_they_are() {
-        let hostile = Listed {
+        let hostile = ListedRun {
             title: "</script><script>alert(1)</script>".to_owned(),
-            ..listed("a\"b<c", State::Unread)
+            ..listed("a\"b<c", RunState::Unread)
         };
         let page = page(&[hostile], "/events", Timestamp::UNIX_EPOCH).unwrap();
         assert!(!page.contains("<script>alert") && !page.contains("b<c"), "{page}");
@@ -124,8 +124,8 @@ mod tests {
     #[test]
     fn a_run_is_told_by_its_state_its_time_and_its_size() {
         let runs = [
-            listed("old", State::Known(Status::CutOff)),
-            Listed { bytes: None, ..listed("new", State::Known(Status::Running)) },
+            listed("old", RunState::Known(Status::CutOff)),
+            ListedRun { bytes: None, ..listed("new", RunState::Known(Status::Running)) },
         ];
         let page = page(&runs, "/events", Timestamp::UNIX_EPOCH).unwrap();
         for text in [

@@ -38,12 +38,12 @@ pub struct Analysed {
     verdict: Verdict,
     report: Report,
     comparison: Option<Comparison>,
-    made: Made,
+    made: TrialResult,
 }
 
 /// Facts about a trial that the records of its run lack.
 #[derive(Debug, Default)]
-pub(crate) struct Made {
+pub(crate) struct TrialResult {
     /// How the disturbance was implemented, for the certificate.
     pub(crate) how: Option<String>,
     /// Work that slower rows added to their requests, as they report it.
@@ -52,7 +52,7 @@ pub(crate) struct Made {
 
 impl Analysed {
     /// Analyses a run read from its folder.
-    pub(crate) fn new(kept: StoredRun, made: Made) -> Analysed {
+    pub(crate) fn new(kept: StoredRun, made: TrialResult) -> Analysed {
         let Analysis { verdict, answer, .. } = Analysis::of(&kept);
         let (comparison, mut loads) = match answer {
             Answer::Comparison(comparison, loads) => (Some(comparison), loads),
@@ -74,7 +74,7 @@ impl Analysed {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum TrialOutcome {
     Seen,
     NotSeen,
     /// It ran, but the evidence is insufficient.
@@ -85,7 +85,7 @@ pub enum Outcome {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
-    pub outcome: Outcome,
+    pub outcome: TrialOutcome,
     /// The result in a sentence.
     pub found: String,
     /// The result as numbers, with units in their names.
@@ -99,7 +99,7 @@ const NO_FIGURES: [(&str, f64); 0] = [];
 
 impl Evaluation {
     pub fn not_tried(reason: impl Into<String>) -> Evaluation {
-        Evaluation { outcome: Outcome::NotTried, found: reason.into(), figures: BTreeMap::new() }
+        Evaluation { outcome: TrialOutcome::NotTried, found: reason.into(), figures: BTreeMap::new() }
     }
 
     fn of<N: Into<String>>(
@@ -108,7 +108,7 @@ impl Evaluation {
         figures: impl IntoIterator<Item = (N, f64)>,
     ) -> Evaluation {
         let figures = figures.into_iter().map(|(name, value)| (name.into(), value)).collect();
-        let outcome = if is_seen { Outcome::Seen } else { Outcome::NotSeen };
+        let outcome = if is_seen { TrialOutcome::Seen } else { TrialOutcome::NotSeen };
         Evaluation { outcome, found: found.into(), figures }
     }
 
@@ -117,7 +117,7 @@ impl Evaluation {
     }
 
     fn not_decided(reason: impl Into<String>) -> Evaluation {
-        Evaluation { outcome: Outcome::NotDecided, ..Evaluation::not_tried(reason) }
+        Evaluation { outcome: TrialOutcome::NotDecided, ..Evaluation::not_tried(reason) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Trials without load: what `tare verify` finds in a server with a fault.
 
-use tare_service::verify::{CheckId, CheckResult, Outcome as Checked};
+use tare_service::verify::{CheckId, CheckOutcome, CheckResult};
 
 use super::{Evaluation, Evidence, Found, NO_FIGURES};
 
@@ -18,8 +18,8 @@ fn failures(evidence: &Evidence, index: usize) -> Result<Vec<(CheckId, String)>,
 
 fn failure(result: &CheckResult) -> (CheckId, String) {
     match &result.outcome {
-        Checked::Fail(reason) | Checked::Warn(reason) => (result.check, reason.clone()),
-        Checked::Pass | Checked::Skipped(_) => (result.check, String::new()),
+        CheckOutcome::Fail(reason) | CheckOutcome::Warn(reason) => (result.check, reason.clone()),
+        CheckOutcome::Pass | CheckOutcome::Skipped(_) => (result.check, String::new()),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::fmt::Display;
 
-use tare_analysis::estimate::Estimate;
+use tare_analysis::estimate::UnitEstimate;
 use tare_analysis::{
     comparison::{Comparison, Figure},
     interleaved::{
-        RowReport, State,
+        RowReport, RowState,
         slices::{ClassifiedSlice, Disposition, slices},
     },
     validity::Disturbance as Disturbed,
@@ -15,7 +15,7 @@ use tare_analysis::{
 use tare_bench::plan::until::Metric;
 
 use super::{Analysed, Evaluation, Evidence, Found};
-use crate::action::{Disturbance, RAW_SOCKET, SUBJECT, TWIN, WEIGHTS};
+use crate::action::{LoadDisturbance, RAW_SOCKET, SUBJECT, TWIN, WEIGHTS};
 
 /// Measured shares that count as half a CPU; a short measurement includes edges of the quota's periods.
 const HALF: std::ops::RangeInclusive<f64> = 0.3..=0.65;
@@ -35,12 +35,15 @@ fn run(evidence: &Evidence) -> Result<&Analysed, Evaluation> {
 
 /// A row that has figures.
 fn measured<'a>(run: &'a Analysed, name: &str) -> Result<&'a RowReport, Evaluation> {
-    let row = run.row(name).filter(|row| row.state == State::Measured);
+    let row = run.row(name).filter(|row| row.state == RowState::Measured);
     row.ok_or_else(|| Evaluation::not_decided(run.missing(name)))
 }
 
 /// A ratio to the reference, with the interval that a trial needs.
-fn decided<'a>(what: &str, ratio: Option<&'a Estimate>) -> Result<(&'a Estimate, f64, f64), Evaluation> {
+fn decided<'a>(
+    what: &str,
+    ratio: Option<&'a UnitEstimate>,
+) -> Result<(&'a UnitEstimate, f64, f64), Evaluation> {
     let found = ratio.and_then(|ratio| ratio.interval().map(|(low, high)| (ratio, low, high)));
     let blocks = ratio.map_or(0, |ratio| ratio.n);
     found.ok_or_else(|| Evaluation::not_decided(format!("{what} has no interval after {blocks} blocks")))
@@ -70,7 +73,7 @@ fn weight(run: &Analysed, label: &str) -> Result<f64, Evaluation> {
 fn unless_noisy(run: &Analysed, evaluation: Evaluation) -> Evaluation {
     let others = run.report.interference_share.filter(|share| *share > TOO_BUSY);
     match others {
-        Some(share) if evaluation.outcome == super::Outcome::NotSeen => Evaluation::not_tried(format!(
+        Some(share) if evaluation.outcome == super::TrialOutcome::NotSeen => Evaluation::not_tried(format!(
             "other programs took {:.0}% of the measured CPUs: {}",
             share * 100.0,
             evaluation.found
@@ -99,7 +102,7 @@ pub(crate) fn twins(evidence: &Evidence) -> Found {
     Ok(Evaluation::of(is_seen, found, figures))
 }
 
-fn holds_1(ratio: &Estimate) -> bool {
+fn holds_1(ratio: &UnitEstimate) -> bool {
     ratio.interval().is_some_and(|(low, high)| low <= 1.0 && high >= 1.0)
 }
 
@@ -159,22 +162,22 @@ fn cpu_of(comparison: &Comparison) -> Option<(&Comparison, &Figure)> {
     Some((comparison, comparison.figures.iter().find(|figure| figure.metric == Metric::Cpu)?))
 }
 
-fn ratio_of(figure: &Figure, blocks: usize) -> Estimate {
-    Estimate {
+fn ratio_of(figure: &Figure, blocks: usize) -> UnitEstimate {
+    UnitEstimate {
         confidence_attained: Some(figure.confidence),
         n: blocks,
-        ..figure.ratio.unwrap_or(Estimate::known(f64::NAN))
+        ..figure.ratio.unwrap_or(UnitEstimate::known(f64::NAN))
     }
 }
 
-fn shown(ratio: &Estimate) -> String {
+fn shown(ratio: &UnitEstimate) -> String {
     match (ratio.low, ratio.high) {
         (Some(low), Some(high)) => format!("{:.4} ({low:.4} to {high:.4})", ratio.value),
         _ => format!("{:.4} (too few blocks for an interval)", ratio.value),
     }
 }
 
-fn figures_of(name: &str, ratio: &Estimate) -> Vec<(String, f64)> {
+fn figures_of(name: &str, ratio: &UnitEstimate) -> Vec<(String, f64)> {
     let ends = [("_low", ratio.low), ("_high", ratio.high)];
     let ends = ends.iter().filter_map(|(end, value)| Some((format!("{name}{end}"), (*value)?)));
     [(name.to_owned(), ratio.value), ("blocks".to_owned(), ratio.n as f64)].into_iter().chain(ends).collect()
@@ -276,7 +279,7 @@ fn failing(run: &Analysed, least: f64, most: f64) -> Found {
     let row = run.row(SUBJECT).filter(|_| sent > 0);
     let row = row.ok_or_else(|| Evaluation::not_decided(run.missing(SUBJECT)))?;
     let share = failed as f64 / sent as f64;
-    let is_refused = row.state != State::Measured;
+    let is_refused = row.state != RowState::Measured;
     let reason = row.state.reason().unwrap_or_else(|| "the row still has figures".to_owned());
     let found = format!("{:.2}% of {sent} requests failed; {}", share * 100.0, shortened(&reason));
     let is_seen = is_refused && (least..=most).contains(&share);
@@ -330,7 +333,7 @@ pub(crate) fn spinner(evidence: &Evidence) -> Found {
 /// Evaluates the slices of a run on this number of CPUs.
 pub(super) fn left_out(all: &[ClassifiedSlice], cpus: usize) -> Found {
     let (with, without): (Vec<&ClassifiedSlice>, Vec<&ClassifiedSlice>) =
-        all.iter().partition(|slice| Disturbance::Spinner.is_in(slice.slice.round));
+        all.iter().partition(|slice| LoadDisturbance::Spinner.is_in(slice.slice.round));
     let (Some(share), Some(before)) = (interference(&with, cpus), interference(&without, cpus)) else {
         return Err(Evaluation::not_tried("/proc/stat does not report the idle time of the CPUs"));
     };

@@ -1,14 +1,14 @@
 use super::*;
 use crate::{Action, trials};
 use tare_analysis::interleaved::{
-    State,
+    RowState,
     slices::{Disposition, slices},
 };
 use tare_bench::sample::{Failure, HostUsage, LoadResult, Sample};
 use tare_bench::{
     folder::Header,
     plan::Plan,
-    record::{Block, Failed, Latency, Record, Stopped},
+    record::{Block, Failed, Latency, Record, StoppedService},
 };
 use tare_host::{cpus::Pinning, environment::Environment};
 use tare_service::catalogue::{Catalogue, RawSocket, Row};
@@ -34,7 +34,7 @@ fn evidence(name: &str, records: Vec<Record>) -> Evidence {
         let each_ns = (share * reference_ns(name) * 1000.0) as u64;
         Some((*label, Ok(Added { requests: 1000, ns: each_ns })))
     });
-    let made = Made { how: Some("for this test".to_owned()), added: cost_ns.collect() };
+    let made = TrialResult { how: Some("for this test".to_owned()), added: cost_ns.collect() };
     Evidence::Run(Box::new(Analysed::new(kept, made)))
 }
 
@@ -58,7 +58,7 @@ fn block(block: usize, rows: &[Sample]) -> Vec<Record> {
     let mut records = vec![Record::Block(Block { block, order, ..Block::default() })];
     for (row, slice) in rows.iter().enumerate() {
         records.push(Record::Sample(Box::new(Sample { block, row, ..slice.clone() })));
-        records.push(Record::Stopped(Stopped { block, row, ..Stopped::default() }));
+        records.push(Record::Stopped(StoppedService { block, row, ..StoppedService::default() }));
     }
     records
 }
@@ -102,17 +102,17 @@ fn scales(percent: f64, wrong: u64) -> Vec<Record> {
 #[test]
 fn the_scales_show_what_was_added_and_nothing_else() {
     let of = |name, percent, wrong| evaluated(name, scales(percent, wrong)).outcome;
-    assert_eq!((of("twins", 3.0, 0), of("slower", 3.0, 0)), (Outcome::Seen, Outcome::Seen));
-    assert_eq!(of("twins", 3.0, 1), Outcome::NotSeen, "a request failed");
-    assert_eq!(of("slower", 9.0, 0), Outcome::NotSeen, "three times what was added");
-    assert_eq!(of("slower", -3.0, 0), Outcome::NotSeen, "on the wrong side");
+    assert_eq!((of("twins", 3.0, 0), of("slower", 3.0, 0)), (TrialOutcome::Seen, TrialOutcome::Seen));
+    assert_eq!(of("twins", 3.0, 1), TrialOutcome::NotSeen, "a request failed");
+    assert_eq!(of("slower", 9.0, 0), TrialOutcome::NotSeen, "three times what was added");
+    assert_eq!(of("slower", -3.0, 0), TrialOutcome::NotSeen, "on the wrong side");
     let few = scales(3.0, 0)[..7 * 4].to_vec();
     for (name, lacking) in [
         ("slower", "CPU per request by the reference has no interval after 4 blocks"),
         ("twins", "CPU per request of the twin by the reference has no interval after 4 blocks"),
     ] {
         let found = evaluated(name, few.clone());
-        assert_eq!((found.outcome, found.found.as_str()), (Outcome::NotDecided, lacking));
+        assert_eq!((found.outcome, found.found.as_str()), (TrialOutcome::NotDecided, lacking));
     }
 }
 
@@ -130,12 +130,16 @@ fn weights(read: impl Fn(f64) -> f64) -> Vec<Record> {
 #[test]
 fn a_scale_that_is_not_linear_is_noticed() {
     let of = |read: fn(f64) -> f64| evaluated("linear", weights(read)).outcome;
-    assert_eq!(of(|weight| weight), Outcome::Seen);
-    assert_eq!(of(|weight| 1.04 * weight), Outcome::Seen, "within a twentieth");
-    assert_eq!(of(|weight| 1.08 * weight), Outcome::NotSeen, "every weight a little too heavy");
-    assert_eq!(of(|weight| 1.25 * weight), Outcome::NotSeen, "every weight too heavy");
-    assert_eq!(of(|weight| if weight < 0.2 { weight + 0.05 } else { weight }), Outcome::NotSeen, "a step");
-    assert_eq!(of(|weight| if weight > 0.5 { 0.7 } else { weight }), Outcome::NotSeen, "a saturation");
+    assert_eq!(of(|weight| weight), TrialOutcome::Seen);
+    assert_eq!(of(|weight| 1.04 * weight), TrialOutcome::Seen, "within a twentieth");
+    assert_eq!(of(|weight| 1.08 * weight), TrialOutcome::NotSeen, "every weight a little too heavy");
+    assert_eq!(of(|weight| 1.25 * weight), TrialOutcome::NotSeen, "every weight too heavy");
+    assert_eq!(
+        of(|weight| if weight < 0.2 { weight + 0.05 } else { weight }),
+        TrialOutcome::NotSeen,
+        "a step"
+    );
+    assert_eq!(of(|weight| if weight > 0.5 { 0.7 } else { weight }), TrialOutcome::NotSeen, "a saturation");
     let found = evaluated("linear", weights(|weight| weight)).found;
     assert!(found.contains("100.0% as 2.00"), "{found}");
 }
@@ -152,9 +156,9 @@ fn a_weight_is_what_the_server_spent_and_not_what_it_was_asked_for() {
     // The server should add 3% of 9,900 ns, and added 7%.
     let spent = || Ok(Added { requests: 2, ns: 1_386 });
     let of = |percent| evaluated_with("slower", having_added("slower", scales(percent, 0), spent));
-    assert_eq!(of(7.0).outcome, Outcome::Seen);
+    assert_eq!(of(7.0).outcome, TrialOutcome::Seen);
     assert!(of(7.0).found.contains("with 7.0% added"), "{}", of(7.0).found);
-    assert_eq!(of(3.0).outcome, Outcome::NotSeen, "it is read as what was asked for");
+    assert_eq!(of(3.0).outcome, TrialOutcome::NotSeen, "it is read as what was asked for");
 }
 
 #[test]
@@ -167,7 +171,7 @@ fn a_weight_that_nobody_counted_decides_nothing() {
         let added = || added.as_ref().copied().map_err(|error| error.kind().into());
         for (name, records) in [("slower", scales(3.0, 0)), ("linear", weights(|weight| weight))] {
             let found = evaluated_with(name, having_added(name, records, added));
-            assert_eq!(found.outcome, Outcome::NotDecided, "{}", found.found);
+            assert_eq!(found.outcome, TrialOutcome::NotDecided, "{}", found.found);
             assert!(found.found.ends_with(why), "{}", found.found);
         }
     }
@@ -183,7 +187,7 @@ fn a_row_that_did_not_start_is_named() {
         let found = evaluated(name, failed(name));
         assert_eq!(
             (found.outcome, found.found.as_str()),
-            (Outcome::NotDecided, "subject: block 1: no such file"),
+            (TrialOutcome::NotDecided, "subject: block 1: no such file"),
             "{name}"
         );
     }
@@ -200,17 +204,17 @@ fn stalled(p90_ms: u64, p99_ms: u64, foreign_ns: i64) -> Vec<Record> {
     records.pop();
     let closed = Latency { p50_ns: 300_000, p99_ns: 900_000, ..Latency::default() };
     let latency = vec![Some(closed), Some(latency)];
-    records.push(Record::Stopped(Stopped { latency, ..Stopped::default() }));
+    records.push(Record::Stopped(StoppedService { latency, ..StoppedService::default() }));
     records
 }
 
 #[test]
 fn a_stall_is_where_arithmetic_puts_it() {
     let of = |p90, p99, foreign_ns| evaluated("stall", stalled(p90, p99, foreign_ns)).outcome;
-    assert_eq!(of(100, 190, 0), Outcome::Seen);
-    assert_eq!(of(1, 1, 0), Outcome::NotSeen, "omitted");
-    assert_eq!(of(100, 900, 0), Outcome::NotSeen, "more than the stall");
-    assert_eq!(of(100, 900, 150_000_000), Outcome::NotTried, "others held it up");
+    assert_eq!(of(100, 190, 0), TrialOutcome::Seen);
+    assert_eq!(of(1, 1, 0), TrialOutcome::NotSeen, "omitted");
+    assert_eq!(of(100, 900, 0), TrialOutcome::NotSeen, "more than the stall");
+    assert_eq!(of(100, 900, 150_000_000), TrialOutcome::NotTried, "others held it up");
 }
 
 fn one_in(wrong: u64) -> Vec<Record> {
@@ -223,9 +227,9 @@ fn one_in(wrong: u64) -> Vec<Record> {
 #[test]
 fn failures_are_seen_by_their_share_and_by_the_row_that_has_no_figures() {
     let of = |name, wrong: u64| evaluated(name, one_in(wrong)).outcome;
-    assert_eq!((of("dropper", 100), of("dropper", 0)), (Outcome::Seen, Outcome::NotSeen));
-    assert_eq!(of("dropper", 300), Outcome::NotSeen, "more than were dropped");
-    assert_eq!((of("late-cache", 9_990), of("late-cache", 100)), (Outcome::Seen, Outcome::NotSeen));
+    assert_eq!((of("dropper", 100), of("dropper", 0)), (TrialOutcome::Seen, TrialOutcome::NotSeen));
+    assert_eq!(of("dropper", 300), TrialOutcome::NotSeen, "more than were dropped");
+    assert_eq!((of("late-cache", 9_990), of("late-cache", 100)), (TrialOutcome::Seen, TrialOutcome::NotSeen));
 }
 
 /// One block of a server that used this CPU time of 100 ms.
@@ -236,9 +240,9 @@ fn busy(server_cpu_ns: u64, generator_cpu_ns: u64, foreign_ns: i64) -> Vec<Recor
 #[test]
 fn half_a_cpu_is_not_taken_for_a_whole_one() {
     let of = |server, generator, foreign| evaluated("throttled", busy(server, generator, foreign)).outcome;
-    assert_eq!(of(50_000_000, 40_000_000, 0), Outcome::Seen);
-    assert_eq!(of(99_000_000, 40_000_000, 0), Outcome::NotSeen);
-    assert_eq!(of(20_000_000, 40_000_000, 150_000_000), Outcome::NotTried);
+    assert_eq!(of(50_000_000, 40_000_000, 0), TrialOutcome::Seen);
+    assert_eq!(of(99_000_000, 40_000_000, 0), TrialOutcome::NotSeen);
+    assert_eq!(of(20_000_000, 40_000_000, 150_000_000), TrialOutcome::NotTried);
 }
 
 /// Three blocks of five rounds, of which the second and the fourth have a spinner.
@@ -250,7 +254,7 @@ fn spun(before: Option<i64>, with: Option<i64>) -> Vec<Record> {
             Record::Sample(Box::new(Sample { block, round, ..slice }))
         };
         let begins = [Record::Block(Block { block, order: vec![0], ..Block::default() })];
-        let ends = [Record::Stopped(Stopped { block, ..Stopped::default() })];
+        let ends = [Record::Stopped(StoppedService { block, ..StoppedService::default() })];
         begins.into_iter().chain((0..5).map(slice)).chain(ends)
     };
     (0..3).flat_map(rounds).collect()
@@ -259,15 +263,15 @@ fn spun(before: Option<i64>, with: Option<i64>) -> Vec<Record> {
 #[test]
 fn rounds_with_a_spinner_are_left_out_and_no_others() {
     let of = |before, with| evaluated("spinner", spun(before, with)).outcome;
-    assert_eq!(of(Some(2_000_000), Some(60_000_000)), Outcome::Seen);
-    assert_eq!(of(Some(2_000_000), Some(3_000_000)), Outcome::NotSeen);
-    assert_eq!(of(Some(100_000_000), Some(150_000_000)), Outcome::NotTried, "too busy");
-    assert_eq!(of(None, Some(60_000_000)), Outcome::NotTried);
+    assert_eq!(of(Some(2_000_000), Some(60_000_000)), TrialOutcome::Seen);
+    assert_eq!(of(Some(2_000_000), Some(3_000_000)), TrialOutcome::NotSeen);
+    assert_eq!(of(Some(100_000_000), Some(150_000_000)), TrialOutcome::NotTried, "too busy");
+    assert_eq!(of(None, Some(60_000_000)), TrialOutcome::NotTried);
 }
 
 /// The evaluation of a trial whose analysis had this mistake in its report.
-fn mistaken(trial: &str, records: Vec<Record>, mistake: impl Fn(&mut Report)) -> Outcome {
-    assert_eq!(evaluated(trial, records.clone()).outcome, Outcome::Seen, "{trial}, nothing broken");
+fn mistaken(trial: &str, records: Vec<Record>, mistake: impl Fn(&mut Report)) -> TrialOutcome {
+    assert_eq!(evaluated(trial, records.clone()).outcome, TrialOutcome::Seen, "{trial}, nothing broken");
     let mut evidence = evidence(trial, records);
     let Evidence::Run(run) = &mut evidence else { panic!("{trial} loads nothing") };
     mistake(&mut run.report);
@@ -288,46 +292,46 @@ fn a_broken_analysis_is_noticed() {
     let ranks = |report: &mut Report| report.ranks = exchanged.report.ranks.clone();
     let valid = |report: &mut Report| {
         for row in &mut report.rows {
-            (row.state, row.throughput_finding) = (State::Measured, None);
+            (row.state, row.throughput_finding) = (RowState::Measured, None);
             row.findings.clear();
         }
     };
-    assert_eq!(mistaken("twins", scales(3.0, 0), ranks), Outcome::NotSeen, "all are separated");
-    assert_eq!(mistaken("slower", scales(3.0, 0), ranks), Outcome::NotSeen, "none is separated");
-    assert_eq!(mistaken("dropper", one_in(100), valid), Outcome::NotSeen, "every row is valid");
-    assert_eq!(mistaken("throttled", busy(50_000_000, 40_000_000, 0), valid), Outcome::NotSeen);
+    assert_eq!(mistaken("twins", scales(3.0, 0), ranks), TrialOutcome::NotSeen, "all are separated");
+    assert_eq!(mistaken("slower", scales(3.0, 0), ranks), TrialOutcome::NotSeen, "none is separated");
+    assert_eq!(mistaken("dropper", one_in(100), valid), TrialOutcome::NotSeen, "every row is valid");
+    assert_eq!(mistaken("throttled", busy(50_000_000, 40_000_000, 0), valid), TrialOutcome::NotSeen);
     let Evidence::Run(run) = evidence("spinner", spun(Some(2_000_000), Some(60_000_000))) else {
         panic!("it loads")
     };
     let mut all = slices(&run.kept);
-    assert_eq!(runs::left_out(&all, 2).unwrap().outcome, Outcome::Seen);
+    assert_eq!(runs::left_out(&all, 2).unwrap().outcome, TrialOutcome::Seen);
     all.iter_mut().for_each(|slice| slice.disposition = Disposition::Counts);
-    assert_eq!(runs::left_out(&all, 2).unwrap().outcome, Outcome::NotSeen, "every round counts");
+    assert_eq!(runs::left_out(&all, 2).unwrap().outcome, TrialOutcome::NotSeen, "every round counts");
 }
 
 #[test]
 fn a_proof_must_fail_at_what_is_wrong() {
-    use tare_service::verify::{CheckId, CheckResult, Outcome as Checked};
+    use tare_service::verify::{CheckId, CheckOutcome, CheckResult};
     let result =
         |check, outcome| CheckResult { check, request: String::new(), outcome, note: None, wire: None };
     let proof = |check, fails: bool| {
-        let outcome = if fails { Checked::Fail("why".to_owned()) } else { Checked::Pass };
+        let outcome = if fails { CheckOutcome::Fail("why".to_owned()) } else { CheckOutcome::Pass };
         Ok(Transcript { contract: String::new(), checks: vec![result(check, outcome)] })
     };
     let of = |find: fn(&Evidence) -> Found, proofs| match find(&Evidence::Proofs(proofs)) {
         Ok(evaluation) | Err(evaluation) => evaluation.outcome,
     };
-    assert_eq!(of(honest, vec![proof(CheckId::Head, false)]), Outcome::Seen);
-    assert_eq!(of(honest, vec![proof(CheckId::Head, true)]), Outcome::NotSeen);
-    assert_eq!(of(cache, vec![proof(CheckId::Fresh, true)]), Outcome::Seen);
-    assert_eq!(of(cache, vec![proof(CheckId::Head, true)]), Outcome::NotSeen, "for another reason");
-    assert_eq!(of(wrong_length, vec![Err("not ready".to_owned())]), Outcome::NotDecided);
+    assert_eq!(of(honest, vec![proof(CheckId::Head, false)]), TrialOutcome::Seen);
+    assert_eq!(of(honest, vec![proof(CheckId::Head, true)]), TrialOutcome::NotSeen);
+    assert_eq!(of(cache, vec![proof(CheckId::Fresh, true)]), TrialOutcome::Seen);
+    assert_eq!(of(cache, vec![proof(CheckId::Head, true)]), TrialOutcome::NotSeen, "for another reason");
+    assert_eq!(of(wrong_length, vec![Err("not ready".to_owned())]), TrialOutcome::NotDecided);
     let closes = |honest, slow| {
         let proofs = [honest, slow].map(|fails| proof(CheckId::ConnectionClose, fails));
         of(slow_close, proofs.into())
     };
-    assert_eq!(closes(false, true), Outcome::Seen);
-    assert_eq!((closes(true, true), closes(false, false)), (Outcome::NotSeen, Outcome::NotSeen));
+    assert_eq!(closes(false, true), TrialOutcome::Seen);
+    assert_eq!((closes(true, true), closes(false, false)), (TrialOutcome::NotSeen, TrialOutcome::NotSeen));
 }
 
 /// No trial detects anything in empty evidence.
@@ -339,7 +343,7 @@ fn no_trial_sees_anything_in_nothing() {
             Action::Load(_) => evidence(trial.name, Vec::new()),
         };
         let found = trial.evaluate(&nothing);
-        assert_ne!(found.outcome, Outcome::Seen, "{}: {}", trial.name, found.found);
+        assert_ne!(found.outcome, TrialOutcome::Seen, "{}: {}", trial.name, found.found);
         assert!(!found.found.is_empty(), "{}", trial.name);
     }
 }
@@ -354,7 +358,7 @@ fn evidence_of_the_other_kind_is_none() {
         let evaluation = trial.evaluate(&other);
         assert_eq!(
             (evaluation.outcome, evaluation.found.as_str()),
-            (Outcome::NotDecided, found),
+            (TrialOutcome::NotDecided, found),
             "{}",
             trial.name
         );
@@ -363,7 +367,7 @@ fn evidence_of_the_other_kind_is_none() {
 
 #[test]
 fn a_share_of_failures_has_two_limits() {
-    let of = |name, wrong| evaluated(name, one_in(wrong)).outcome == Outcome::Seen;
+    let of = |name, wrong| evaluated(name, one_in(wrong)).outcome == TrialOutcome::Seen;
     for (name, least, most) in [("dropper", 70, 130), ("late-cache", 5_000, 10_000)] {
         assert!(of(name, least) && of(name, most), "{name}: both limits belong to it");
         assert!(!of(name, least - 10), "{name}: too few");
@@ -401,37 +405,40 @@ fn figures_are_named_with_their_units_and_match_the_sentence() {
 
 #[test]
 fn a_wrong_answer_of_the_other_server_is_no_slow_close() {
-    use tare_service::verify::{CheckId, CheckResult, Outcome as Checked};
+    use tare_service::verify::{CheckId, CheckOutcome, CheckResult};
     let proof = |check| {
-        let outcome = Checked::Fail("why".to_owned());
+        let outcome = CheckOutcome::Fail("why".to_owned());
         let result = CheckResult { check, request: String::new(), outcome, note: None, wire: None };
         Ok(Transcript { contract: String::new(), checks: vec![result] })
     };
     let of = |proofs| slow_close(&Evidence::Proofs(proofs)).unwrap_or_else(|evaluation| evaluation);
-    assert_eq!(of(vec![proof(CheckId::Head), proof(CheckId::ConnectionClose)]).outcome, Outcome::Seen);
-    assert_eq!(of(vec![proof(CheckId::Head), proof(CheckId::Head)]).outcome, Outcome::NotSeen);
+    assert_eq!(of(vec![proof(CheckId::Head), proof(CheckId::ConnectionClose)]).outcome, TrialOutcome::Seen);
+    assert_eq!(of(vec![proof(CheckId::Head), proof(CheckId::Head)]).outcome, TrialOutcome::NotSeen);
     let alone = of(vec![proof(CheckId::ConnectionClose)]);
-    assert_eq!((alone.outcome, alone.found.as_str()), (Outcome::NotDecided, "there was no proof"));
+    assert_eq!((alone.outcome, alone.found.as_str()), (TrialOutcome::NotDecided, "there was no proof"));
     let unready = of(vec![Err("not ready".to_owned()), proof(CheckId::ConnectionClose)]);
-    assert_eq!((unready.outcome, unready.found.as_str()), (Outcome::NotDecided, "not ready"));
+    assert_eq!((unready.outcome, unready.found.as_str()), (TrialOutcome::NotDecided, "not ready"));
 }
 
 #[test]
 fn a_shortage_cannot_be_tried_on_a_single_cpu() {
     let trial = trials(false).into_iter().find(|trial| trial.name == "throttled").unwrap();
     let mut both = evidence("throttled", busy(50_000_000, 40_000_000, 0));
-    assert_eq!(trial.evaluate(&both).outcome, Outcome::Seen);
+    assert_eq!(trial.evaluate(&both).outcome, TrialOutcome::Seen);
     let Evidence::Run(run) = &mut both else { panic!("a load run leaves a run") };
     run.kept.header.plan.pinning = Pinning { server: vec![0], generator: vec![0] };
     let found = trial.evaluate(&both);
-    assert_eq!(found.outcome, Outcome::NotTried);
+    assert_eq!(found.outcome, TrialOutcome::NotTried);
     assert_eq!(found.found, "services and generator share one CPU, so each limits the other");
 }
 
 #[test]
 fn an_evaluation_is_what_it_was_made_of() {
     let found = Evaluation::of(false, "so".to_owned(), [("a_ms", 1.5)]);
-    assert_eq!((found.outcome, found.found.as_str(), found.figures["a_ms"]), (Outcome::NotSeen, "so", 1.5));
+    assert_eq!(
+        (found.outcome, found.found.as_str(), found.figures["a_ms"]),
+        (TrialOutcome::NotSeen, "so", 1.5)
+    );
     let untried = Evaluation::not_tried("no CPU");
-    assert_eq!((untried.outcome, untried.figures.len()), (Outcome::NotTried, 0));
+    assert_eq!((untried.outcome, untried.figures.len()), (TrialOutcome::NotTried, 0));
 }

@@ -7,7 +7,7 @@ use std::{
 
 /// Why a file is not a revision's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
-pub enum Whose {
+pub enum ForeignOwner {
     #[strum(to_string = "is of your work tree")]
     WorkTree,
     #[strum(to_string = "is of another revision")]
@@ -61,12 +61,12 @@ pub(super) fn packages_elsewhere(file: &Path, homes: &[PathBuf]) -> bool {
 }
 
 /// Rejects a package link that leads out of the tree, unless to the system or a cache.
-pub(super) fn of_packages(link: &Path, to: &Path, tree: &Path) -> Option<Whose> {
+pub(super) fn of_packages(link: &Path, to: &Path, tree: &Path) -> Option<ForeignOwner> {
     let inner = link.strip_prefix(tree).unwrap_or(link);
     (inner.components().any(|part| part.as_os_str() == "node_modules")
         && !to.starts_with(tree)
         && !is_shared(to))
-    .then_some(Whose::Elsewhere)
+    .then_some(ForeignOwner::Elsewhere)
 }
 
 fn is_of_packages(file: &Path) -> bool {

@@ -16,7 +16,7 @@ use std::{
 
 use tare_host::process::InUse;
 
-use files::Whose;
+use files::ForeignOwner;
 use variables::Variables;
 
 /// Common names of a Python virtual environment, the usual one first.
@@ -54,7 +54,7 @@ pub enum ApartError {
         "it works with {}, which {whose}: each revision must have files of its own. Install its packages in its tree, such as by --build \
          'npm ci', and name no path that leads there", file.display()
     )]
-    Foreign { file: PathBuf, whose: Whose },
+    Foreign { file: PathBuf, whose: ForeignOwner },
     #[error(
         "it runs with {variable}, which leads into your work tree: each revision must have files of its own"
     )]
@@ -63,7 +63,7 @@ pub enum ApartError {
         "{} leads to {}, which {whose}: each revision must have files of its own. Take a published version of the package, or move it \
          into the repository", link.display(), to.display()
     )]
-    Link { link: PathBuf, to: PathBuf, whose: Whose },
+    Link { link: PathBuf, to: PathBuf, whose: ForeignOwner },
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }
@@ -166,7 +166,7 @@ impl Apart {
         for word in &in_use.words {
             let leads = variables::leading_into(word, &self.work_tree).map(|(_, path)| path);
             if let Some(file) = leads.filter(|path| self.whose(path, &own, &homes).is_some()) {
-                return Err(ApartError::Foreign { file, whose: Whose::WorkTree });
+                return Err(ApartError::Foreign { file, whose: ForeignOwner::WorkTree });
             }
         }
         let is_own = |name: &str, value: &str| given.iter().any(|(given, own)| given == name && own == value);
@@ -209,16 +209,16 @@ impl Apart {
     }
 
     /// The owner of a file, if it is neither the service nor the system.
-    fn whose(&self, file: &Path, own: &[PathBuf], homes: &[PathBuf]) -> Option<Whose> {
+    fn whose(&self, file: &Path, own: &[PathBuf], homes: &[PathBuf]) -> Option<ForeignOwner> {
         if own.iter().any(|own| file.starts_with(own)) {
             return None;
         }
         if [Some(&self.builds), self.trees.as_ref()].into_iter().flatten().any(|all| file.starts_with(all)) {
-            return Some(Whose::OtherRevision);
+            return Some(ForeignOwner::OtherRevision);
         }
         match file.starts_with(&self.work_tree) {
-            true => (!file.starts_with(self.work_tree.join(OWN))).then_some(Whose::WorkTree),
-            false => files::packages_elsewhere(file, homes).then_some(Whose::Elsewhere),
+            true => (!file.starts_with(self.work_tree.join(OWN))).then_some(ForeignOwner::WorkTree),
+            false => files::packages_elsewhere(file, homes).then_some(ForeignOwner::Elsewhere),
         }
     }
 }

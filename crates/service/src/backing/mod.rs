@@ -116,20 +116,20 @@ impl Backing {
         self.postgres.as_ref().map(Postgres::describe)
     }
 
-    fn processes(&self) -> impl Iterator<Item = &process::Service> {
+    fn processes(&self) -> impl Iterator<Item = &process::RunningService> {
         self.postgres.iter().map(Postgres::process).chain(self.upstream.iter().map(Upstream::process))
     }
 
     /// # Errors
     /// The kernel refuses, or a process still runs after two seconds.
     pub fn freeze(&self) -> Result<(), FreezeError> {
-        self.processes().try_for_each(process::Service::freeze)
+        self.processes().try_for_each(process::RunningService::freeze)
     }
 
     /// # Errors
     /// The kernel refuses.
     pub fn thaw(&self) -> Result<(), FreezeError> {
-        self.processes().try_for_each(process::Service::thaw)
+        self.processes().try_for_each(process::RunningService::thaw)
     }
 
     /// CPU time so far; absent if there is no backing service, or it cannot be read.
@@ -140,13 +140,14 @@ impl Backing {
 
     /// Resident memory of its processes; memory that they share counts for each.
     pub fn rss_bytes(&self) -> Option<u64> {
-        (!self.is_none()).then(|| self.processes().map(process::Service::rss_bytes).sum())
+        (!self.is_none()).then(|| self.processes().map(process::RunningService::rss_bytes).sum())
     }
 
     /// Why a backing service has died; absent if none has.
     pub fn death(&self) -> Option<String> {
-        let end =
-            |process: &process::Service| crate::drive::death(process, "while the service worked with it");
+        let end = |process: &process::RunningService| {
+            crate::drive::death(process, "while the service worked with it")
+        };
         let postgres = self.postgres.as_ref().and_then(|postgres| end(postgres.process()));
         let upstream = self.upstream.as_ref().and_then(|upstream| end(upstream.process()));
         postgres

@@ -14,7 +14,7 @@ use std::time::Duration;
 use ::postgres::{Client, Config, NoTls};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tare_host::process::{self, Ended, Exit, Launch, Limits, Probed, Scratch};
+use tare_host::process::{self, Ended, Exit, Launch, Probed, ProgramLimits, Scratch};
 
 use super::programs::{self, PostgresPrograms};
 use super::{BackingCounts, BackingError, BackingGround};
@@ -37,7 +37,7 @@ const COUNTS: &str = "SELECT s.query ~* '^\\s*(with|select|table|values)\\M' AND
 /// A running cluster. Dropping it kills it and removes its folder.
 #[derive(Debug)]
 pub struct Postgres {
-    process: process::Service,
+    process: process::RunningService,
     client: ControlClient,
     port: u16,
     password: String,
@@ -142,7 +142,7 @@ impl Postgres {
             .into()
     }
 
-    pub(super) fn process(&self) -> &process::Service {
+    pub(super) fn process(&self) -> &process::RunningService {
         &self.process
     }
 
@@ -275,7 +275,8 @@ fn make_cluster(
         stderr: log.to_owned(),
         ..Launch::default()
     };
-    let limits = Limits { time: READY_WITHIN, output_bytes: u64::MAX, interrupt: &AtomicBool::new(false) };
+    let limits =
+        ProgramLimits { time: READY_WITHIN, output_bytes: u64::MAX, interrupt: &AtomicBool::new(false) };
     match process::run_to_end(&launch, ground.supervisor, limits)?.ended {
         Ended::Itself(Exit::Status(0)) => Ok(()),
         Ended::Itself(exit) => {
@@ -291,7 +292,7 @@ fn start_server(
     log: &Path,
     port: u16,
     ground: &BackingGround<'_>,
-) -> Result<process::Service, BackingError> {
+) -> Result<process::RunningService, BackingError> {
     let data = data(scratch.path()).display().to_string();
     let settings = settings(ground.connections, scratch.path(), port);
     let settings = settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]);
@@ -307,7 +308,7 @@ fn start_server(
         append: true,
         ..Launch::default()
     };
-    Ok(process::Service::start(&launch, ground.supervisor)?)
+    Ok(process::RunningService::start(&launch, ground.supervisor)?)
 }
 
 /// Configures a superuser connection over the socket in its folder, which no other user may enter.
@@ -322,7 +323,7 @@ fn control(socket: &Path, port: u16, database: &str) -> Config {
     config
 }
 
-fn connect(process: &process::Service, scratch: &Path, port: u16) -> Result<Client, BackingError> {
+fn connect(process: &process::RunningService, scratch: &Path, port: u16) -> Result<Client, BackingError> {
     let mut client = None;
     process.wait_ready(READY_WITHIN, || match control(scratch, port, "postgres").connect(NoTls) {
         Ok(connected) => {

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A running server. Dropping it kills it.
 #[derive(Debug)]
 pub struct Upstream {
-    process: process::Service,
+    process: process::RunningService,
     address: SocketAddr,
     counted: u64,
 }
@@ -44,7 +44,7 @@ impl Upstream {
             stderr: place("stderr"),
             ..Launch::default()
         };
-        let process = process::Service::start(&launch, ground.supervisor)?;
+        let process = process::RunningService::start(&launch, ground.supervisor)?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         process.wait_ready(READY_WITHIN, || count(address).is_ok())?;
         Ok(Upstream { process, address, counted: 0 })
@@ -54,7 +54,7 @@ impl Upstream {
         ("UPSTREAM_URL".to_owned(), format!("http://{}", self.address))
     }
 
-    pub(super) fn process(&self) -> &process::Service {
+    pub(super) fn process(&self) -> &process::RunningService {
         &self.process
     }
 

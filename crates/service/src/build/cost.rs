@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// Cost of a build from nothing. It is lower than on a new machine if the tools have caches of their own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cost {
+pub struct BuildCost {
     /// Wall time of its steps, without waiting for other builds.
     pub seconds: f64,
     /// CPU time of its steps.
@@ -20,9 +20,9 @@ pub struct Cost {
     pub disk_bytes: u64,
 }
 
-impl Cost {
-    pub(super) const NONE: Cost =
-        Cost { seconds: 0.0, cpu_seconds: 0.0, download_bytes: Some(0), disk_bytes: 0 };
+impl BuildCost {
+    pub(super) const NONE: BuildCost =
+        BuildCost { seconds: 0.0, cpu_seconds: 0.0, download_bytes: Some(0), disk_bytes: 0 };
 }
 
 /// Allows one build at a time to use the network.
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_cost_is_read_as_it_was_written() {
-        let cost = Cost { seconds: 1.5, cpu_seconds: 2.25, download_bytes: None, disk_bytes: 7 };
-        assert_eq!(serde_json::from_str::<Cost>(&serde_json::to_string(&cost).unwrap()).unwrap(), cost);
+        let cost = BuildCost { seconds: 1.5, cpu_seconds: 2.25, download_bytes: None, disk_bytes: 7 };
+        assert_eq!(serde_json::from_str::<BuildCost>(&serde_json::to_string(&cost).unwrap()).unwrap(), cost);
     }
 }

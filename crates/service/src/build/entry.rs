@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use tare_base::whole;
 
-use super::{Built, Cost, Laid};
+use super::{BuildCost, Built, Laid};
 
 /// The record of a successful build.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<String>,
     pub version: String,
-    pub cost: Cost,
+    pub cost: BuildCost,
     /// The folder in which it runs. Products contain this path, so a moved cache is useless.
     pub folder: PathBuf,
     /// The sources that were copied into it.
@@ -57,7 +57,7 @@ mod tests {
             content: "abc".into(),
             files: None,
             version: "1.2".into(),
-            cost: Cost::NONE,
+            cost: BuildCost::NONE,
             folder: "/builds/abc/1".into(),
             sources: Vec::new(),
         }

@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use super::{
-    BuildError, Built, Cost, Entry, Site, Store,
+    BuildCost, BuildError, Built, Entry, Site, Store,
     content::{Content, Sources},
     steps,
     store::Reserved,
@@ -36,7 +36,7 @@ impl Job<'_> {
         let version = version::of(self.service, &content, self.site)?;
         let cached = earlier.is_some_and(|entry| entry.content == content);
         let place = self.service.place.clone();
-        Ok(Built { version, cost: Cost::NONE, cached, content, files: None, place, sources: Vec::new() })
+        Ok(Built { version, cost: BuildCost::NONE, cached, content, files: None, place, sources: Vec::new() })
     }
 
     /// Identifies a service without build steps: its command, or the processes that already run.
@@ -92,7 +92,7 @@ impl Job<'_> {
         let folder = attempt.join(self.service.within_build_root());
         let service = self.service.at(Place::new(folder.clone()));
         steps::begin(self.log)?;
-        let mut cost = Cost::NONE;
+        let mut cost = BuildCost::NONE;
         let sources = self.store.sources().lay(&service, self.log, self.site, &mut cost)?;
         steps::run(&service, self.log, self.site, &mut cost)?;
         if let Some(apart) = &service.apart {

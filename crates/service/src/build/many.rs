@@ -18,7 +18,7 @@ const MEMORY_BYTES_FREE: u64 = 2 << 30;
 const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Copy)]
-pub struct Many<'a> {
+pub struct BuildOptions<'a> {
     /// Most builds at a time.
     pub jobs: usize,
     /// Builds even if nothing has changed.
@@ -27,7 +27,7 @@ pub struct Many<'a> {
     pub may_begin: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl std::fmt::Debug for Many<'_> {
+impl std::fmt::Debug for BuildOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Many").field("jobs", &self.jobs).field("force", &self.force).finish_non_exhaustive()
     }
@@ -45,7 +45,7 @@ pub fn build_many<'s>(
     builder: &Builder,
     services: &[&'s Service],
     site: &Site<'_>,
-    many: Many<'_>,
+    many: BuildOptions<'_>,
     after: impl Fn(&'s Service, Option<Result<Built, BuildError>>) + Sync,
 ) {
     let queue = Mutex::new(Queue { next: 0, running: 0 });

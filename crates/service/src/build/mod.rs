@@ -23,10 +23,10 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-pub use cost::Cost;
+pub use cost::BuildCost;
 pub use entry::Entry;
 pub use error::BuildError;
-pub use many::{Many, build_many};
+pub use many::{BuildOptions, build_many};
 pub use missing::Missing;
 pub use outlook::{Outlook, WhyBuild};
 pub use requirement::check as check_requirements;
@@ -61,7 +61,7 @@ pub struct Site<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Built {
     pub version: String,
-    pub cost: Cost,
+    pub cost: BuildCost,
     /// Whether an earlier build was reused.
     pub cached: bool,
     /// BLAKE3 of the folder's files and the toolchain's versions.

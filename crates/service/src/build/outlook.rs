@@ -54,7 +54,7 @@ mod tests {
     use std::{fs, path::Path};
 
     use super::*;
-    use crate::{build::Cost, catalogue::Step};
+    use crate::{build::BuildCost, catalogue::Step};
 
     /// A service that is built from the files of this folder.
     fn service(folder: &Path) -> Service {
@@ -68,7 +68,7 @@ mod tests {
             content: hashed.finish(),
             files: Some(hashed.finish_without_toolchain()),
             version: "1".to_owned(),
-            cost: Cost { seconds: 12.5, ..Cost::NONE },
+            cost: BuildCost { seconds: 12.5, ..BuildCost::NONE },
             folder: service.folder.clone(),
             sources: Vec::new(),
         }

@@ -7,7 +7,7 @@ use crate::{
     catalogue::{Requirement, Service},
     git,
 };
-use tare_host::process::{self, Ended, Exit, Launch, Limits, StartFailure};
+use tare_host::process::{self, Ended, Exit, Launch, ProgramLimits, StartFailure};
 
 /// Time limit: some commands compile C++, on a machine that builds meanwhile.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
@@ -58,7 +58,8 @@ fn probe(service: &Service, requirement: &Requirement, site: &Site<'_>) -> Resul
         unset,
         ..Launch::default()
     };
-    let limits = Limits { time: ANSWER_WITHIN, output_bytes: ANSWER_BYTES_MAX, interrupt: site.interrupt };
+    let limits =
+        ProgramLimits { time: ANSWER_WITHIN, output_bytes: ANSWER_BYTES_MAX, interrupt: site.interrupt };
     let answer = process::answer(&launch, site.supervisor, limits)
         .map_err(|error| missing(format!("cannot run: {}", why_not(&error.why))))?;
     match answer.ended {

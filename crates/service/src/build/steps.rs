@@ -9,10 +9,10 @@ use std::{
 
 use super::{BuildError, Site};
 use crate::{
-    build::Cost,
+    build::BuildCost,
     catalogue::{Service, Step},
 };
-use tare_host::process::{self, Ended, Exit, Launch, Limits};
+use tare_host::process::{self, Ended, Exit, Launch, ProgramLimits};
 
 /// Time limit of a step. The longest known one (a first build of a Go framework) takes some minutes.
 const STEP_LIMIT: Duration = Duration::from_secs(30 * 60);
@@ -28,7 +28,12 @@ pub(super) fn begin(log: &Path) -> Result<(), BuildError> {
 }
 
 /// Runs all steps of `service` in its folder, logs to `log`, and adds to `cost`.
-pub(super) fn run(service: &Service, log: &Path, site: &Site<'_>, cost: &mut Cost) -> Result<(), BuildError> {
+pub(super) fn run(
+    service: &Service,
+    log: &Path,
+    site: &Site<'_>,
+    cost: &mut BuildCost,
+) -> Result<(), BuildError> {
     for step in &service.build {
         let timed = || {
             let began = Instant::now();
@@ -66,7 +71,7 @@ fn run_step(service: &Service, step: &Step, log: &Path, site: &Site<'_>) -> Resu
         append: true,
         ..Launch::default()
     };
-    let limits = Limits { time: STEP_LIMIT, output_bytes: LOG_BYTES_MAX, interrupt: site.interrupt };
+    let limits = ProgramLimits { time: STEP_LIMIT, output_bytes: LOG_BYTES_MAX, interrupt: site.interrupt };
     let job =
         process::run_to_end(&launch, site.supervisor, limits).map_err(|error| failed(error.to_string()))?;
     match job.ended {

@@ -6,7 +6,7 @@ use super::{BuildError, Site};
 use crate::catalogue::Service;
 use tare_host::{
     foreign,
-    process::{self, Ended, Exit, Launch, Limits},
+    process::{self, Ended, Exit, Launch, ProgramLimits},
 };
 
 /// Time limit of the `[version]` command.
@@ -37,7 +37,7 @@ fn read(service: &Service, site: &Site<'_>) -> Result<String, BuildError> {
         unset,
         ..Launch::default()
     };
-    let limits = Limits { time: LIMIT, output_bytes: OUTPUT_BYTES_MAX, interrupt: site.interrupt };
+    let limits = ProgramLimits { time: LIMIT, output_bytes: OUTPUT_BYTES_MAX, interrupt: site.interrupt };
     let answer =
         process::answer(&launch, site.supervisor, limits).map_err(|error| wrong(error.to_string()))?;
     match answer.ended {

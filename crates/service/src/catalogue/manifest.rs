@@ -51,7 +51,7 @@ pub struct Service {
     #[serde(skip)]
     pub is_built_in: bool,
     /// How to read the framework's version from the build.
-    pub version: Version,
+    pub version: VersionCommand,
     #[serde(default)]
     pub requires: Vec<Requirement>,
     /// External repositories that it is built from.
@@ -132,7 +132,7 @@ impl Style {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Version {
+pub struct VersionCommand {
     /// Prints only the version.
     #[serde(deserialize_with = "command")]
     pub command: Vec<String>,

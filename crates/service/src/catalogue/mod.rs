@@ -24,7 +24,7 @@ pub use absent::Absent;
 pub(crate) use manifest::package_url;
 pub use manifest::{
     GitSource, KnownFailure, NotOffered, Requirement, Run, Service, Setting, Step, Style, ToleratedCheck,
-    Variant, Version,
+    Variant, VersionCommand,
 };
 pub use packageurl::PackageUrl;
 pub use place::{Place, RevisionOf};
@@ -310,7 +310,7 @@ fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
         tls: true,
         style: Style::RawSocket,
         is_built_in: true,
-        version: Version { command: vec![tare, "raw-socket".to_owned(), "--version".to_owned()] },
+        version: VersionCommand { command: vec![tare, "raw-socket".to_owned(), "--version".to_owned()] },
         run,
         folder: root.to_owned(),
         build_root: root.to_owned(),

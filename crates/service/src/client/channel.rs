@@ -9,7 +9,7 @@ use rustls::{
     ClientConfig,
     pki_types::{CertificateDer, ServerName},
 };
-use tare_load::{Protocol, TlsClient, TlsError, TlsOffer, TlsOptions, TlsVersion, Trust};
+use tare_load::{Protocol, TlsClient, TlsError, TlsOffer, TlsOptions, TlsTrust, TlsVersion};
 
 use crate::certificate::Certificates;
 
@@ -72,7 +72,7 @@ impl Channel {
             Trusts::Run(_) | Trusts::Nothing => return Ok(None),
         };
         let options = TlsOptions {
-            trust: Trust::Authorities(vec![certificates.authority().clone()]),
+            trust: TlsTrust::Authorities(vec![certificates.authority().clone()]),
             server_name: certificates.server_name().to_owned(),
             alpn: self.protocol.alpn(),
             resume: resumes,

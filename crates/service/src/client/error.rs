@@ -33,7 +33,7 @@ pub enum AskError {
     #[error(transparent)]
     Tls(#[from] Box<TlsError>),
     #[error("HTTP/2: {0}")]
-    Http2(#[from] Http2Error),
+    Http2(#[from] ClientHttp2Error),
     #[error(transparent)]
     NotHttp2(#[from] NotHttp2),
     /// The protocol that the port speaks instead, with the fix.
@@ -43,7 +43,7 @@ pub enum AskError {
 
 /// An HTTP/2 error. Codes are those of RFC 9113, section 7, such as `PROTOCOL_ERROR`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Http2Error {
+pub enum ClientHttp2Error {
     #[error("the server sent what RFC 9113 forbids, or too much of what it allows: {0}")]
     Refused(Box<str>),
     #[error("the server ended the request by RST_STREAM with {0}")]

@@ -10,7 +10,9 @@ use std::{
 use tare_base::Endpoint;
 use tare_load::{Exchange, Expected, ExpectedBody, Protocol, http1::ParseError};
 
-use super::{ANSWER_BYTES_MAX, AskError, Channel, Deadline, Http2Error, PREFACE, Trusts, ask_in, front};
+use super::{
+    ANSWER_BYTES_MAX, AskError, Channel, ClientHttp2Error, Deadline, PREFACE, Trusts, ask_in, front,
+};
 use crate::certificate::Certificates;
 
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -160,7 +162,7 @@ fn frames_without_end_have_one_deadline_and_one_size() {
     let channel = Channel { protocol: Protocol::H2c, ..Channel::default() };
     for (name, flood) in endless_frames() {
         // The client reopens the body's window, but a server may ignore it and overrun it.
-        let is_of_flow = |error: &AskError| matches!(error, AskError::Http2(Http2Error::Refused(code)) if **code == *"FLOW_CONTROL_ERROR");
+        let is_of_flow = |error: &AskError| matches!(error, AskError::Http2(ClientHttp2Error::Refused(code)) if **code == *"FLOW_CONTROL_ERROR");
         let error = refused(name, server(request, flood, true), &channel);
         assert!(is_out_of_bounds(&error) || is_of_flow(&error), "{name}: {error}");
     }
@@ -191,8 +193,8 @@ fn frames_that_no_answer_has_are_errors() {
     for (name, flood) in floods {
         let error = refused(name, server(request, flood, true), &channel);
         let is_named = match &error {
-            AskError::Http2(Http2Error::Reset(code)) => name == "resets" && **code == *"REFUSED_STREAM",
-            AskError::Http2(Http2Error::Refused(_)) => name != "resets",
+            AskError::Http2(ClientHttp2Error::Reset(code)) => name == "resets" && **code == *"REFUSED_STREAM",
+            AskError::Http2(ClientHttp2Error::Refused(_)) => name != "resets",
             _ => false,
         };
         assert!(is_named, "{name}: {error}");

@@ -27,7 +27,7 @@ use tare_load::{
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::{
-    ANSWER_BYTES_MAX, AskError, Channel, ClientConnection, Deadline, Http2Error, NotHttp2, translate,
+    ANSWER_BYTES_MAX, AskError, Channel, ClientConnection, ClientHttp2Error, Deadline, NotHttp2, translate,
 };
 
 type Data = Cursor<Vec<u8>>;
@@ -81,7 +81,7 @@ impl Http2Connection {
     /// # Errors
     /// The connection has ended, or the server allows no new stream before the deadline.
     pub(crate) fn send(&mut self, bytes: &[u8], deadline: Deadline) -> Result<Awaited, AskError> {
-        let (request, body) = translate::request(bytes, self.scheme).ok_or(Http2Error::Request)?;
+        let (request, body) = translate::request(bytes, self.scheme).ok_or(ClientHttp2Error::Request)?;
         let Http2Connection { wire, connection, sender, .. } = self;
         let ready = wire.until(deadline, |context| {
             let ended = Pin::new(&mut *connection).poll(context);
@@ -197,12 +197,12 @@ fn failed(error: &h2::Error) -> AskError {
         return AskError::Io(io::Error::new(io.kind(), io.to_string()));
     }
     let Some(code) = error.reason().map(|reason| format!("{reason:?}").into_boxed_str()) else {
-        return Http2Error::Other(error.to_string().into()).into();
+        return ClientHttp2Error::Other(error.to_string().into()).into();
     };
     let error = match (error.is_remote(), error.is_reset()) {
-        (false, _) => Http2Error::Refused(code),
-        (true, true) => Http2Error::Reset(code),
-        (true, false) => Http2Error::GoAway(code),
+        (false, _) => ClientHttp2Error::Refused(code),
+        (true, true) => ClientHttp2Error::Reset(code),
+        (true, false) => ClientHttp2Error::GoAway(code),
     };
     error.into()
 }

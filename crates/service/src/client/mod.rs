@@ -34,7 +34,7 @@ use tare_load::{
 };
 
 pub use channel::{Channel, Trusts};
-pub use error::{AskError, Http2Error, NotHttp2};
+pub use error::{AskError, ClientHttp2Error, NotHttp2};
 pub(crate) use http2::{Awaited, Http2Connection};
 pub use spoken::{BEGIN_HTTP, Spoken, spoken_instead};
 pub use tls::Secured;

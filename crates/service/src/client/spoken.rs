@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tare_base::Endpoint;
 use tare_load::{
-    Protocol, TlsClient, TlsObstacle, TlsOffer, TlsOptions, TlsVersion, Trust,
+    Protocol, TlsClient, TlsObstacle, TlsOffer, TlsOptions, TlsTrust, TlsVersion,
     http1::{Malformed, ParseError},
 };
 
@@ -97,7 +97,7 @@ pub fn spoken_instead(endpoint: &Endpoint, channel: &Channel, error: &AskError) 
 /// The ClientHello of a client that accepts any certificate.
 fn hello() -> Result<Vec<u8>, AskError> {
     let options = TlsOptions {
-        trust: Trust::Anything,
+        trust: TlsTrust::Anything,
         server_name: "localhost".to_owned(),
         alpn: None,
         resume: false,

@@ -60,7 +60,7 @@ pub(crate) fn response(head: &Parts, body: Vec<u8>) -> Response {
         head.headers.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()));
     Response {
         status: head.status.as_u16(),
-        version: http1::Version::Http11,
+        version: http1::StatusLineVersion::Http11,
         headers: std::iter::once(status).chain(headers).collect(),
         body,
         keep_alive: true,

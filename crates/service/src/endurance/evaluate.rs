@@ -5,11 +5,11 @@ use std::time::Duration;
 use tare_load::{Failure, Tally};
 
 use crate::drive::kinds;
-use crate::verify::Outcome;
+use crate::verify::CheckOutcome;
 use tare_host::process::Stopped;
 
 /// An outcome, and a note on a pass.
-type Judged = (Outcome, Option<String>);
+type Judged = (CheckOutcome, Option<String>);
 
 /// The target of a load of a known size.
 #[derive(Debug, Clone)]
@@ -40,11 +40,11 @@ pub(super) fn load(tally: &Tally, first: Option<&str>, wanted: &Wanted, elapsed_
             "no error, but only {answered} of {} requests were answered within {:?}",
             wanted.requests, wanted.within
         );
-        return (Outcome::Warn(reason), None);
+        return (CheckOutcome::Warn(reason), None);
     }
     let time = Duration::from_nanos(elapsed_ns);
     let over = if connects == 1 { String::new() } else { format!(" over {connects} connections") };
-    (Outcome::Pass, Some(format!("{answered} answers{over} in {time:.1?}")))
+    (CheckOutcome::Pass, Some(format!("{answered} answers{over} in {time:.1?}")))
 }
 
 /// Evaluates a load during which SIGTERM was sent: `before` was counted until then, `all` until the end.
@@ -66,11 +66,11 @@ pub(super) fn sigterm(before: &Tally, all: &Tally, first: Option<&str>, stopped:
     }
     let lost = all.failed.total() + all.in_flight;
     let lost = if lost == 0 { String::new() } else { format!(", {lost} requests were cut off") };
-    (Outcome::Pass, Some(format!("ended in {took:.1?}; {} right answers{lost}", all.answered)))
+    (CheckOutcome::Pass, Some(format!("ended in {took:.1?}; {} right answers{lost}", all.answered)))
 }
 
 fn fail(reason: String) -> Judged {
-    (Outcome::Fail(reason), None)
+    (CheckOutcome::Fail(reason), None)
 }
 
 /// The failures in words, if there are any.
@@ -113,8 +113,10 @@ mod tests {
     fn said((outcome, note): Judged) -> (&'static str, String) {
         let word = outcome.word();
         match outcome {
-            Outcome::Fail(reason) | Outcome::Warn(reason) | Outcome::Skipped(reason) => (word, reason),
-            Outcome::Pass => (word, note.unwrap_or_default()),
+            CheckOutcome::Fail(reason) | CheckOutcome::Warn(reason) | CheckOutcome::Skipped(reason) => {
+                (word, reason)
+            }
+            CheckOutcome::Pass => (word, note.unwrap_or_default()),
         }
     }
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tare_load::{Connections, Generator, Load, LoadError, Quota, RunReport, Schedule, Stop};
+use tare_load::{Connections, Generator, Load, LoadError, RequestQuota, RunReport, Schedule, Stop};
 
 use super::evaluate::{self, Wanted};
-use super::{EnduranceTrial, Figures, Stage, StageResult};
+use super::{EnduranceTrial, Stage, StageFigures, StageResult};
 use crate::drive::{self, RESPONSE_TIMEOUT};
-use crate::verify::Outcome;
+use crate::verify::CheckOutcome;
 
 const LONG_REQUESTS: u64 = 10_000;
 const CROWD_CONNECTIONS: usize = 64;
@@ -24,7 +24,7 @@ const INTERVAL: Duration = Duration::from_millis(50);
 
 pub(super) fn long_connection(trial: &EnduranceTrial<'_>) -> StageResult {
     let wanted = Wanted { requests: LONG_REQUESTS, connections: Some(1), within: WITHIN };
-    load(trial, Stage::LongConnection, 1, Quota::Requests(LONG_REQUESTS), &wanted)
+    load(trial, Stage::LongConnection, 1, RequestQuota::Requests(LONG_REQUESTS), &wanted)
 }
 
 pub(super) fn crowd(trial: &EnduranceTrial<'_>) -> StageResult {
@@ -33,14 +33,14 @@ pub(super) fn crowd(trial: &EnduranceTrial<'_>) -> StageResult {
         connections: trial.must_keep().then_some(CROWD_CONNECTIONS as u64),
         within: WITHIN,
     };
-    load(trial, Stage::Crowd, CROWD_CONNECTIONS, Quota::RequestsEach(CROWD_REQUESTS_EACH), &wanted)
+    load(trial, Stage::Crowd, CROWD_CONNECTIONS, RequestQuota::RequestsEach(CROWD_REQUESTS_EACH), &wanted)
 }
 
 fn load(
     trial: &EnduranceTrial<'_>,
     stage: Stage,
     total: usize,
-    quota: Quota,
+    quota: RequestQuota,
     wanted: &Wanted,
 ) -> StageResult {
     let connections = Connections { total, threads: 1 };
@@ -58,10 +58,10 @@ fn load(
     };
     let first = report.first_failure.as_ref().map(drive::describe);
     let (outcome, note) = match trial.interrupt.load(Ordering::Relaxed) {
-        true => (Outcome::Skipped("interrupted".to_owned()), None),
+        true => (CheckOutcome::Skipped("interrupted".to_owned()), None),
         false => evaluate::load(&report.total.tally, first.as_deref(), wanted, report.elapsed_ns),
     };
-    let figures = Some(Figures::of(&report.total.tally, report.elapsed_ns));
+    let figures = Some(StageFigures::of(&report.total.tally, report.elapsed_ns));
     StageResult { stage, outcome, note, figures }
 }
 

@@ -15,19 +15,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-pub use stage::{Endurance, Figures, Stage, StageResult};
+pub use stage::{Endurance, Stage, StageFigures, StageResult};
 
 use memory::MemoryCourse;
 use tare_host::process::Sandbox;
 use tare_load::{Connections, Generator};
 
 use crate::catalogue::{Service, ToleratedCheck};
-use crate::drive::{self, DriveError, Way};
-use crate::launch::{self, LaunchError, Ready, Settings};
+use crate::drive::{self, DriveError, LoadWay};
+use crate::launch::{self, LaunchError, LaunchSettings, Ready};
 use crate::probe::Readiness;
 use crate::prove::Proof;
 use crate::prove::{CHECKS_AFTER_LOAD, verify_options};
-use crate::verify::{self, Outcome};
+use crate::verify::{self, CheckOutcome};
 use tare_contract::{CheckId, Contract};
 
 /// The contract with the most requests in its load; of equals the first.
@@ -48,7 +48,7 @@ pub fn run(
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Endurance, LaunchError> {
     let Proof { service_settings, seed, port, serve_on, supervisor, folder } = *proof;
-    let settings = Settings {
+    let settings = LaunchSettings {
         contract,
         service_settings,
         cpus: &[],
@@ -104,8 +104,8 @@ impl EnduranceTrial<'_> {
 
     fn go_through(&self, stage: Stage, make: Make, broken: &mut Option<Stage>) -> StageResult {
         let mut result = make(self);
-        if let (Outcome::Fail(reason), Some(why)) = (&result.outcome, self.known_failure(stage)) {
-            result.outcome = Outcome::Warn(format!("{reason} (known failure: {why})"));
+        if let (CheckOutcome::Fail(reason), Some(why)) = (&result.outcome, self.known_failure(stage)) {
+            result.outcome = CheckOutcome::Warn(format!("{reason} (known failure: {why})"));
         }
         // A service that does not recover has failed, even with a known failure.
         if let Some(reason) = self.wrong_after(stage) {
@@ -156,7 +156,7 @@ impl EnduranceTrial<'_> {
     /// A generator for the contract's load.
     fn generator(&self, connections: Connections, seed: u64) -> Result<Generator, DriveError> {
         let way =
-            Way { host: &self.ready.host, channel: &self.service.channel(), streams: 1, resumes: false };
+            LoadWay { host: &self.ready.host, channel: &self.service.channel(), streams: 1, resumes: false };
         drive::generator_in(self.contract, &way, self.ready.address.clone(), connections, &[], seed)
     }
 
@@ -187,7 +187,7 @@ fn bad_input(trial: &EnduranceTrial<'_>) -> StageResult {
         if began.elapsed() > load::WITHIN {
             let reason = format!("no error, but only {round} of {rounds} rounds within {:?}", load::WITHIN);
             return StageResult {
-                outcome: Outcome::Warn(reason),
+                outcome: CheckOutcome::Warn(reason),
                 ..StageResult::passed(Stage::BadInput, None)
             };
         }

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tare_load::{Connections, Generator, Interval, Load, LoadError, RunReport, Schedule, Stop, Tally};
+use tare_load::{Connections, Generator, Load, LoadError, RunInterval, RunReport, Schedule, Stop, Tally};
 
 use super::evaluate;
-use super::{EnduranceTrial, Figures, Stage, StageResult};
+use super::{EnduranceTrial, Stage, StageFigures, StageResult};
 use crate::drive::{self, RESPONSE_TIMEOUT};
 use crate::prove::GRACE;
 use tare_host::process::Stopped;
@@ -55,7 +55,7 @@ fn found(before: &Tally, report: &RunReport, stopped: &Stopped) -> StageResult {
     let tally = &report.total.tally;
     let first = report.first_failure.as_ref().map(drive::describe);
     let (outcome, note) = evaluate::sigterm(before, tally, first.as_deref(), stopped);
-    let figures = Some(Figures::of(tally, report.elapsed_ns));
+    let figures = Some(StageFigures::of(tally, report.elapsed_ns));
     StageResult { stage: Stage::Sigterm, outcome, note, figures }
 }
 
@@ -77,7 +77,7 @@ impl LoadProgress {
         generator.run_watched(&load, &self.over, &mut |interval| self.observe(interval))
     }
 
-    fn observe(&self, interval: &Interval) {
+    fn observe(&self, interval: &RunInterval) {
         let tally = interval.measures.tally;
         self.answered.fetch_add(tally.answered, Ordering::Relaxed);
         if !self.signalled.load(Ordering::SeqCst) {

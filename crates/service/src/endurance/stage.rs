@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tare_load::Tally;
 
-use crate::verify::Outcome;
+use crate::verify::CheckOutcome;
 use tare_contract::CheckText;
 
 /// One endurance test, in the order of execution. Stages are not checks of a contract, which could skip or
@@ -62,17 +62,17 @@ pub struct Endurance {
 pub struct StageResult {
     pub stage: Stage,
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
     /// A note on a pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Counts, if the stage has a load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub figures: Option<Figures>,
+    pub figures: Option<StageFigures>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Figures {
+pub struct StageFigures {
     pub elapsed_ns: u64,
     pub sent: u64,
     pub answered: u64,
@@ -81,51 +81,51 @@ pub struct Figures {
     pub failed: BTreeMap<String, u64>,
 }
 
-impl Figures {
-    pub(super) fn of(tally: &Tally, elapsed_ns: u64) -> Figures {
+impl StageFigures {
+    pub(super) fn of(tally: &Tally, elapsed_ns: u64) -> StageFigures {
         let mut failed = BTreeMap::new();
         for (kind, count) in tally.failed.iter().chain(tally.connection_failed.iter()) {
             *failed.entry(kind.name().to_owned()).or_default() += count;
         }
         let Tally { sent, answered, connects, .. } = *tally;
-        Figures { elapsed_ns, sent, answered, connects, failed }
+        StageFigures { elapsed_ns, sent, answered, connects, failed }
     }
 }
 
 impl Endurance {
     pub fn passed(&self) -> bool {
-        self.stages.iter().all(|result| !matches!(result.outcome, Outcome::Fail(_)))
+        self.stages.iter().all(|result| !matches!(result.outcome, CheckOutcome::Fail(_)))
     }
 }
 
 impl StageResult {
     pub(super) fn passed(stage: Stage, note: Option<String>) -> StageResult {
-        StageResult { stage, outcome: Outcome::Pass, note, figures: None }
+        StageResult { stage, outcome: CheckOutcome::Pass, note, figures: None }
     }
 
     pub(super) fn failed(stage: Stage, reason: String) -> StageResult {
-        StageResult { stage, outcome: Outcome::Fail(reason), note: None, figures: None }
+        StageResult { stage, outcome: CheckOutcome::Fail(reason), note: None, figures: None }
     }
 
     pub(super) fn skipped(stage: Stage, reason: String) -> StageResult {
-        StageResult { stage, outcome: Outcome::Skipped(reason), note: None, figures: None }
+        StageResult { stage, outcome: CheckOutcome::Skipped(reason), note: None, figures: None }
     }
 
     /// Adds a warning to the outcome.
     pub(super) fn warn_too(&mut self, warning: String) {
         self.outcome = match &self.outcome {
-            Outcome::Pass => Outcome::Warn(warning),
-            Outcome::Warn(earlier) => Outcome::Warn(format!("{earlier}; {warning}")),
-            Outcome::Fail(earlier) => Outcome::Fail(format!("{earlier}; {warning}")),
-            Outcome::Skipped(reason) => Outcome::Skipped(reason.clone()),
+            CheckOutcome::Pass => CheckOutcome::Warn(warning),
+            CheckOutcome::Warn(earlier) => CheckOutcome::Warn(format!("{earlier}; {warning}")),
+            CheckOutcome::Fail(earlier) => CheckOutcome::Fail(format!("{earlier}; {warning}")),
+            CheckOutcome::Skipped(reason) => CheckOutcome::Skipped(reason.clone()),
         };
     }
 
     /// Makes the outcome a failure, with this further reason.
     pub(super) fn fail_too(&mut self, reason: String) {
-        self.outcome = Outcome::Fail(match &self.outcome {
-            Outcome::Fail(earlier) | Outcome::Warn(earlier) => format!("{earlier}; then {reason}"),
-            Outcome::Pass | Outcome::Skipped(_) => reason,
+        self.outcome = CheckOutcome::Fail(match &self.outcome {
+            CheckOutcome::Fail(earlier) | CheckOutcome::Warn(earlier) => format!("{earlier}; then {reason}"),
+            CheckOutcome::Pass | CheckOutcome::Skipped(_) => reason,
         });
     }
 }
@@ -147,8 +147,8 @@ mod tests {
         tally.failed.add(tare_load::Failure::Reset);
         tally.connection_failed.add(tare_load::Failure::Reset);
         tally.connection_failed.add(tare_load::Failure::Refused);
-        let figures = Figures::of(&tally, 9);
+        let figures = StageFigures::of(&tally, 9);
         let failed = [("refused".to_owned(), 1), ("reset".to_owned(), 2)].into();
-        assert_eq!(figures, Figures { elapsed_ns: 9, sent: 5, answered: 3, connects: 2, failed });
+        assert_eq!(figures, StageFigures { elapsed_ns: 9, sent: 5, answered: 3, connects: 2, failed });
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Endurance, StageResult};
-use crate::verify::{self, Outcome};
+use crate::verify::{self, CheckOutcome};
 
 impl Endurance {
     /// Number of stages by outcome: `1 failed, 3 passed`.
@@ -24,14 +24,14 @@ impl fmt::Display for Endurance {
 impl fmt::Display for StageResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let aside = match &self.outcome {
-            Outcome::Skipped(reason) => reason.as_str(),
+            CheckOutcome::Skipped(reason) => reason.as_str(),
             _ => self.note.as_deref().unwrap_or_default(),
         };
         let line = format!("  {}  {:<16}  {aside}", self.outcome.word(), self.stage);
         writeln!(f, "{}", line.trim_end())?;
         match &self.outcome {
-            Outcome::Fail(reason) | Outcome::Warn(reason) => writeln!(f, "        {reason}"),
-            Outcome::Pass | Outcome::Skipped(_) => Ok(()),
+            CheckOutcome::Fail(reason) | CheckOutcome::Warn(reason) => writeln!(f, "        {reason}"),
+            CheckOutcome::Pass | CheckOutcome::Skipped(_) => Ok(()),
         }
     }
 }

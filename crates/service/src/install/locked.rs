@@ -12,14 +12,14 @@ type Versions = BTreeMap<String, BTreeSet<String>>;
 
 /// A package with different versions in two lock files; one of them may lack it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct PackageChange {
     pub package: String,
     pub old: Vec<String>,
     pub new: Vec<String>,
 }
 
 /// `express 4.19.2 -> 5.3.0`, `qs 6.11.0 -> none`
-impl fmt::Display for Change {
+impl fmt::Display for PackageChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |versions: &[String]| {
             if versions.is_empty() { "none".to_owned() } else { versions.join(" and ") }
@@ -30,14 +30,14 @@ impl fmt::Display for Change {
 
 /// The differences between two lock files of one name. Packages in `manifest` come first, then changed
 /// versions, then added and removed packages.
-pub fn changes(name: &str, old: &str, new: &str, manifest: &str) -> Vec<Change> {
+pub fn changes(name: &str, old: &str, new: &str, manifest: &str) -> Vec<PackageChange> {
     let [mut old, mut new] = [old, new].map(|text| versions(name, text));
     let packages: BTreeSet<String> = old.keys().chain(new.keys()).cloned().collect();
     let change = |package: String| {
         let [old, new] = [&mut old, &mut new].map(|all| all.remove(&package).unwrap_or_default());
-        (old != new).then(|| Change { package, old: Vec::from_iter(old), new: Vec::from_iter(new) })
+        (old != new).then(|| PackageChange { package, old: Vec::from_iter(old), new: Vec::from_iter(new) })
     };
-    let mut found: Vec<Change> = packages.into_iter().filter_map(change).collect();
+    let mut found: Vec<PackageChange> = packages.into_iter().filter_map(change).collect();
     let is_named = |package: &str| {
         let word = |c: char| !(c.is_alphanumeric() || "-_.@/:".contains(c));
         manifest.split(word).any(|word| word == package)

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::catalogue::{Requirement, Step};
 
 use language::Language;
-pub use locked::{Change, changes};
+pub use locked::{PackageChange, changes};
 pub(crate) use node::install as of_node;
 pub(crate) use others::{of_go, of_gradle, of_maven, of_ruby, of_rust};
 pub use outside::check as check_paths;

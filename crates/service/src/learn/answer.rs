@@ -10,7 +10,7 @@ use tare_load::{
 };
 
 use super::{
-    LearnError, Question, Required,
+    LearnError, LearnRequest, Required,
     moving::{AnswerContext, Varying},
     prose, varying,
 };
@@ -48,7 +48,7 @@ impl LearnedAnswer {
     /// # Errors
     /// The answers are of a kind that no contract requires, such as a status of 500.
     pub fn common(
-        asked: &Question,
+        asked: &LearnRequest,
         answers: &[Response],
         now: Option<Timestamp>,
     ) -> Result<LearnedAnswer, LearnError> {

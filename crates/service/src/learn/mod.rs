@@ -26,7 +26,7 @@ use tare_load::http1::Response;
 use crate::{
     catalogue::Service,
     client::{AskError, Channel, Deadline, ask_in},
-    launch::{self, LaunchError, Ready, Settings},
+    launch::{self, LaunchError, LaunchSettings, Ready},
     probe::Readiness,
     prove::GRACE,
     settings::ServiceSettings,
@@ -43,7 +43,7 @@ pub const CONTENT_TYPE: &str = "Content-Type";
 
 /// One request as a user writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+pub struct LearnRequest {
     pub method: String,
     pub path: String,
     pub body: Option<String>,
@@ -72,9 +72,9 @@ pub struct Learned {
     /// The contract as a file's text.
     pub text: String,
     /// Each request with its requirement, in the order of the requests.
-    pub required: Vec<(Question, Required)>,
+    pub required: Vec<(LearnRequest, Required)>,
     /// Requests answered by a redirect.
-    pub redirects: Vec<(Question, Redirect)>,
+    pub redirects: Vec<(LearnRequest, Redirect)>,
     /// Longest time from a start to the first answer; absent if nothing was started.
     pub start_up: Option<Duration>,
 }
@@ -107,11 +107,11 @@ pub enum LearnError {
     #[error(transparent)]
     Launch(#[from] LaunchError),
     #[error("{asked}: {source}")]
-    Unanswered { asked: Question, source: Box<AskError> },
+    Unanswered { asked: LearnRequest, source: Box<AskError> },
     #[error("{asked} is answered with status {status} and \"{body}\": ask for another path")]
-    Refused { asked: Box<Question>, status: u16, body: String },
+    Refused { asked: Box<LearnRequest>, status: u16, body: String },
     #[error("{asked} is answered with status {0} once and {1} once", .statuses[0], .statuses[1])]
-    Unsteady { asked: Question, statuses: [u16; 2] },
+    Unsteady { asked: LearnRequest, statuses: [u16; 2] },
     /// Without line number, as the user wrote no file.
     #[error("{0}")]
     Unsayable(String),
@@ -135,7 +135,7 @@ impl Learned {
 }
 
 /// The request as a person writes it.
-impl std::fmt::Display for Question {
+impl std::fmt::Display for LearnRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.method, self.path.replace(BRACES_PLACEHOLDER, BRACES))
     }
@@ -203,17 +203,17 @@ fn listed(varying: &[Varying]) -> String {
     shown.join(", ")
 }
 
-impl Question {
+impl LearnRequest {
     /// Adds the content type of `body`.
-    pub fn new(method: &str, path: &str, body: Option<String>) -> Question {
+    pub fn new(method: &str, path: &str, body: Option<String>) -> LearnRequest {
         let headers =
             body.iter().map(|body| (CONTENT_TYPE.to_owned(), content_type(body.as_bytes()).to_owned()));
-        Question { method: method.to_owned(), path: path.to_owned(), headers: headers.collect(), body }
+        LearnRequest { method: method.to_owned(), path: path.to_owned(), headers: headers.collect(), body }
     }
 
     /// Escapes braces, so that they are sent literally.
     #[must_use]
-    pub fn literal(mut self) -> Question {
+    pub fn literal(mut self) -> LearnRequest {
         let headers = self.headers.iter_mut().map(|(_, value)| value);
         for text in std::iter::once(&mut self.path).chain(&mut self.body).chain(headers) {
             *text = text.replace(BRACES, BRACES_PLACEHOLDER);
@@ -259,7 +259,7 @@ pub fn content_type(body: &[u8]) -> &'static str {
 
 /// The context in which a service is started for learning.
 #[derive(Debug, Clone, Copy)]
-pub struct Ground<'a> {
+pub struct LearnContext<'a> {
     pub supervisor: &'a Supervisor,
     pub service_settings: &'a ServiceSettings,
     /// The folder of the service's output.
@@ -270,7 +270,11 @@ pub struct Ground<'a> {
 ///
 /// # Errors
 /// It cannot be started, does not answer, answers with an error, or its status varies.
-pub fn learn(service: &Service, asked: &[Question], ground: &Ground) -> Result<Learned, LearnError> {
+pub fn learn(
+    service: &Service,
+    asked: &[LearnRequest],
+    ground: &LearnContext,
+) -> Result<Learned, LearnError> {
     let contract = provisional(asked.to_vec())?;
     let mut pupil =
         Started { service, contract: &contract, asked, ground, ready: None, starts: 0, start_up: None };
@@ -285,8 +289,8 @@ pub fn learn(service: &Service, asked: &[Question], ground: &Ground) -> Result<L
 struct Started<'a> {
     service: &'a Service,
     contract: &'a Contract,
-    asked: &'a [Question],
-    ground: &'a Ground<'a>,
+    asked: &'a [LearnRequest],
+    ground: &'a LearnContext<'a>,
     ready: Option<Ready>,
     starts: usize,
     start_up: Option<Duration>,
@@ -323,7 +327,7 @@ impl Respondent for Started<'_> {
             return Ok(None);
         };
         let channel = &self.service.channel();
-        let server = Server { endpoint: &ready.address, host: &ready.host, channel, patience: PATIENCE };
+        let server = LearnTarget { endpoint: &ready.address, host: &ready.host, channel, patience: PATIENCE };
         let answer = server.ask(self.contract, request);
         answer.map(Some).map_err(|source| LearnError::Unanswered {
             asked: self.asked[question].clone(),
@@ -352,10 +356,10 @@ impl Respondent for Started<'_> {
 pub fn start_one(
     service: &Service,
     contract: &Contract,
-    ground: &Ground,
+    ground: &LearnContext,
     stem: &str,
 ) -> Result<Ready, LaunchError> {
-    let settings = Settings {
+    let settings = LaunchSettings {
         contract,
         service_settings: ground.service_settings,
         cpus: &[],
@@ -372,7 +376,7 @@ pub fn start_one(
 ///
 /// # Errors
 /// A contract cannot express a request.
-pub fn provisional(asked: Vec<Question>) -> Result<Contract, ContractError> {
+pub fn provisional(asked: Vec<LearnRequest>) -> Result<Contract, ContractError> {
     let requests = asked.into_iter().map(|asked| (asked, LearnedAnswer::of_status(200)));
     let draft = Draft {
         name: NAME.to_owned(),
@@ -385,7 +389,7 @@ pub fn provisional(asked: Vec<Question>) -> Result<Contract, ContractError> {
 
 /// The target of requests.
 #[derive(Debug, Clone, Copy)]
-pub struct Server<'a> {
+pub struct LearnTarget<'a> {
     pub endpoint: &'a Endpoint,
     /// The `Host` header.
     pub host: &'a str,
@@ -395,11 +399,11 @@ pub struct Server<'a> {
     pub patience: Duration,
 }
 
-impl Server<'_> {
+impl LearnTarget<'_> {
     /// The answer to a request on a new connection.
     ///
     /// # Errors
-    /// There is no answer within [`Server::patience`], or what comes is none.
+    /// There is no answer within [`LearnTarget::patience`], or what comes is none.
     pub fn ask(&self, contract: &Contract, request: &Request) -> Result<Response, AskError> {
         self.ask_until(Deadline::after(self.patience), contract, request)
     }
@@ -421,7 +425,7 @@ impl Server<'_> {
 
 /// The common parts of the answers to each request; `now` is the time of the answers.
 fn contract_of(
-    asked: &[Question],
+    asked: &[LearnRequest],
     answers: &[Vec<Response>],
     now: Timestamp,
     in_each_protocol: bool,
@@ -438,8 +442,8 @@ fn contract_of(
 }
 
 /// The requests answered by a redirect.
-pub fn redirects(asked: &[Question], answers: &[Vec<Response>]) -> Vec<(Question, Redirect)> {
-    let redirect = |(asked, answers): (&Question, &Vec<Response>)| {
+pub fn redirects(asked: &[LearnRequest], answers: &[Vec<Response>]) -> Vec<(LearnRequest, Redirect)> {
+    let redirect = |(asked, answers): (&LearnRequest, &Vec<Response>)| {
         Some((asked.clone(), answers.first().and_then(Redirect::of)?))
     };
     asked.iter().zip(answers).filter_map(redirect).collect()
@@ -451,14 +455,14 @@ mod tests {
 
     use super::*;
     use crate::probe;
-    use tare_contract::{CheckId, Level};
+    use tare_contract::{CheckId, CheckLevel};
 
     fn now() -> Timestamp {
         "2026-11-28T05:10:35Z".parse().unwrap()
     }
 
-    fn get(path: &str) -> Question {
-        Question::new("GET", path, None)
+    fn get(path: &str) -> LearnRequest {
+        LearnRequest::new("GET", path, None)
     }
 
     fn answer(status: u16, body: &str) -> Response {
@@ -492,14 +496,14 @@ mod tests {
 
     #[test]
     fn the_contract_is_a_file_that_is_read_again() {
-        let post = Question::new("POST", "/b", Some("{\"x\":1}".to_owned()));
+        let post = LearnRequest::new("POST", "/b", Some("{\"x\":1}".to_owned()));
         let answers = [vec![answer(200, "a \"quoted\"\nline")], vec![answer(201, "")]];
         let learned = contract_of(&[get("/a?b=%20"), post], &answers, now(), false).unwrap();
         insta::assert_snapshot!(learned.text);
         assert_eq!(Contract::parse(&learned.text, Path::new("learned.toml")).unwrap(), learned.contract);
         let request = &learned.contract.requests[1];
         assert_eq!(request.ask.headers[0].0, "Content-Type");
-        assert_eq!(learned.contract.level(CheckId::NotFound), Level::Skip);
+        assert_eq!(learned.contract.level(CheckId::NotFound), CheckLevel::Skip);
     }
 
     #[test]

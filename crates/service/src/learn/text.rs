@@ -4,17 +4,17 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde::Serialize;
 
-use super::{Learned, LearnedAnswer, Question};
+use super::{LearnRequest, Learned, LearnedAnswer};
 use tare_load::Protocol;
 
-use tare_contract::{BRACES_PLACEHOLDER, CheckId, Contract, ContractError, FORMAT, FORMAT_1_1, Level};
+use tare_contract::{BRACES_PLACEHOLDER, CheckId, CheckLevel, Contract, ContractError, FORMAT, FORMAT_1_1};
 
 /// The parts of a contract.
 #[derive(Debug, Clone)]
 pub struct Draft {
     pub name: String,
     pub title: String,
-    pub requests: Vec<(Question, LearnedAnswer)>,
+    pub requests: Vec<(LearnRequest, LearnedAnswer)>,
     /// Whether each protocol is allowed, not only HTTP/1.1: for a server that already runs.
     pub in_each_protocol: bool,
 }
@@ -41,7 +41,7 @@ impl Draft {
             protocols: &'a [&'a str],
             #[serde(skip_serializing_if = "std::ops::Not::not")]
             tls: bool,
-            checks: BTreeMap<&'a str, Level>,
+            checks: BTreeMap<&'a str, CheckLevel>,
             request: Vec<RequestText<'a>>,
         }
         #[derive(Serialize)]
@@ -56,7 +56,7 @@ impl Draft {
             response: &'a LearnedAnswer,
         }
         let requests = self.requests.iter().zip(self.names()).map(|((asked, response), name)| {
-            let Question { method, path, body, headers } = asked;
+            let LearnRequest { method, path, body, headers } = asked;
             let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             RequestText { name, method, path, body: body.as_deref(), headers, response }
         });
@@ -80,7 +80,7 @@ impl Draft {
     /// Method and path; requests that differ only in body or headers are numbered.
     fn names(&self) -> Vec<String> {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-        let name = |(asked, _): &(Question, LearnedAnswer)| {
+        let name = |(asked, _): &(LearnRequest, LearnedAnswer)| {
             let name = asked.to_string();
             let count = seen.entry(name.clone()).and_modify(|count| *count += 1).or_insert(1);
             if *count == 1 { name } else { format!("{name} ({count})") }
@@ -89,16 +89,16 @@ impl Draft {
     }
 }
 
-fn has_braces(asked: &Question) -> bool {
+fn has_braces(asked: &LearnRequest) -> bool {
     asked.texts().contains(BRACES_PLACEHOLDER)
 }
 
 /// The checks that a learned contract supports: answers, kept connections, and the service's end.
-fn checks(in_each_protocol: bool) -> BTreeMap<&'static str, Level> {
+fn checks(in_each_protocol: bool) -> BTreeMap<&'static str, CheckLevel> {
     let level = |check: CheckId| match check {
-        CheckId::Response => Level::Require,
-        CheckId::KeepAlive | CheckId::End => Level::Warn,
-        _ => Level::Skip,
+        CheckId::Response => CheckLevel::Require,
+        CheckId::KeepAlive | CheckId::End => CheckLevel::Warn,
+        _ => CheckLevel::Skip,
     };
     let is_made = |check: &&CheckId| in_each_protocol || check.concerns(Protocol::Http1);
     let all = CheckId::ALL.iter().filter(|check| **check != CheckId::Backing).filter(is_made);

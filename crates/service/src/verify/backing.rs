@@ -11,7 +11,7 @@ use super::bench::{Asked, Bench};
 use super::transcript::{CheckResult, Failure, Tried};
 use super::{CheckId, Options, weigh};
 use crate::backing::{Backing, BackingCounts};
-use tare_contract::{Contract, Level, Request};
+use tare_contract::{CheckLevel, Contract, Request};
 
 /// Requests of each kind: two equal ones to detect any cache, and a different one.
 const TIMES: u64 = 3;
@@ -33,7 +33,7 @@ pub(crate) fn backing(
     if backing.is_none() {
         return Vec::new();
     }
-    if contract.level(CheckId::Backing) == Level::Skip {
+    if contract.level(CheckId::Backing) == CheckLevel::Skip {
         return vec![CheckResult::skipped(CheckId::Backing, "", "the contract says skip")];
     }
     let mut bench = Bench::new(contract, target, options);

@@ -7,7 +7,7 @@ use super::frames::{FrameTalk, NoFrame, name_of};
 use super::transcript::{CheckResult, Failure, Tried};
 use super::{CheckId, Options, weigh};
 use crate::client::Deadline;
-use tare_contract::{Contract, Level};
+use tare_contract::{CheckLevel, Contract};
 
 /// An open HTTP/2 connection without further requests.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ impl Farewell {
     /// Absent if the check does not apply, or no connection can be made, which other checks report.
     pub(crate) fn open(contract: &Contract, target: &Endpoint, options: &Options) -> Option<Farewell> {
         let is_made = CheckId::H2Goaway.concerns(options.channel.protocol)
-            && contract.level(CheckId::H2Goaway) != Level::Skip;
+            && contract.level(CheckId::H2Goaway) != CheckLevel::Skip;
         let mut talk =
             is_made.then(|| FrameTalk::open(&mut Bench::new(contract, target, options)).ok())??;
         talk.read_until(|talk| talk.settings > 0 && talk.is_acknowledged).ok()?;

@@ -366,7 +366,7 @@ impl SeenStream {
         let status = head.iter().find(|(name, _)| name == STATUS.as_bytes())?;
         Some(Response {
             status: text(&status.1).parse().ok()?,
-            version: http1::Version::Http11,
+            version: http1::StatusLineVersion::Http11,
             headers: head.iter().map(|(name, value)| (text(name), value.clone())).collect(),
             body: self.body.clone(),
             keep_alive: true,

@@ -6,7 +6,7 @@ use super::CheckId;
 use super::bench::{Asked, Bench, Standard};
 use super::evaluate::evaluate;
 use super::transcript::{CheckResult, Failure, Tried};
-use tare_contract::{Kind, LABEL_LENGTH_MAX, Request};
+use tare_contract::{LABEL_LENGTH_MAX, PlaceholderKind, Request};
 
 /// The ends of the range, and values between them to detect and name a service that supports one length only.
 const LABEL_LENGTHS: [usize; 6] = [1, 2, 3, 8, 16, LABEL_LENGTH_MAX];
@@ -47,7 +47,7 @@ fn hold_to_less(bench: &mut Bench<'_>, request: &Request, failure: &Failure) {
 /// Absent if no answer to the request is right.
 fn one<'c>(bench: &mut Bench<'c>, request: &'c Request, rng: &mut ChaCha8Rng) -> Option<Tried> {
     let is_right = bench.is_right(request);
-    if request.ask.placeholders().any(|placeholder| placeholder.kind == Kind::Label) {
+    if request.ask.placeholders().any(|placeholder| placeholder.kind == PlaceholderKind::Label) {
         match lengths(bench, request, rng) {
             Lengths::Right => {}
             Lengths::Wrong if !is_right => return None,

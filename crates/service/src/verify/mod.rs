@@ -33,9 +33,9 @@ mod walk;
 
 use std::time::Duration;
 
-pub use sent::{Field, Framing, Sent, sent};
+pub use sent::{Field, SentAnswer, SentFraming, sent};
 pub use text::counts;
-pub use transcript::{CheckResult, Outcome, Transcript, Wire};
+pub use transcript::{CheckOutcome, CheckResult, Transcript, Wire};
 
 pub(crate) use backing::backing;
 pub(crate) use escape::quote;
@@ -46,7 +46,7 @@ use crate::client::Channel;
 use bench::Bench;
 use tare_base::Endpoint;
 pub use tare_contract::CheckId;
-use tare_contract::{Contract, Level};
+use tare_contract::{CheckLevel, Contract};
 use tare_host::signals;
 use transcript::Failure;
 
@@ -147,7 +147,7 @@ pub fn verify_only(
 
 /// The check `end`: evaluates how the service ended, as seen by the caller.
 pub fn ended(contract: &Contract, options: &Options, end: Result<(), String>) -> CheckResult {
-    if contract.level(CheckId::End) == Level::Skip {
+    if contract.level(CheckId::End) == CheckLevel::Skip {
         return CheckResult::skipped(CheckId::End, "", "the contract says skip");
     }
     let tried = end.map(|()| None).map_err(Failure::without_wire);
@@ -195,7 +195,7 @@ fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
         CheckId::WrongMethod,
         CheckId::BadInput,
     ];
-    if bench.contract.level(check) == Level::Skip {
+    if bench.contract.level(check) == CheckLevel::Skip {
         return Some("the contract says skip");
     }
     if matches!(check, CheckId::Tls | CheckId::Alpn) && bench.options.channel.certificates().is_none() {
@@ -228,11 +228,11 @@ fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
 
 /// The severity of a failure, from the contract and the manifest's known failures.
 fn weigh(mut result: CheckResult, contract: &Contract, options: &Options) -> CheckResult {
-    let Outcome::Fail(reason) = &result.outcome else { return result };
-    if contract.level(result.check) == Level::Warn {
-        result.outcome = Outcome::Warn(reason.clone());
+    let CheckOutcome::Fail(reason) = &result.outcome else { return result };
+    if contract.level(result.check) == CheckLevel::Warn {
+        result.outcome = CheckOutcome::Warn(reason.clone());
     } else if let Some((_, why)) = options.known_failures.iter().find(|(check, _)| *check == result.check) {
-        result.outcome = Outcome::Warn(format!("{reason} (known failure: {why})"));
+        result.outcome = CheckOutcome::Warn(format!("{reason} (known failure: {why})"));
     }
     result
 }

@@ -22,7 +22,7 @@ const APART: Duration = Duration::from_millis(1100);
 
 /// One answer on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sent {
+pub struct SentAnswer {
     /// The name of the request in the contract.
     pub request: String,
     /// Such as `HTTP/1.1 200 OK`.
@@ -30,7 +30,7 @@ pub struct Sent {
     /// In the order sent.
     pub headers: Vec<Field>,
     /// How the end of the body is marked.
-    pub framing: Framing,
+    pub framing: SentFraming,
     /// Status line, headers and the empty line.
     pub head_bytes: usize,
     pub body_bytes: usize,
@@ -50,7 +50,7 @@ pub struct Field {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
-pub enum Framing {
+pub enum SentFraming {
     /// Its length in the head.
     ContentLength,
     Chunked,
@@ -58,13 +58,13 @@ pub enum Framing {
     Close,
 }
 
-impl Framing {
+impl SentFraming {
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-impl Sent {
+impl SentAnswer {
     /// The first header with this name, ignoring case.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name))
@@ -75,7 +75,7 @@ impl Sent {
 ///
 /// # Errors
 /// The service cannot be reached, or an answer is wrong, so its bytes are not comparable.
-pub fn sent(contract: &Contract, target: &Endpoint, options: &Options) -> Result<Vec<Sent>, String> {
+pub fn sent(contract: &Contract, target: &Endpoint, options: &Options) -> Result<Vec<SentAnswer>, String> {
     if options.channel.protocol.is_http2() {
         return Err("what HTTP/2 compresses has no size of its own: bytes are counted of HTTP/1.1".to_owned());
     }
@@ -83,7 +83,7 @@ pub fn sent(contract: &Contract, target: &Endpoint, options: &Options) -> Result
     let mut rng = bench.rng(CheckId::Response);
     let load: Vec<Asked<'_>> = bench.load().into_iter().map(|request| bench.any(request, &mut rng)).collect();
     let mut kept = None;
-    let mut round = || -> Result<Vec<Sent>, String> {
+    let mut round = || -> Result<Vec<SentAnswer>, String> {
         load.iter().map(|asked| once(&mut bench, &mut kept, asked)).collect()
     };
     let began = Instant::now();
@@ -96,7 +96,7 @@ pub fn sent(contract: &Contract, target: &Endpoint, options: &Options) -> Result
     Ok(first)
 }
 
-fn once(bench: &mut Bench<'_>, kept: &mut Option<Talk>, asked: &Asked<'_>) -> Result<Sent, String> {
+fn once(bench: &mut Bench<'_>, kept: &mut Option<Talk>, asked: &Asked<'_>) -> Result<SentAnswer, String> {
     let wrong = |failure: Failure| format!("\"{}\": {}", asked.request.name, failure.reason);
     // A connection that has ended, or has unexpected bytes, is not used again.
     let mut talk = match kept.take().and_then(|mut talk| (!talk.spoke_early()).then_some(talk)) {
@@ -116,19 +116,19 @@ fn once(bench: &mut Bench<'_>, kept: &mut Option<Talk>, asked: &Asked<'_>) -> Re
 }
 
 /// `bytes` are exactly this answer.
-fn of(request: &str, bytes: &[u8], response: &Response) -> Sent {
+fn of(request: &str, bytes: &[u8], response: &Response) -> SentAnswer {
     let end = |mark: &[u8]| bytes.windows(mark.len()).position(|window| window == mark);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     let field =
         |(name, value): &(String, Vec<u8>)| Field { name: name.clone(), value: text(value), varies: false };
     let framing = if header(response, "transfer-encoding").is_some() {
-        Framing::Chunked
+        SentFraming::Chunked
     } else if header(response, "content-length").is_some() {
-        Framing::ContentLength
+        SentFraming::ContentLength
     } else {
-        Framing::Close
+        SentFraming::Close
     };
-    Sent {
+    SentAnswer {
         request: request.to_owned(),
         status_line: text(&bytes[..end(b"\n").unwrap_or(bytes.len())]),
         headers: response.headers.iter().map(field).collect(),
@@ -140,7 +140,7 @@ fn of(request: &str, bytes: &[u8], response: &Response) -> Sent {
 }
 
 /// Compares headers by name, and by position among those of one name.
-fn mark_what_varies(first: &mut Sent, second: &Sent) {
+fn mark_what_varies(first: &mut SentAnswer, second: &SentAnswer) {
     let mut left: Vec<Option<&Field>> = second.headers.iter().map(Some).collect();
     for field in &mut first.headers {
         let same = left
@@ -159,12 +159,12 @@ mod tests {
 
     use super::*;
 
-    fn look(text: &str) -> Sent {
+    fn look(text: &str) -> SentAnswer {
         let (response, used) = parse_response(text.as_bytes(), false, true).unwrap().unwrap();
         of("x", &text.as_bytes()[..used], &response)
     }
 
-    fn names(sent: &Sent) -> Vec<(&str, bool)> {
+    fn names(sent: &SentAnswer) -> Vec<(&str, bool)> {
         sent.headers.iter().map(|field| (field.name.as_str(), field.varies)).collect()
     }
 
@@ -172,11 +172,14 @@ mod tests {
     fn bytes_are_counted_as_they_came() {
         let plain = look("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK");
         assert_eq!((plain.head_bytes, plain.body_bytes, plain.total_bytes), (38, 2, 40));
-        assert_eq!((plain.status_line.as_str(), plain.framing), ("HTTP/1.1 200 OK", Framing::ContentLength));
+        assert_eq!(
+            (plain.status_line.as_str(), plain.framing),
+            ("HTTP/1.1 200 OK", SentFraming::ContentLength)
+        );
         let chunked = look("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nOK\r\n0\r\n\r\n");
         assert_eq!((chunked.head_bytes, chunked.body_bytes, chunked.total_bytes), (47, 2, 59));
-        assert_eq!(chunked.framing, Framing::Chunked);
-        assert_eq!(look("HTTP/1.1 200 OK\r\n\r\nOK").framing, Framing::Close);
+        assert_eq!(chunked.framing, SentFraming::Chunked);
+        assert_eq!(look("HTTP/1.1 200 OK\r\n\r\nOK").framing, SentFraming::Close);
     }
 
     #[test]

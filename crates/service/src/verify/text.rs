@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::transcript::{CheckResult, Outcome, Transcript, Wire};
+use super::transcript::{CheckOutcome, CheckResult, Transcript, Wire};
 
 impl Transcript {
     /// Number of results by outcome: `1 failed, 20 passed`.
@@ -14,7 +14,7 @@ impl Transcript {
     pub fn reason(&self) -> Option<String> {
         let mut failures = self.failures();
         let first = failures.next()?;
-        let Outcome::Fail(reason) = &first.outcome else { return None };
+        let CheckOutcome::Fail(reason) = &first.outcome else { return None };
         let more = match failures.count() {
             0 => String::new(),
             more => format!(" (and {more} more)"),
@@ -25,8 +25,8 @@ impl Transcript {
 }
 
 /// Number of outcomes by kind: `1 failed, 20 passed`.
-pub fn counts<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> String {
-    let words: Vec<&str> = outcomes.map(Outcome::word).collect();
+pub fn counts<'a>(outcomes: impl Iterator<Item = &'a CheckOutcome>) -> String {
+    let words: Vec<&str> = outcomes.map(CheckOutcome::word).collect();
     let count = |word: &str| words.iter().filter(|own| **own == word).count();
     let kinds = [("FAIL", "failed"), ("warn", "warned"), ("pass", "passed"), ("skip", "skipped")];
     let counted = kinds.map(|(word, past)| (count(word), past)).into_iter();
@@ -35,14 +35,14 @@ pub fn counts<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> String {
     shown.join(", ")
 }
 
-impl Outcome {
+impl CheckOutcome {
     /// `pass`, `warn`, `FAIL` or `skip`: the word at the start of a line.
     pub(crate) fn word(&self) -> &'static str {
         match self {
-            Outcome::Pass => "pass",
-            Outcome::Warn(_) => "warn",
-            Outcome::Fail(_) => "FAIL",
-            Outcome::Skipped(_) => "skip",
+            CheckOutcome::Pass => "pass",
+            CheckOutcome::Warn(_) => "warn",
+            CheckOutcome::Fail(_) => "FAIL",
+            CheckOutcome::Skipped(_) => "skip",
         }
     }
 }
@@ -63,14 +63,15 @@ impl fmt::Display for Transcript {
 }
 
 fn stand_in_one_line(a: &CheckResult, b: &CheckResult) -> bool {
-    let brief = |result: &CheckResult| matches!(result.outcome, Outcome::Pass | Outcome::Skipped(_));
+    let brief =
+        |result: &CheckResult| matches!(result.outcome, CheckOutcome::Pass | CheckOutcome::Skipped(_));
     brief(a) && a.check == b.check && a.outcome == b.outcome && a.note == b.note
 }
 
 fn write_result(f: &mut fmt::Formatter<'_>, result: &CheckResult, names: &str) -> fmt::Result {
     let head = format!("  {}  {:<16}  {names}", result.outcome.word(), result.check);
     let aside = match &result.outcome {
-        Outcome::Skipped(reason) => Some(reason),
+        CheckOutcome::Skipped(reason) => Some(reason),
         _ => result.note.as_ref(),
     };
     match aside {
@@ -78,12 +79,12 @@ fn write_result(f: &mut fmt::Formatter<'_>, result: &CheckResult, names: &str) -
         Some(aside) => writeln!(f, "{head}: {aside}")?,
         None => writeln!(f, "{head}")?,
     }
-    if let Outcome::Fail(reason) | Outcome::Warn(reason) = &result.outcome {
+    if let CheckOutcome::Fail(reason) | CheckOutcome::Warn(reason) = &result.outcome {
         writeln!(f, "        {reason}")?;
     }
     // The bytes of a warning would be too long here; they are in the JSON.
     match (&result.outcome, &result.wire) {
-        (Outcome::Fail(_), Some(wire)) => write_wire(f, wire),
+        (CheckOutcome::Fail(_), Some(wire)) => write_wire(f, wire),
         _ => Ok(()),
     }
 }

@@ -25,7 +25,7 @@ pub struct CheckResult {
     /// The request's name in the contract, or a description; empty if the check did not run.
     pub request: String,
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
     /// A note on a pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -37,7 +37,7 @@ pub struct CheckResult {
 /// The outcome, with a reason that the service's author can act on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", content = "reason", rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum CheckOutcome {
     Pass,
     /// A violation for which the contract asks only for a warning.
     Warn(String),
@@ -74,25 +74,25 @@ impl Transcript {
     }
 
     pub fn failures(&self) -> impl Iterator<Item = &CheckResult> {
-        self.checks.iter().filter(|result| matches!(result.outcome, Outcome::Fail(_)))
+        self.checks.iter().filter(|result| matches!(result.outcome, CheckOutcome::Fail(_)))
     }
 
     pub fn warnings(&self) -> impl Iterator<Item = &CheckResult> {
-        self.checks.iter().filter(|result| matches!(result.outcome, Outcome::Warn(_)))
+        self.checks.iter().filter(|result| matches!(result.outcome, CheckOutcome::Warn(_)))
     }
 }
 
 impl CheckResult {
     pub(super) fn of(check: CheckId, request: impl Into<String>, tried: Tried) -> CheckResult {
         let (outcome, note, wire) = match tried {
-            Ok(note) => (Outcome::Pass, note, None),
-            Err(Failure { reason, wire, .. }) => (Outcome::Fail(reason), None, wire),
+            Ok(note) => (CheckOutcome::Pass, note, None),
+            Err(Failure { reason, wire, .. }) => (CheckOutcome::Fail(reason), None, wire),
         };
         CheckResult { check, request: request.into(), outcome, note, wire }
     }
 
     pub(crate) fn skipped(check: CheckId, request: &str, reason: &str) -> CheckResult {
-        let outcome = Outcome::Skipped(reason.to_owned());
+        let outcome = CheckOutcome::Skipped(reason.to_owned());
         CheckResult { check, request: request.to_owned(), outcome, note: None, wire: None }
     }
 }
@@ -132,19 +132,19 @@ fn bounded(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn result(outcome: Outcome) -> CheckResult {
+    fn result(outcome: CheckOutcome) -> CheckResult {
         CheckResult { check: CheckId::Head, request: "a".to_owned(), outcome, note: None, wire: None }
     }
 
     #[test]
     fn only_a_failure_fails_a_service() {
-        let (warn, skip) = (Outcome::Warn("w".to_owned()), Outcome::Skipped("s".to_owned()));
+        let (warn, skip) = (CheckOutcome::Warn("w".to_owned()), CheckOutcome::Skipped("s".to_owned()));
         let mut transcript = Transcript { contract: "c".to_owned(), checks: vec![] };
-        transcript.checks = [Outcome::Pass, warn, skip].map(result).to_vec();
+        transcript.checks = [CheckOutcome::Pass, warn, skip].map(result).to_vec();
         assert!(transcript.passed() && transcript.reason().is_none());
         assert_eq!(transcript.warnings().count(), 1);
-        transcript.checks.push(result(Outcome::Fail("f".to_owned())));
-        transcript.checks.push(result(Outcome::Fail("g".to_owned())));
+        transcript.checks.push(result(CheckOutcome::Fail("f".to_owned())));
+        transcript.checks.push(result(CheckOutcome::Fail("g".to_owned())));
         assert_eq!(transcript.reason().as_deref(), Some("c: head of \"a\": f (and 1 more)"));
         let json = serde_json::to_string(&transcript).unwrap();
         assert_eq!(serde_json::from_str::<Transcript>(&json).unwrap(), transcript);
@@ -153,7 +153,10 @@ mod tests {
     #[test]
     fn a_transcript_of_an_older_tare_is_read() {
         let json = r#"{ "check": "head", "request": "a", "outcome": "warn", "reason": "w" }"#;
-        assert_eq!(serde_json::from_str::<CheckResult>(json).unwrap(), result(Outcome::Warn("w".to_owned())));
+        assert_eq!(
+            serde_json::from_str::<CheckResult>(json).unwrap(),
+            result(CheckOutcome::Warn("w".to_owned()))
+        );
     }
 
     #[test]

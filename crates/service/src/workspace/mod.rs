@@ -15,7 +15,7 @@ use crate::{
     build::{Builder, Outlook, Store},
     catalogue::{self, Catalogue, RawSocket, Row, SelectError, Service, Words},
     footprint::Footprint,
-    learn::{Ground, LearnError, Question},
+    learn::{LearnContext, LearnError, LearnRequest},
     revisions::Shelf,
 };
 use tare_base::document::DocumentError;
@@ -52,13 +52,13 @@ pub struct Readers {
     /// All that is visible of services without starting them, in their order.
     pub footprints: fn(&Workspace, &[&Service]) -> Result<Vec<Footprint>, DocumentError>,
     /// The requests of an OpenAPI document that change nothing, or why it has none.
-    pub document: fn(&str) -> Result<Vec<Question>, String>,
+    pub document: fn(&str) -> Result<Vec<LearnRequest>, String>,
     /// Place and requests of the OpenAPI document that a service publishes, if it does. The service is started.
-    pub published: fn(&Service, &Ground) -> Result<Option<Published>, LearnError>,
+    pub published: fn(&Service, &LearnContext) -> Result<Option<Published>, LearnError>,
 }
 
 /// Where a service publishes its OpenAPI document, and the requests of it that change nothing.
-pub type Published = (&'static str, Vec<Question>);
+pub type Published = (&'static str, Vec<LearnRequest>);
 
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {

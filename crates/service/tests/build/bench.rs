@@ -9,7 +9,7 @@ use std::{
 use tare_host::process::{Isolation, Supervisor};
 use tare_service::{
     build::{BuildError, Builder, Built, Site, Store},
-    catalogue::{Catalogue, Place, RawSocket, Service, Step, Version},
+    catalogue::{Catalogue, Place, RawSocket, Service, Step, VersionCommand},
 };
 
 /// This program also has the subcommand `watchdog`.
@@ -57,7 +57,7 @@ impl Bench {
             build_root: folder.clone(),
             folder,
             build: vec![Step { command: words("sh -e build.sh"), network: false }],
-            version: Version { command: words("cat version") },
+            version: VersionCommand { command: words("cat version") },
             ..catalogue.services[0].clone()
         }
     }

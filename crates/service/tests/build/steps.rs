@@ -10,7 +10,7 @@ use std::{
 };
 
 use tare_service::{
-    build::{BuildError, Many, Site, build_many},
+    build::{BuildError, BuildOptions, Site, build_many},
     catalogue::Service,
 };
 
@@ -99,7 +99,7 @@ fn several_are_built_side_by_side_and_those_not_begun_are_reported() {
         *begun <= 2
     };
     let done = Mutex::new(Vec::new());
-    let many = Many { jobs: 2, force: false, may_begin: &two };
+    let many = BuildOptions { jobs: 2, force: false, may_begin: &two };
     let services: Vec<&Service> = services.iter().collect();
     build_many(&bench.builder("one"), &services, &bench.site(), many, |service, built| {
         let version = built.map(|built| built.unwrap().version);

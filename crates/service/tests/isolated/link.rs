@@ -19,14 +19,14 @@ use tare_host::{
     process::{Isolation, Probed, Sandbox, Supervisor, free_port, port_in_use},
 };
 use tare_load::{
-    Connections, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Load, Quota, RunReport, Schedule,
-    Stop,
+    Connections, Exchange, ExchangePool, Expected, ExpectedBody, Generator, Load, RequestQuota, RunReport,
+    Schedule, Stop,
 };
 use tare_service::{
     catalogue::{Catalogue, RawSocket, Service},
     client::Channel,
     drive,
-    launch::{self, Settings},
+    launch::{self, LaunchSettings},
     probe::{self, Readiness},
     settings::ServiceSettings,
 };
@@ -60,8 +60,8 @@ fn fake_service(folder: &Path) -> Service {
 /// Twenty requests, each on a new connection.
 fn load(route: Route, pool: Arc<ExchangePool>) -> RunReport {
     let connections = Connections { total: 4, threads: 2 };
-    let settings = tare_load::Settings::new(route, connections, 7);
-    let stop = Stop::count(Quota::RequestsEach(5), Duration::from_secs(20), Duration::from_secs(2));
+    let settings = tare_load::GeneratorSettings::new(route, connections, 7);
+    let stop = Stop::count(RequestQuota::RequestsEach(5), Duration::from_secs(20), Duration::from_secs(2));
     let load = Load::new(Schedule::SATURATE, stop, Duration::from_secs(10));
     let load = Load { requests_per_connection: Some(1), ..load };
     Generator::new(settings, pool).unwrap().run(&load, &Arc::default()).unwrap()
@@ -81,7 +81,7 @@ fn a_service_starts_answers_and_stops_over_a_link() {
     let (contract, folder) = (contract(), tempfile::tempdir().unwrap());
     let service = fake_service(folder.path());
     let supervisor = Supervisor::start(Path::new(FAKE), Isolation::detect()).unwrap();
-    let settings = Settings {
+    let settings = LaunchSettings {
         contract: &contract,
         service_settings: &ServiceSettings::of_threads(4),
         cpus: &[],

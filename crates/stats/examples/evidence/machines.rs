@@ -5,7 +5,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{
     Contrast,
-    meta::{Finding, Pooled, pool},
+    meta::{MachineResult, Pooled, pool},
 };
 
 const MACHINES: [usize; 5] = [2, 3, 5, 9, 20];
@@ -36,13 +36,13 @@ fn one(count: usize, tau: f64, simulations: usize) -> String {
     format!("{mean:.1}%, {other:.1}%")
 }
 
-fn findings(count: usize, tau: f64, rng: &mut ChaCha8Rng) -> Vec<Finding> {
+fn findings(count: usize, tau: f64, rng: &mut ChaCha8Rng) -> Vec<MachineResult> {
     let machine = |_| {
         let noise = 0.5 + rng.random::<f64>();
         let truth = tau * normal(rng);
         let blocks: Vec<f64> = (0..8).map(|_| truth + noise * 8.0_f64.sqrt() * normal(rng)).collect();
         let contrast = Contrast::of_values(&blocks).expect("eight values are a sample");
-        Finding { estimate: contrast.point, error: contrast.error(), freedom: Some(contrast.freedom()) }
+        MachineResult { estimate: contrast.point, error: contrast.error(), freedom: Some(contrast.freedom()) }
     };
     (0..count).map(machine).collect()
 }

@@ -70,7 +70,7 @@ pub use spread::Heterogeneity;
 
 /// The result of one machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Finding {
+pub struct MachineResult {
     /// The estimate, on an additive scale.
     pub estimate: f64,
     /// Its standard error; above 0.
@@ -140,11 +140,11 @@ impl Pooled {
 /// # Errors
 /// No finding, an estimate that is not finite, a standard error that is not finite and above 0, or a
 /// confidence that is not between 0 and 1.
-pub fn pool(found: &[Finding], confidence: f64) -> Result<Pooled, EstimateError> {
+pub fn pool(found: &[MachineResult], confidence: f64) -> Result<Pooled, EstimateError> {
     check_confidence(confidence)?;
     check(found)?;
     let order = order(found);
-    let sorted: Vec<Finding> = order.iter().map(|place| found[*place]).collect();
+    let sorted: Vec<MachineResult> = order.iter().map(|place| found[*place]).collect();
     Ok(match sorted.as_slice() {
         [] => return Err(EstimateError::Empty),
         [one] => Pooled::One(alone(one, confidence)),
@@ -159,7 +159,7 @@ pub fn pool(found: &[Finding], confidence: f64) -> Result<Pooled, EstimateError>
     })
 }
 
-fn check(found: &[Finding]) -> Result<(), EstimateError> {
+fn check(found: &[MachineResult]) -> Result<(), EstimateError> {
     if found.is_empty() {
         return Err(EstimateError::Empty);
     }
@@ -177,7 +177,7 @@ fn check(found: &[Finding]) -> Result<(), EstimateError> {
 }
 
 /// A canonical order, because floating-point sums depend on the order.
-fn order(found: &[Finding]) -> Vec<usize> {
+fn order(found: &[MachineResult]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by(|a, b| {
         let (a, b) = (&found[*a], &found[*b]);
@@ -187,7 +187,7 @@ fn order(found: &[Finding]) -> Vec<usize> {
     order
 }
 
-fn alone(one: &Finding, confidence: f64) -> Mean {
+fn alone(one: &MachineResult, confidence: f64) -> Mean {
     let quantile =
         student::two_sided_quantile(confidence, one.freedom.map_or(KNOWN, |df| df.clamp(1, KNOWN)));
     mean_of(one.estimate, one.error, quantile, confidence)
@@ -197,7 +197,7 @@ fn alone(one: &Finding, confidence: f64) -> Mean {
 const KNOWN: usize = 10_000;
 
 /// The random-effects mean of two or more machines.
-fn mean(sorted: &[Finding], confidence: f64) -> Mean {
+fn mean(sorted: &[MachineResult], confidence: f64) -> Mean {
     let tau_squared = spread::paule_mandel(sorted);
     let weighted = spread::WeightedMean::of(sorted, tau_squared);
     let freedom = sorted.len() - 1;
@@ -215,7 +215,7 @@ fn mean_of(point: f64, error: f64, quantile: f64, confidence: f64) -> Mean {
     }
 }
 
-fn synthesis(sorted: &[Finding], without: Vec<Mean>, confidence: f64) -> Synthesis {
+fn synthesis(sorted: &[MachineResult], without: Vec<Mean>, confidence: f64) -> Synthesis {
     let mean = mean(sorted, confidence);
     let heterogeneity = Heterogeneity::of(sorted, confidence);
     let spread = (heterogeneity.tau_squared + mean.error * mean.error).sqrt();

@@ -1,6 +1,6 @@
 //! Combines several runs of each machine.
 
-use super::{Finding, check, order};
+use super::{MachineResult, check, order};
 use crate::error::EstimateError;
 
 /// One finding per machine, in order: the mean of its runs. The variance of a run is that of its blocks plus
@@ -13,7 +13,7 @@ use crate::error::EstimateError;
 ///
 /// # Errors
 /// A machine without a run, and the errors of [`super::pool`] for a finding.
-pub fn of_machines(machines: &[Vec<Finding>]) -> Result<Vec<Finding>, EstimateError> {
+pub fn of_machines(machines: &[Vec<MachineResult>]) -> Result<Vec<MachineResult>, EstimateError> {
     for runs in machines {
         check(runs)?;
     }
@@ -32,7 +32,7 @@ struct Between {
 }
 
 impl Between {
-    fn of(machines: &[Vec<Finding>]) -> Between {
+    fn of(machines: &[Vec<MachineResult>]) -> Between {
         let several = || machines.iter().filter(|runs| runs.len() > 1);
         let freedom: usize = several().map(|runs| runs.len() - 1).sum();
         if freedom == 0 {
@@ -53,11 +53,11 @@ impl Between {
     }
 }
 
-fn combined(runs: &[Finding], between: &Between) -> Finding {
+fn combined(runs: &[MachineResult], between: &Between) -> MachineResult {
     let count = runs.len() as f64;
     let order = order(runs);
     let sorted = || order.iter().map(|place| &runs[*place]);
-    let variance = |run: &Finding| (run.error * run.error + between.variance) / (count * count);
+    let variance = |run: &MachineResult| (run.error * run.error + between.variance) / (count * count);
     let all = sum(sorted().map(variance));
     // Each squared part of the variance is divided by its degrees of freedom.
     let of_blocks = sorted().map(|run| {
@@ -70,7 +70,7 @@ fn combined(runs: &[Finding], between: &Between) -> Finding {
     };
     let unsure = sum(of_blocks) + of_runs;
     let freedom = (all * all / unsure).floor();
-    Finding {
+    MachineResult {
         estimate: sum(sorted().map(|run| run.estimate)) / count,
         error: all.sqrt(),
         // Without estimated parts the error is known exactly.
@@ -89,8 +89,8 @@ fn sum(values: impl Iterator<Item = f64>) -> f64 {
 mod tests {
     use super::*;
 
-    fn run(estimate: f64, error: f64, freedom: usize) -> Finding {
-        Finding { estimate, error, freedom: Some(freedom) }
+    fn run(estimate: f64, error: f64, freedom: usize) -> MachineResult {
+        MachineResult { estimate, error, freedom: Some(freedom) }
     }
 
     #[test]

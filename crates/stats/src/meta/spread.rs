@@ -1,6 +1,6 @@
 //! Variation between machines beyond their standard errors.
 
-use super::Finding;
+use super::MachineResult;
 use crate::{chi_squared, fisher};
 
 /// Whether and how much machines differ.
@@ -31,7 +31,7 @@ impl Heterogeneity {
     }
 
     /// The heterogeneity of two or more machines, in canonical order.
-    pub(super) fn of(sorted: &[Finding], confidence: f64) -> Heterogeneity {
+    pub(super) fn of(sorted: &[MachineResult], confidence: f64) -> Heterogeneity {
         let freedom = sorted.len() - 1;
         let tail = (1.0 - confidence) / 2.0;
         let tau_squared = paule_mandel(sorted);
@@ -60,8 +60,8 @@ pub(super) struct WeightedMean {
 }
 
 impl WeightedMean {
-    pub(super) fn of(sorted: &[Finding], tau_squared: f64) -> WeightedMean {
-        let weight = |one: &Finding| (tau_squared + one.error * one.error).recip();
+    pub(super) fn of(sorted: &[MachineResult], tau_squared: f64) -> WeightedMean {
+        let weight = |one: &MachineResult| (tau_squared + one.error * one.error).recip();
         let sum: f64 = sorted.iter().map(weight).sum();
         let mean = sorted.iter().map(|one| weight(one) / sum * one.estimate).sum::<f64>();
         let squares = sorted.iter().map(|one| weight(one) * (one.estimate - mean).powi(2)).sum();
@@ -70,12 +70,12 @@ impl WeightedMean {
 }
 
 /// The between-machine variance at which the weighted squares equal their expectation.
-pub(super) fn paule_mandel(sorted: &[Finding]) -> f64 {
+pub(super) fn paule_mandel(sorted: &[MachineResult]) -> f64 {
     at(sorted, (sorted.len() - 1) as f64)
 }
 
 /// The between-machine variance with weighted squares `target`; 0 if they start below. They fall with it.
-fn at(sorted: &[Finding], target: f64) -> f64 {
+fn at(sorted: &[MachineResult], target: f64) -> f64 {
     let is_above = |tau_squared: f64| WeightedMean::of(sorted, tau_squared).squares > target;
     if !is_above(0.0) {
         return 0.0;
@@ -97,7 +97,7 @@ fn at(sorted: &[Finding], target: f64) -> f64 {
 }
 
 /// A typical squared standard error (Higgins and Thompson, equation 9).
-fn typical_variance(sorted: &[Finding]) -> f64 {
+fn typical_variance(sorted: &[MachineResult]) -> f64 {
     // Relative to the largest weight, whose square could overflow for very small errors.
     let most = sorted.iter().map(|one| one.error).fold(f64::MAX, f64::min).powi(2);
     let weights = || sorted.iter().map(|one| most / (one.error * one.error));
@@ -106,11 +106,11 @@ fn typical_variance(sorted: &[Finding]) -> f64 {
 }
 
 /// The p-value of "machines do not differ": Cochran's Q, with Welch's correction for estimated errors.
-fn welch(sorted: &[Finding]) -> f64 {
+fn welch(sorted: &[MachineResult]) -> f64 {
     let all = WeightedMean::of(sorted, 0.0);
     let count = sorted.len() as f64;
     let (freedom, squared) = (count - 1.0, count * count - 1.0);
-    let unsure = |one: &Finding| {
+    let unsure = |one: &MachineResult| {
         let rest = 1.0 - (one.error * one.error).recip() / all.weight;
         one.freedom.map_or(0.0, |freedom| rest * rest / freedom.max(1) as f64)
     };

@@ -2,10 +2,14 @@
 
 use super::*;
 
-fn known(estimates: &[f64], variances: &[f64]) -> Vec<Finding> {
+fn known(estimates: &[f64], variances: &[f64]) -> Vec<MachineResult> {
     let each = estimates.iter().zip(variances);
-    each.map(|(estimate, variance)| Finding { estimate: *estimate, error: variance.sqrt(), freedom: None })
-        .collect()
+    each.map(|(estimate, variance)| MachineResult {
+        estimate: *estimate,
+        error: variance.sqrt(),
+        freedom: None,
+    })
+    .collect()
 }
 
 /// 13 trials of the BCG vaccine: ill and well with it, ill and well without (G. A. Colditz et al., JAMA 271
@@ -27,7 +31,7 @@ const BCG: [[f64; 4]; 13] = [
 ];
 
 /// Logarithms of relative risks, with their variances.
-fn risks() -> Vec<Finding> {
+fn risks() -> Vec<MachineResult> {
     let of = |[a, b, c, d]: [f64; 4]| {
         ((a / (a + b) / (c / (c + d))).ln(), 1. / a - 1. / (a + b) + 1. / c - 1. / (c + d))
     };
@@ -36,13 +40,13 @@ fn risks() -> Vec<Finding> {
 }
 
 /// Logarithms of odds ratios, with their variances.
-fn odds() -> Vec<Finding> {
+fn odds() -> Vec<MachineResult> {
     let of = |[a, b, c, d]: [f64; 4]| ((a * d / (b * c)).ln(), 1. / a + 1. / b + 1. / c + 1. / d);
     let (estimates, variances): (Vec<f64>, Vec<f64>) = BCG.into_iter().map(of).unzip();
     known(&estimates, &variances)
 }
 
-fn many(found: &[Finding]) -> Synthesis {
+fn many(found: &[MachineResult]) -> Synthesis {
     match pool(found, 0.95).unwrap() {
         Pooled::Many(found) => found,
         other => panic!("{other:?}"),
@@ -108,11 +112,12 @@ fn agrees_with_scipy() {
 #[test]
 fn standard_errors_that_are_estimates_make_a_difference_less_sure() {
     let three = [(-0.446, 0.011, 9), (-0.401, 0.02, 11), (-0.52, 0.015, 7)];
-    let finding = |(estimate, error, df): (f64, f64, usize)| Finding { estimate, error, freedom: Some(df) };
+    let finding =
+        |(estimate, error, df): (f64, f64, usize)| MachineResult { estimate, error, freedom: Some(df) };
     let found = many(&three.map(finding)).heterogeneity;
     assert_close(&[found.q, found.p], &[26.32154566037736, 0.00043960286295087697], 1e-11);
-    let sure =
-        many(&three.map(|(estimate, error, _)| Finding { estimate, error, freedom: None })).heterogeneity;
+    let sure = many(&three.map(|(estimate, error, _)| MachineResult { estimate, error, freedom: None }))
+        .heterogeneity;
     assert_close(&[sure.q, sure.p], &[26.32154566037736, 1.9246376721723636e-06], 1e-11);
     let two = pool(&[finding(three[0]), finding(three[1])], 0.95).unwrap();
     let p = two.heterogeneity().unwrap().p;
@@ -135,12 +140,12 @@ fn machines_that_agree_by_chance_are_no_certainty() {
 
 #[test]
 fn one_machine_has_its_own_interval_and_two_have_a_wide_one() {
-    let one = Finding { estimate: -0.5, error: 0.1, freedom: Some(7) };
+    let one = MachineResult { estimate: -0.5, error: 0.1, freedom: Some(7) };
     let found = pool(&[one], 0.95).unwrap();
     let Pooled::One(mean) = &found else { panic!("{found:?}") };
     assert_close(&[mean.interval.high], &[-0.5 + 0.1 * 2.364624251592784], 1e-9);
     assert!(found.heterogeneity().is_none());
-    let sure = pool(&[Finding { freedom: None, ..one }], 0.95).unwrap();
+    let sure = pool(&[MachineResult { freedom: None, ..one }], 0.95).unwrap();
     assert_close(&[sure.mean().interval.high], &[-0.5 + 0.1 * 1.959963984540054], 1e-4);
     let found = pool(&known(&[-0.446, -0.401], &[0.011 * 0.011, 4e-4]), 0.95).unwrap();
     let Pooled::Two(mean, heterogeneity) = &found else { panic!("{found:?}") };
@@ -151,13 +156,13 @@ fn one_machine_has_its_own_interval_and_two_have_a_wide_one() {
 
 #[test]
 fn what_has_no_standard_error_is_refused() {
-    let good = Finding { estimate: 0.0, error: 1.0, freedom: Some(3) };
+    let good = MachineResult { estimate: 0.0, error: 1.0, freedom: Some(3) };
     assert_eq!(pool(&[], 0.95), Err(EstimateError::Empty));
     for error in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-200, 1e200] {
-        let found = pool(&[good, Finding { error, ..good }], 0.95);
+        let found = pool(&[good, MachineResult { error, ..good }], 0.95);
         assert!(matches!(found, Err(EstimateError::StandardError { index: 1, .. })), "{error}: {found:?}");
     }
-    let unknown = pool(&[Finding { estimate: f64::NAN, ..good }], 0.95);
+    let unknown = pool(&[MachineResult { estimate: f64::NAN, ..good }], 0.95);
     assert!(matches!(unknown, Err(EstimateError::NotFinite { index: 0, .. })));
     assert_eq!(pool(&[good], 1.0), Err(EstimateError::Confidence { value: 1.0 }));
 }

@@ -31,7 +31,7 @@ use fit::Free;
 
 use crate::{
     contrast::{Contrast, LEAST_STARTS},
-    error::{EstimateError, Series, check_confidence},
+    error::{EstimateError, SeriesId, check_confidence},
     estimate::{Estimate, Interval},
     fisher,
     ratio::logarithms,
@@ -120,7 +120,7 @@ pub struct Misfit {
 pub fn fit(points: &[Weighted]) -> Result<Law, ScalabilityError> {
     check_threads(&points.iter().map(|point| point.n).collect::<Vec<f64>>())?;
     for (index, Weighted { value, weight, .. }) in points.iter().enumerate() {
-        logarithms(&[*value], Series::Service(index))?;
+        logarithms(&[*value], SeriesId::Service(index))?;
         if !(weight.is_finite() && *weight > 0.0) {
             return Err(ScalabilityError::Weight { index, weight: *weight });
         }
@@ -210,7 +210,7 @@ impl Logs {
             if found != expected {
                 return Err(EstimateError::BlocksDiffer { index, found, expected });
             }
-            logs.push(logarithms(point.as_ref(), Series::Service(index))?);
+            logs.push(logarithms(point.as_ref(), SeriesId::Service(index))?);
         }
         if expected == 0 {
             return Err(EstimateError::Empty);

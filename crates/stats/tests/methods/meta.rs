@@ -6,12 +6,12 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{
     Contrast,
-    meta::{Finding, Pooled, of_machines, pool},
+    meta::{MachineResult, Pooled, of_machines, pool},
 };
 
-fn findings(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Finding>> {
+fn findings(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<MachineResult>> {
     let one = (-2.0..2.0_f64, 0.001..0.5_f64, prop::option::of(1..40_usize));
-    vec(one.prop_map(|(estimate, error, freedom)| Finding { estimate, error, freedom }), count)
+    vec(one.prop_map(|(estimate, error, freedom)| MachineResult { estimate, error, freedom }), count)
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -43,7 +43,7 @@ proptest! {
     fn the_order_does_not_matter_to_the_last_bit(found in findings(1..12), keys in vec(any::<u64>(), 12)) {
         let mut order: Vec<usize> = (0..found.len()).collect();
         order.sort_by_key(|place| keys[*place]);
-        let mixed: Vec<Finding> = order.iter().map(|place| found[*place]).collect();
+        let mixed: Vec<MachineResult> = order.iter().map(|place| found[*place]).collect();
         let (one, other) = (pool(&found, 0.95).unwrap(), pool(&mixed, 0.95).unwrap());
         let bits = |of: &Pooled| numbers(of).into_iter().map(f64::to_bits).collect::<Vec<_>>();
         prop_assert_eq!(bits(&one), bits(&other));
@@ -56,7 +56,7 @@ proptest! {
 
     #[test]
     fn what_is_added_to_all_shifts_the_mean_and_nothing_else(found in findings(1..12), by in -10.0..10.0_f64) {
-        let moved: Vec<Finding> = found.iter().map(|one| Finding { estimate: one.estimate + by, ..*one }).collect();
+        let moved: Vec<MachineResult> = found.iter().map(|one| MachineResult { estimate: one.estimate + by, ..*one }).collect();
         let (before, after) = (pool(&found, 0.95).unwrap(), pool(&moved, 0.95).unwrap());
         let (one, other) = (before.mean(), after.mean());
         prop_assert!((other.point - one.point - by).abs() < 1e-7);
@@ -69,9 +69,9 @@ proptest! {
 
     #[test]
     fn a_unit_scales_what_has_one_and_leaves_shares(found in findings(2..12), scale in 0.01..100.0_f64) {
-        let scaled: Vec<Finding> = found
+        let scaled: Vec<MachineResult> = found
             .iter()
-            .map(|one| Finding { estimate: one.estimate * scale, error: one.error * scale, ..*one })
+            .map(|one| MachineResult { estimate: one.estimate * scale, error: one.error * scale, ..*one })
             .collect();
         let (before, after) = (pool(&found, 0.95).unwrap(), pool(&scaled, 0.95).unwrap());
         prop_assert!(close(after.mean().point, before.mean().point * scale));
@@ -103,13 +103,13 @@ proptest! {
 }
 
 /// One set of machines: each has a random true value, measured in 8 blocks with its own noise.
-fn machines(count: usize, tau: f64, rng: &mut ChaCha8Rng) -> Vec<Finding> {
+fn machines(count: usize, tau: f64, rng: &mut ChaCha8Rng) -> Vec<MachineResult> {
     let machine = |_| {
         let noise = 0.5 + rng.random::<f64>();
         let truth = tau * normal(rng);
         let blocks: Vec<f64> = (0..8).map(|_| truth + noise * 8.0_f64.sqrt() * normal(rng)).collect();
         let contrast = Contrast::of_values(&blocks).unwrap();
-        Finding { estimate: contrast.point, error: contrast.error(), freedom: Some(contrast.freedom()) }
+        MachineResult { estimate: contrast.point, error: contrast.error(), freedom: Some(contrast.freedom()) }
     };
     (0..count).map(machine).collect()
 }
@@ -145,7 +145,7 @@ fn an_interval_that_knows_no_machines_does_not_hold_it() {
     let mut rng = ChaCha8Rng::seed_from_u64(0x7a5e);
     let covered = share(|| {
         let found = machines(9, 4.0, &mut rng);
-        let weight = |one: &Finding| (one.error * one.error).recip();
+        let weight = |one: &MachineResult| (one.error * one.error).recip();
         let sum: f64 = found.iter().map(weight).sum();
         let mean = found.iter().map(|one| weight(one) * one.estimate).sum::<f64>() / sum;
         mean.abs() <= 1.96 / sum.sqrt()
@@ -187,8 +187,9 @@ fn machines_that_do_not_differ_are_rarely_said_to() {
         let (mut welch, mut plain) = (0, 0);
         for _ in 0..SIMULATIONS {
             let found = machines(count, 0.0, &mut rng);
-            let sure: Vec<Finding> = found.iter().map(|one| Finding { freedom: None, ..*one }).collect();
-            let p = |found: &[Finding]| pool(found, 0.95).unwrap().heterogeneity().unwrap().p;
+            let sure: Vec<MachineResult> =
+                found.iter().map(|one| MachineResult { freedom: None, ..*one }).collect();
+            let p = |found: &[MachineResult]| pool(found, 0.95).unwrap().heterogeneity().unwrap().p;
             welch += usize::from(p(&found) <= 0.05);
             plain += usize::from(p(&sure) <= 0.05);
         }
@@ -207,9 +208,9 @@ fn machines_that_differ_are_found_to() {
 }
 
 /// Machines with three runs each, which differ beyond the variation of their blocks.
-fn repeated(count: usize, tau: f64, of_runs: f64, rng: &mut ChaCha8Rng) -> (Vec<f64>, Vec<Finding>) {
+fn repeated(count: usize, tau: f64, of_runs: f64, rng: &mut ChaCha8Rng) -> (Vec<f64>, Vec<MachineResult>) {
     let mut truths = Vec::new();
-    let machines: Vec<Vec<Finding>> = (0..count)
+    let machines: Vec<Vec<MachineResult>> = (0..count)
         .map(|_| {
             let truth = tau * normal(rng);
             truths.push(truth);
@@ -217,7 +218,7 @@ fn repeated(count: usize, tau: f64, of_runs: f64, rng: &mut ChaCha8Rng) -> (Vec<
                 let level = truth + of_runs * normal(rng);
                 let blocks: Vec<f64> = (0..8).map(|_| level + 8.0_f64.sqrt() * normal(rng)).collect();
                 let contrast = Contrast::of_values(&blocks).unwrap();
-                Finding {
+                MachineResult {
                     estimate: contrast.point,
                     error: contrast.error(),
                     freedom: Some(contrast.freedom()),

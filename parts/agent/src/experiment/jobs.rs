@@ -8,8 +8,8 @@ use tare_load::{Connections, Load, Split};
 use tare_service::drive::{EXCHANGES, EXCHANGES_OF_ROWS};
 
 use crate::{
-    About, Job, Token,
-    job::{AnswerRules, ContractPart, Draws, LoadSpec, Requests, ServerName, TlsSpec, TrustSpec},
+    AgentDescription, Job, Token,
+    job::{AnswerRules, ContractPart, Draws, JobLoad, Requests, ServerName, TlsSpec, TrustSpec},
     window::marks,
 };
 
@@ -36,7 +36,7 @@ pub struct FleetSetting {
 impl FleetSetting {
     /// Whether an agent runs on this machine, in any network namespace.
     #[must_use]
-    pub fn is_here(&self, agent: &About) -> bool {
+    pub fn is_here(&self, agent: &AgentDescription) -> bool {
         let boot = |machine: &str| machine.split(' ').next().map(str::to_owned);
         boot(&agent.machine) == boot(&self.machine)
     }
@@ -94,9 +94,9 @@ impl FleetSetting {
 }
 
 /// Each agent chooses between polling and sleeping, since it alone knows whether it shares its CPUs.
-fn spec(load: &Load) -> LoadSpec {
+fn spec(load: &Load) -> JobLoad {
     let window = load.stop.window();
     let window_ns = u64::try_from(window.as_nanos()).unwrap_or(u64::MAX);
     let load = Load { interval: Some(window / INTERVALS), ..load.clone() };
-    LoadSpec::of(&load, None, marks(window_ns))
+    JobLoad::of(&load, None, marks(window_ns))
 }

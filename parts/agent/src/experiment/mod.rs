@@ -19,8 +19,8 @@ use tare_load::{Limits, Load, RunReport};
 pub use jobs::FleetSetting;
 
 use crate::{
-    About, Control, ControlError, FleetReport, Prepared, Resting,
-    control::{RunPlan, Times},
+    AgentDescription, Control, ControlError, FleetReport, Prepared, Resting,
+    control::{PollTimes, RunPlan},
     report::ReportParts,
     window::marks,
 };
@@ -36,7 +36,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub struct RunFleet {
     setting: FleetSetting,
     /// What each agent reported about itself when the run began.
-    agents: Vec<(String, About)>,
+    agents: Vec<(String, AgentDescription)>,
     state: State,
 }
 
@@ -67,7 +67,7 @@ impl RunFleet {
     }
 
     /// Each agent's report about itself, in the order of the plan.
-    pub fn agents(&self) -> impl Iterator<Item = (&str, &About)> {
+    pub fn agents(&self) -> impl Iterator<Item = (&str, &AgentDescription)> {
         self.agents.iter().map(|(address, about)| (address.as_str(), about))
     }
 
@@ -150,7 +150,7 @@ impl Agents for RunFleet {
 }
 
 fn control(setting: &FleetSetting) -> Result<Control, ControlError> {
-    Control::connect(&setting.addresses, &setting.token, &setting.tare, Times::default())
+    Control::connect(&setting.addresses, &setting.token, &setting.tare, PollTimes::default())
 }
 
 fn sentence(error: ControlError) -> String {

@@ -4,22 +4,22 @@ use std::collections::BTreeMap;
 
 use tare_bench::{
     record::Record,
-    sample::{AskedOfLoad, Cost, LoadResult, Sample},
+    sample::{AskedOfLoad, LoadResult, RequestCost, Sample},
 };
 use tare_load::{AlignedRun, Failure, Limits, Measures, RunReport};
 
 use super::sample::{discarded_of, sample_of};
 use crate::{
     align::{AgentClock, RoundTrip},
-    merge::{AgentEnd, FleetReport, Timing, merge},
+    merge::{AgentEnd, FleetReport, MergeTiming, merge},
     tails::Tails,
 };
 
 const MS: u64 = 1_000_000;
 const START_NS: u64 = 5_000 * MS;
 
-fn timing() -> Timing {
-    Timing { start_ns: START_NS, marks_ns: vec![MS, 500 * MS, 999 * MS] }
+fn timing() -> MergeTiming {
+    MergeTiming { start_ns: START_NS, marks_ns: vec![MS, 500 * MS, 999 * MS] }
 }
 
 /// A second with this number of answers, each after a millisecond, half of them before the middle.
@@ -72,7 +72,7 @@ fn throughput_is_of_the_window_of_all_agents_and_cost_of_all_their_answers() {
     assert_eq!(sample.load.latency.count, 1_000, "of every latency");
     sample.host.server_cpu_ns = 50 * MS;
     assert_eq!(
-        sample.cost().and_then(Cost::per_request),
+        sample.cost().and_then(RequestCost::per_request),
         Some(50_000.0),
         "from thaw to freeze, for all that was answered"
     );

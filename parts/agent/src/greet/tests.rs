@@ -7,14 +7,14 @@ use tare_load::{Exchange, Expected, ExpectedBody};
 
 use super::*;
 use crate::frame::Frames;
-use crate::job::{Job, Listed, Requests, tests::job};
-use crate::message::{Order, Reply};
+use crate::job::{Job, ListedRequest, Requests, tests::job};
+use crate::message::{ControllerMessage, Reply};
 use crate::tls;
 use crate::token::tests::token;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-type Link = Result<(Sender, Receiver), LinkError>;
+type Link = Result<(Sender, Receiver), ConnectionError>;
 
 /// One side: the first byte of its token, and its version.
 type End = (u8, &'static str);
@@ -30,7 +30,7 @@ fn agent((first, tare): End, may_serve: bool) -> (JoinHandle<Link>, SocketAddr) 
     let (listener, address) = listener();
     let thread = std::thread::spawn(move || {
         let tls = tls::agent(&token(first));
-        let gate = Gate { tls: &tls, tare, claim: &|| may_serve };
+        let gate = ControllerRequirement { tls: &tls, tare, claim: &|| may_serve };
         answer(Arc::new(listener.accept().unwrap().0), &gate, PATIENCE)
     });
     (thread, address)
@@ -98,13 +98,13 @@ fn before(
 #[test]
 fn two_ends_with_one_token_talk() {
     let [Ok((mut orders, _)), Ok((_, mut received))] = both((1, "1"), (1, "1"), true) else { panic!() };
-    orders.send(&Order::Ping { sent_ns: 5 }).unwrap();
-    orders.send(&Order::Bye).unwrap();
-    assert_eq!(received.receive().unwrap(), Some(Order::Ping { sent_ns: 5 }));
-    assert_eq!(received.receive().unwrap(), Some(Order::Bye));
-    assert_eq!(received.receive::<Order>().unwrap(), None, "nothing more comes");
+    orders.send(&ControllerMessage::Ping { sent_ns: 5 }).unwrap();
+    orders.send(&ControllerMessage::Bye).unwrap();
+    assert_eq!(received.receive().unwrap(), Some(ControllerMessage::Ping { sent_ns: 5 }));
+    assert_eq!(received.receive().unwrap(), Some(ControllerMessage::Bye));
+    assert_eq!(received.receive::<ControllerMessage>().unwrap(), None, "nothing more comes");
     orders.close();
-    assert!(matches!(received.receive::<Order>(), Err(LinkError::Closed)));
+    assert!(matches!(received.receive::<ControllerMessage>(), Err(ConnectionError::Closed)));
 }
 
 /// More bytes than a socket buffer holds: if each side read only after writing, both would wait for ever.
@@ -139,11 +139,11 @@ fn another_token_version_or_run_is_refused_at_both_ends() {
 fn a_man_in_the_middle_is_believed_by_neither_end() {
     let (in_the_middle, his) = agent((9, "1"), true);
     let refused = controller((1, "1"), his).unwrap_err();
-    assert!(matches!(refused, LinkError::WrongToken), "{refused}");
-    assert!(matches!(in_the_middle.join().unwrap(), Err(LinkError::WrongToken)));
+    assert!(matches!(refused, ConnectionError::WrongToken), "{refused}");
+    assert!(matches!(in_the_middle.join().unwrap(), Err(ConnectionError::WrongToken)));
     let (agent, address) = agent((1, "1"), true);
-    assert!(matches!(controller((9, "1"), address), Err(LinkError::WrongToken)));
-    assert!(matches!(agent.join().unwrap(), Err(LinkError::WrongToken)));
+    assert!(matches!(controller((9, "1"), address), Err(ConnectionError::WrongToken)));
+    assert!(matches!(agent.join().unwrap(), Err(ConnectionError::WrongToken)));
 }
 
 #[test]
@@ -160,12 +160,15 @@ fn nothing_that_is_said_can_be_read_on_the_way() {
         name: "GET /".to_owned(),
         step: None,
     };
-    let requests = Requests::Listed(vec![Listed::of(&exchange).unwrap()]);
+    let requests = Requests::Listed(vec![ListedRequest::of(&exchange).unwrap()]);
     let reply = Reply::Failed(secret.to_owned());
     sender.send(&reply).unwrap();
-    let order = Order::Prepare(Box::new(Job { requests, ..job() }));
+    let order = ControllerMessage::Prepare(Box::new(Job { requests, ..job() }));
     orders.send(&order).unwrap();
-    assert_eq!((next::<Order>(&mut received), next::<Reply>(&mut replies)), (order.clone(), reply));
+    assert_eq!(
+        (next::<ControllerMessage>(&mut received), next::<Reply>(&mut replies)),
+        (order.clone(), reply)
+    );
     orders.close();
     sender.close();
     let passed = relay.join().unwrap();
@@ -205,16 +208,18 @@ fn what_is_changed_or_cut_off_on_the_way_is_no_message() {
         let (mut orders, _replies) = controller((1, "1"), address).unwrap();
         let (_sender, mut received) = agent.join().unwrap().unwrap();
         is_on.store(1, Ordering::SeqCst);
-        orders.send(&Order::Bye).unwrap();
-        let mut next =
-            || std::iter::repeat_with(|| received.receive::<Order>()).find(|got| !matches!(got, Ok(None)));
+        orders.send(&ControllerMessage::Bye).unwrap();
+        let mut next = || {
+            std::iter::repeat_with(|| received.receive::<ControllerMessage>())
+                .find(|got| !matches!(got, Ok(None)))
+        };
         if is_cut {
             // Later bytes are not passed on.
             assert!(relay_has_read(&is_on));
-            orders.send(&Order::Bye).unwrap();
-            assert!(matches!(next(), Some(Err(LinkError::Closed))));
+            orders.send(&ControllerMessage::Bye).unwrap();
+            assert!(matches!(next(), Some(Err(ConnectionError::Closed))));
         } else {
-            assert!(matches!(next(), Some(Err(LinkError::Changed))));
+            assert!(matches!(next(), Some(Err(ConnectionError::Changed))));
         }
         orders.close();
         relay.join().unwrap();
@@ -234,9 +239,9 @@ fn what_a_controller_said_once_is_of_no_use_again() {
     let (first, address) = agent((1, "1"), true);
     let (relay, address) = before(address, |_| {});
     let (mut orders, _replies) = controller((1, "1"), address).unwrap();
-    orders.send(&Order::Bye).unwrap();
+    orders.send(&ControllerMessage::Bye).unwrap();
     let (_sender, mut received) = first.join().unwrap().unwrap();
-    assert_eq!(next::<Order>(&mut received), Order::Bye);
+    assert_eq!(next::<ControllerMessage>(&mut received), ControllerMessage::Bye);
     orders.close();
     let [said, _] = relay.join().unwrap();
     let (again, address) = agent((1, "1"), true);
@@ -263,7 +268,7 @@ fn garbage_is_refused_at_once() {
         let _refused = stream.write_all(input);
         let _closed = stream.shutdown(Shutdown::Write);
         let error = agent.join().unwrap().unwrap_err();
-        assert!(!matches!(error, LinkError::TooLate | LinkError::WrongToken), "{error}");
+        assert!(!matches!(error, ConnectionError::TooLate | ConnectionError::WrongToken), "{error}");
         assert!(!error.to_string().contains('\x1b'));
     }
 }
@@ -320,7 +325,7 @@ fn a_stranger_that_says_nothing_or_little_is_not_waited_for() {
             }
             stranger
         });
-        let gate = Gate { tls: &tls, tare: "1", claim: &|| true };
+        let gate = ControllerRequirement { tls: &tls, tare: "1", claim: &|| true };
         let began = Instant::now();
         assert!(answer(Arc::new(stream), &gate, Duration::from_millis(300)).is_err());
         assert!(began.elapsed() < PATIENCE);

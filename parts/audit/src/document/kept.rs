@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Counts, Latency, Load, Published, Row, Source};
+use crate::{AuditRow, Counts, Published, PublishedLatency, PublishedLoad, Source};
 use tare_analysis::loads;
 use tare_bench::{
     folder::StoredRun,
     plan::LoadSpec,
-    sample::{Outcome, Sample},
+    sample::{Sample, SampleOutcome},
 };
 
 /// Sums over the samples of a row at a point.
@@ -34,12 +34,12 @@ pub fn of_run(run: &StoredRun) -> Published {
     let mut sums: BTreeMap<(usize, usize), Sums> = BTreeMap::new();
     let samples = run.records.iter().filter_map(|record| record.sample());
     let is_published = |sample: &&Sample| !withheld.contains(plan.rows[sample.row].label.as_str());
-    for sample in samples.filter(|sample| sample.outcome == Outcome::Measured).filter(is_published) {
+    for sample in samples.filter(|sample| sample.outcome == SampleOutcome::Measured).filter(is_published) {
         sums.entry((sample.point, sample.row)).or_default().add(sample);
     }
     let row = |((point, row), sums): (&(usize, usize), &Sums)| {
         let point = &plan.points[*point];
-        Row {
+        AuditRow {
             name: plan.rows[*row].label.clone(),
             test: point.describe(),
             load: load(&point.load, sums),
@@ -59,16 +59,16 @@ fn withheld(run: &StoredRun) -> BTreeSet<String> {
     rows.filter(|row| row.requests_per_second.is_none()).map(|row| row.label).collect()
 }
 
-fn load(load: &LoadSpec, sums: &Sums) -> Load {
+fn load(load: &LoadSpec, sums: &Sums) -> PublishedLoad {
     match load {
-        LoadSpec::Closed { connections, think_ns, .. } => Load {
+        LoadSpec::Closed { connections, think_ns, .. } => PublishedLoad {
             slots: Some(*connections as f64),
             under_way: (sums.elapsed_ns > 0.0).then(|| sums.in_flight_ns / sums.elapsed_ns),
             thinks: think_ns.is_some(),
-            ..Load::default()
+            ..PublishedLoad::default()
         },
-        LoadSpec::Open { .. } => Load { paced: true, ..Load::default() },
-        LoadSpec::Sessions { .. } | LoadSpec::Batch { .. } => Load::default(),
+        LoadSpec::Open { .. } => PublishedLoad { paced: true, ..PublishedLoad::default() },
+        LoadSpec::Sessions { .. } | LoadSpec::Batch { .. } => PublishedLoad::default(),
     }
 }
 
@@ -92,21 +92,21 @@ impl Sums {
         self.counted_ns += counted_ns as f64;
     }
 
-    fn row(&self) -> Row {
+    fn row(&self) -> AuditRow {
         let elapsed_s = (self.elapsed_ns > 0.0).then_some(self.elapsed_ns / 1e9);
-        Row {
+        AuditRow {
             per_second: elapsed_s.map(|elapsed_s| self.answered / elapsed_s),
             counts: Some(Counts { succeeded: self.answered, ..Counts::default() }),
             elapsed_s,
-            latency: Latency {
+            latency: PublishedLatency {
                 ns_min: (self.count > 0.0).then_some(self.ns_min),
                 ns_mean: (self.count > 0.0).then(|| self.latency_ns / self.count),
                 ns_max: (self.count > 0.0).then_some(self.ns_max),
-                ..Latency::default()
+                ..PublishedLatency::default()
             },
             // The report has an interval for each of these figures.
             has_interval: true,
-            ..Row::default()
+            ..AuditRow::default()
         }
     }
 }

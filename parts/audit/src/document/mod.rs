@@ -11,11 +11,11 @@ use tare_report::{
 
 pub use kept::of_run;
 
-use crate::{About, Audit, AuditIssue, Published, Row, Rule, Weight};
+use crate::{Audit, AuditIssue, AuditRow, DoubtSubject, DoubtWeight, Published, Rule};
 
 /// A row with its findings.
 struct Judged<'a> {
-    row: &'a Row,
+    row: &'a AuditRow,
     /// The findings, the most severe first.
     doubts: Vec<&'a AuditIssue>,
 }
@@ -23,7 +23,7 @@ struct Judged<'a> {
 /// A rule, the number of rows or tests that broke it, and the most severe of these findings.
 struct Applied {
     rule: Rule,
-    weight: Option<Weight>,
+    weight: Option<DoubtWeight>,
     broken: usize,
     of_tests: bool,
 }
@@ -31,12 +31,13 @@ struct Applied {
 /// The document for these rows; `files` are their sources.
 pub fn document(published: &Published, audit: &Audit, files: &[String]) -> Document {
     let rows = published.rows.len();
-    let doubtful = |weight: Weight| {
+    let doubtful = |weight: DoubtWeight| {
         let has = |place: &usize| gravest(audit, *place) == Some(weight);
         (0..rows).filter(has).count()
     };
-    let (untrue, not_shown) = (doubtful(Weight::CannotBeTrue), doubtful(Weight::NotShown));
-    let tests = audit.findings.iter().filter(|finding| matches!(finding.about, About::Test(_))).count();
+    let (untrue, not_shown) = (doubtful(DoubtWeight::CannotBeTrue), doubtful(DoubtWeight::NotShown));
+    let tests =
+        audit.findings.iter().filter(|finding| matches!(finding.about, DoubtSubject::Test(_))).count();
     let findings = [doubtful_rows(published, audit), tests_section(audit)];
     let sections = findings.into_iter().flatten().chain([rules(audit), arithmetic(published)]).collect();
     Document {
@@ -57,7 +58,7 @@ pub fn document(published: &Published, audit: &Audit, files: &[String]) -> Docum
     }
 }
 
-fn gravest(audit: &Audit, place: usize) -> Option<Weight> {
+fn gravest(audit: &Audit, place: usize) -> Option<DoubtWeight> {
     audit.of_row(place).map(AuditIssue::weight).min()
 }
 
@@ -124,10 +125,10 @@ fn arithmetic(published: &Published) -> Section {
     )
 }
 
-fn weight(weight: Option<Weight>) -> Value {
+fn weight(weight: Option<DoubtWeight>) -> Value {
     match weight {
-        Some(Weight::CannotBeTrue) => Value::Word("cannot be true", Tone::Bad),
-        Some(Weight::NotShown) => Value::Word("not shown", Tone::Open),
+        Some(DoubtWeight::CannotBeTrue) => Value::Word("cannot be true", Tone::Bad),
+        Some(DoubtWeight::NotShown) => Value::Word("not shown", Tone::Open),
         None => Value::Word("no finding", Tone::Plain),
     }
 }
@@ -163,9 +164,9 @@ fn doubtful_rows(published: &Published, audit: &Audit) -> Option<Section> {
 
 /// The tests with findings; `None` if there are none.
 fn tests_section(audit: &Audit) -> Option<Section> {
-    let of_test = |finding: &crate::Finding| match &finding.about {
-        About::Test(test) => Some((test.clone(), words::sentence(&finding.doubt))),
-        About::Row(_) => None,
+    let of_test = |finding: &crate::AuditFinding| match &finding.about {
+        DoubtSubject::Test(test) => Some((test.clone(), words::sentence(&finding.doubt))),
+        DoubtSubject::Row(_) => None,
     };
     let found: Vec<(String, String)> = audit.findings.iter().filter_map(of_test).collect();
     if found.is_empty() {

@@ -1,12 +1,12 @@
 use std::path::Path;
 
-use crate::{AuditIssue, Finding, audit, read};
+use crate::{AuditFinding, AuditIssue, audit, read};
 use tare_bench::record::Record;
 
 use super::*;
 use tare_report::{
     gather::fixture,
-    write::text::{self, Look},
+    write::text::{self, TextLook},
 };
 
 fn excerpt(path: &str) -> Published {
@@ -23,7 +23,7 @@ fn of(path: &str) -> Document {
 fn the_audit_of_an_excerpt_in_words() {
     insta::assert_snapshot!(text::brief(
         &of("http-arena/baseline-h2c-1024.json"),
-        Look { width: Some(120), ..Look::default() }
+        TextLook { width: Some(120), ..TextLook::default() }
     ));
 }
 
@@ -69,7 +69,7 @@ fn what_failed_is_said_with_its_kinds_and_whether_the_rate_counts_it() {
 fn a_sentence_has_the_figures_of_its_doubt() {
     let published = excerpt("http-arena/baseline-4096.json");
     let of = |used: f64, cpus: f64| {
-        let finding = Finding { about: About::Row(0), doubt: AuditIssue::MoreCpu { used, cpus } };
+        let finding = AuditFinding { about: DoubtSubject::Row(0), doubt: AuditIssue::MoreCpu { used, cpus } };
         let document = document(&published, &Audit { findings: vec![finding] }, &[]);
         let table = document.sections[0].table.clone().unwrap();
         table.values("findings").next().unwrap().text().unwrap().to_owned()

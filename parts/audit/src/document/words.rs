@@ -1,7 +1,7 @@
 //! All texts of an audit. Their tone is that of a colleague: the contradicting figures side by side, and the
 //! most frequent reason.
 
-use crate::{AuditIssue, Counted, Counts, Mislabelled, Row, Rule, Statistic, Timing};
+use crate::{AuditIssue, AuditRow, CountedRequests, Counts, Mislabelled, Rule, Statistic, Timing};
 use tare_analysis::figures::{percent, time};
 
 use super::{per_second, plural};
@@ -39,7 +39,7 @@ pub(super) fn answer(rows: usize, untrue: usize, not_shown: usize, tests: usize)
 }
 
 /// The figures in the rows of a source that the rules need.
-pub(super) fn stated(rows: &[Row]) -> String {
+pub(super) fn stated(rows: &[AuditRow]) -> String {
     let stated = [
         ("a rate", rows.iter().any(|row| row.per_second.is_some())),
         ("counts", rows.iter().any(|row| row.counts.is_some())),
@@ -58,7 +58,7 @@ pub(super) fn stated(rows: &[Row]) -> String {
 }
 
 /// How the figures of these rows were made, if Little's law does not hold for them directly.
-pub(super) fn made(rows: &[Row]) -> String {
+pub(super) fn made(rows: &[AuditRow]) -> String {
     let mut ways: Vec<Timing> = Vec::new();
     for row in rows.iter().filter(|row| !row.timing.is_exact()) {
         if !ways.contains(&row.timing) {
@@ -199,7 +199,7 @@ fn mislabelled(label: Mislabelled, latency_ns: f64) -> String {
 }
 
 /// The number and kinds of failures, and whether the rate counts them.
-fn failed(counts: Counts, counted: Counted) -> String {
+fn failed(counts: Counts, counted: CountedRequests) -> String {
     let kinds = [
         (counts.refused, "with a status of failure"),
         (counts.unlike, "with another answer than was expected, or too late"),
@@ -212,10 +212,10 @@ fn failed(counts: Counts, counted: Counted) -> String {
         .collect();
     let answered = counts.refused + counts.unlike;
     let and_the_rate = match counted {
-        Counted::Ended => ", and the rate counts them",
-        Counted::Answered if counts.unanswered <= 0.0 => ", and the rate counts them",
-        Counted::Answered if answered > 0.0 => ", and the rate counts those that were answered",
-        Counted::Answered | Counted::Succeeded => "; the rate leaves them out",
+        CountedRequests::Ended => ", and the rate counts them",
+        CountedRequests::Answered if counts.unanswered <= 0.0 => ", and the rate counts them",
+        CountedRequests::Answered if answered > 0.0 => ", and the rate counts those that were answered",
+        CountedRequests::Answered | CountedRequests::Succeeded => "; the rate leaves them out",
     };
     format!(
         "{} of the requests failed ({} of {}: {}){and_the_rate}",

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    doubt::{About, Audit, AuditIssue, Finding},
-    published::{Counted, Published, Row, Statistic},
+    doubt::{Audit, AuditFinding, AuditIssue, DoubtSubject},
+    published::{AuditRow, CountedRequests, Published, Statistic},
 };
 
 /// The relative error of an identity because of three printed digits and windows that do not match exactly.
@@ -37,18 +37,22 @@ pub fn audit(published: &Published) -> Audit {
     let mut of_rows: Vec<(usize, AuditIssue)> = of_rows.chain(idle_at_the_top(published)).collect();
     of_rows.extend(runs_that_differ(published));
     of_rows.sort_by_key(|(place, doubt)| (*place, doubt.rule()));
-    let of_rows = of_rows.into_iter().map(|(place, doubt)| Finding { about: About::Row(place), doubt });
+    let of_rows =
+        of_rows.into_iter().map(|(place, doubt)| AuditFinding { about: DoubtSubject::Row(place), doubt });
     // Outputs of a tool are no table, so they have no ranks.
     let tests = if published.source.is_suite() { published.tests() } else { Vec::new() };
     let of_tests = tests.into_iter().flat_map(|test| {
         let doubts = [shared_ceiling(published, test), no_spread(published, test)];
-        doubts.into_iter().flatten().map(|doubt| Finding { about: About::Test(test.to_owned()), doubt })
+        doubts
+            .into_iter()
+            .flatten()
+            .map(|doubt| AuditFinding { about: DoubtSubject::Test(test.to_owned()), doubt })
     });
     Audit { findings: of_rows.chain(of_tests).collect() }
 }
 
 /// A rule about a single row.
-type OfARow = fn(&Row) -> Option<AuditIssue>;
+type OfARow = fn(&AuditRow) -> Option<AuditIssue>;
 
 const OF_A_ROW: [OfARow; 9] = [
     below_zero,
@@ -62,11 +66,11 @@ const OF_A_ROW: [OfARow; 9] = [
     checks_failed,
 ];
 
-fn of_row(row: &Row) -> Vec<AuditIssue> {
+fn of_row(row: &AuditRow) -> Vec<AuditIssue> {
     OF_A_ROW.iter().filter_map(|rule| rule(row)).collect()
 }
 
-fn below_zero(row: &Row) -> Option<AuditIssue> {
+fn below_zero(row: &AuditRow) -> Option<AuditIssue> {
     let mean = row.latency.ns_mean.map(|ns| (Statistic::Mean, ns));
     let stated = row.latency.in_order().into_iter().chain(mean);
     let (what, ns) = stated.into_iter().find(|(_, ns)| *ns < 0.0)?;
@@ -74,7 +78,7 @@ fn below_zero(row: &Row) -> Option<AuditIssue> {
 }
 
 /// The first pair in the wrong order by more than rounding. Negative values are another rule's.
-fn out_of_order(row: &Row) -> Option<AuditIssue> {
+fn out_of_order(row: &AuditRow) -> Option<AuditIssue> {
     let stated: Vec<_> = row.latency.in_order().into_iter().filter(|(_, ns)| *ns >= 0.0).collect();
     let is_above = |less: f64, more: f64| less > more * (1.0 + HISTOGRAM) + row.latency.step_ns;
     let fall = stated.windows(2).find(|pair| is_above(pair[0].1, pair[1].1)).map(|pair| (pair[0], pair[1]));
@@ -87,7 +91,7 @@ fn out_of_order(row: &Row) -> Option<AuditIssue> {
 }
 
 /// Compares to the last published digit, if there are enough, unless all requests took the same time.
-fn mean_as_quantile(row: &Row) -> Option<AuditIssue> {
+fn mean_as_quantile(row: &AuditRow) -> Option<AuditIssue> {
     let has_digits = |ns: f64| ns > 0.0 && ns >= row.latency.step_ns * STEPS_MIN;
     let mean = row.latency.ns_mean.filter(|ns| has_digits(*ns) && row.latency.ns_max != Some(*ns))?;
     let is_it = |(probability, ns): &&(f64, f64)| *probability >= TAIL && *ns == mean;
@@ -96,7 +100,7 @@ fn mean_as_quantile(row: &Row) -> Option<AuditIssue> {
 }
 
 /// Only the source itself reveals it: a p95 looks like any p99.
-fn mislabelled(row: &Row) -> Option<AuditIssue> {
+fn mislabelled(row: &AuditRow) -> Option<AuditIssue> {
     let label = row.mislabelled?;
     let (_, ns) = row.latency.in_order().into_iter().find(|(what, _)| *what == label.is)?;
     Some(AuditIssue::QuantileMislabelled { label, ns })
@@ -104,7 +108,7 @@ fn mislabelled(row: &Row) -> Option<AuditIssue> {
 
 /// Little's law, for any mean within its last digit. If clients pause, or connections are opened during the
 /// load, fewer requests than connections are normal.
-fn in_flight(row: &Row) -> Option<AuditIssue> {
+fn in_flight(row: &AuditRow) -> Option<AuditIssue> {
     let slots = row.load.slots.filter(|slots| *slots > 0.0)?;
     let (per_second, ns_mean) = (row.per_second?, row.latency.ns_mean.filter(|ns| *ns > 0.0)?);
     let with_mean = |ns: f64| per_second * ns / 1e9;
@@ -118,35 +122,36 @@ fn in_flight(row: &Row) -> Option<AuditIssue> {
     (!is_explained).then_some(AuditIssue::TooFewInFlight { in_flight, slots })
 }
 
-fn more_cpu(row: &Row) -> Option<AuditIssue> {
+fn more_cpu(row: &AuditRow) -> Option<AuditIssue> {
     let (used, cpus) = row.cpus_used.zip(row.cpus)?;
     (used > cpus * (1.0 + CPU_ROUNDING)).then_some(AuditIssue::MoreCpu { used, cpus })
 }
 
-fn other_rate(row: &Row) -> Option<AuditIssue> {
+fn other_rate(row: &AuditRow) -> Option<AuditIssue> {
     let (per_second, counts) = (row.per_second?, row.counts.filter(|counts| counts.judged() > 0.0)?);
     let elapsed_s = row.elapsed_s.filter(|elapsed_s| *elapsed_s > 0.0)?;
     // A rate of successes only is correct too, and so is one of all attempts.
-    let all = [Counted::Answered, Counted::Ended, Counted::Succeeded];
-    let agrees =
-        |by: &Counted| (per_second * elapsed_s - counts.counted(*by)).abs() <= counts.counted(*by) * ROUNDING;
+    let all = [CountedRequests::Answered, CountedRequests::Ended, CountedRequests::Succeeded];
+    let agrees = |by: &CountedRequests| {
+        (per_second * elapsed_s - counts.counted(*by)).abs() <= counts.counted(*by) * ROUNDING
+    };
     let counted_per_second = counts.counted(row.counted) / elapsed_s;
     (!all.iter().any(agrees)).then_some(AuditIssue::OtherRate { per_second, counted_per_second })
 }
 
 /// The share needs no time.
-fn failed(row: &Row) -> Option<AuditIssue> {
+fn failed(row: &AuditRow) -> Option<AuditIssue> {
     let counts = row.counts?;
     (counts.failed() > counts.judged() * FAILED_SHARE)
         .then_some(AuditIssue::Failed { counts, counted: row.counted })
 }
 
-fn checks_failed(row: &Row) -> Option<AuditIssue> {
+fn checks_failed(row: &AuditRow) -> Option<AuditIssue> {
     row.checks.filter(|checks| checks.failed > checks.of * FAILED_SHARE).map(AuditIssue::ChecksFailed)
 }
 
 /// Whether its rate was limited by the server or another bottleneck, and not by a requested rate.
-fn is_free(row: &Row) -> bool {
+fn is_free(row: &AuditRow) -> bool {
     !row.load.paced
 }
 
@@ -187,7 +192,7 @@ fn shared_ceiling(published: &Published, test: &str) -> Option<AuditIssue> {
 /// Rows of the same server under the same load, reported at the first of them.
 fn runs_that_differ(published: &Published) -> Vec<(usize, AuditIssue)> {
     let mut runs: BTreeMap<(&str, &str, Option<u64>), Vec<usize>> = BTreeMap::new();
-    let are_compared = |row: &Row| !row.has_interval && is_free(row);
+    let are_compared = |row: &AuditRow| !row.has_interval && is_free(row);
     for (place, row) in published.rows.iter().enumerate().filter(|(_, row)| are_compared(row)) {
         let slots = row.load.slots.map(f64::to_bits);
         runs.entry((&row.test, &row.name, slots)).or_default().push(place);

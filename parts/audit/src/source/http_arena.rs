@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::text::{at, number, printed, text_at, time_at_ns};
 use crate::published::{
-    Counted, Counts, Latency, Load, Mislabelled, Published, Row, Source, Statistic, Timing,
+    AuditRow, CountedRequests, Counts, Mislabelled, Published, PublishedLatency, PublishedLoad, Source,
+    Statistic, Timing,
 };
 
 /// The logical CPUs of a server; `scripts/lib/profiles.sh` has the CPU sets by profile.
@@ -45,11 +46,11 @@ pub(super) fn read(name: &str, value: &Value) -> Option<Published> {
         return None;
     }
     let count = rows.len();
-    let rows: Vec<Row> = rows.into_iter().filter_map(|(profile, value)| row(profile, value)).collect();
+    let rows: Vec<AuditRow> = rows.into_iter().filter_map(|(profile, value)| row(profile, value)).collect();
     Some(Published { source: Source::HttpArena, unread: count - rows.len(), rows })
 }
 
-fn row(profile: &str, value: &Value) -> Option<Row> {
+fn row(profile: &str, value: &Value) -> Option<AuditRow> {
     let name = text_at(value, "framework")?.to_owned();
     let per_second = at(value, "rps").filter(|rate| *rate > 0.0)?;
     let refused = FAILURES.iter().filter_map(|key| at(value, key)).sum();
@@ -64,20 +65,20 @@ fn row(profile: &str, value: &Value) -> Option<Row> {
     let called_p99 = time_at_ns(value, "p99_latency");
     let is_mean = called_p99.is_some() && called_p99 == mean.map(|mean| mean.ns);
     let mislabelled = MAXIMUM_AS_P99.iter().find(|(of, _)| *of == kind && !is_mean).map(|(_, label)| *label);
-    Some(Row {
+    Some(AuditRow {
         name,
         test: profile.to_owned(),
-        load: Load {
+        load: PublishedLoad {
             slots: slots.filter(|_| !is_multiplexed),
             paced: PACED.iter().any(|start| profile.starts_with(start)),
             reconnects: at(value, "reconnects").is_some_and(|count| count > 0.0),
-            ..Load::default()
+            ..PublishedLoad::default()
         },
         per_second: Some(per_second),
-        counted: Counted::Succeeded,
+        counted: CountedRequests::Succeeded,
         counts: at(value, "status_2xx").map(counts),
         elapsed_s: time_at_ns(value, "duration").map(|ns| ns / 1e9),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_mean: mean.map(|mean| mean.ns),
             ns_max: called_p99.filter(|_| mislabelled.is_some()),
             quantiles_ns: called_p99
@@ -92,6 +93,6 @@ fn row(profile: &str, value: &Value) -> Option<Row> {
         mislabelled,
         cpus_used: text_at(value, "cpu").and_then(number).map(|percent| percent / 100.0),
         cpus: Some(of_profile.map_or(CPUS, |(_, cpus)| *cpus)),
-        ..Row::default()
+        ..AuditRow::default()
     })
 }

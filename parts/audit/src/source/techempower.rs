@@ -5,7 +5,7 @@ use serde_json::Value;
 use tare_base::units::several;
 
 use super::text::{at, printed, text_at, time_at_ns};
-use crate::published::{Counts, Latency, Load, Published, Row, Source, Timing};
+use crate::published::{AuditRow, Counts, Published, PublishedLatency, PublishedLoad, Source, Timing};
 
 /// Pipelined requests on each connection in the test `plaintext`.
 const PIPELINE: f64 = 16.0;
@@ -43,10 +43,10 @@ pub(super) fn read(_: &str, value: &Value) -> Option<Published> {
 }
 
 /// In tests with several queries only the position identifies a load.
-fn place_of(row: Row, kind: &str, place: usize) -> Row {
+fn place_of(row: AuditRow, kind: &str, place: usize) -> AuditRow {
     match kind {
         "query" | "update" | "cached-query" => {
-            Row { test: format!("{}, load {}", row.test, place + 1), ..row }
+            AuditRow { test: format!("{}, load {}", row.test, place + 1), ..row }
         }
         _ => row,
     }
@@ -58,18 +58,21 @@ fn row(
     connections: Option<f64>,
     duration_s: Option<f64>,
     load: &Value,
-) -> Option<Row> {
+) -> Option<AuditRow> {
     let requests = at(load, "totalRequests")?;
     let elapsed_s = at(load, "endTime").zip(at(load, "startTime")).map(|(end, start)| end - start);
     let elapsed_s = duration_s.or(elapsed_s).filter(|elapsed_s| *elapsed_s > 0.0);
     let refused = at(load, FAILURES).unwrap_or(0.0);
     let mean = text_at(load, "latencyAvg").and_then(printed);
     let pipeline = if kind == "plaintext" { PIPELINE } else { 1.0 };
-    Some(Row {
+    Some(AuditRow {
         name: framework.to_owned(),
         test: connections
             .map_or(kind.to_owned(), |connections| format!("{kind}, {}", several(connections, "connection"))),
-        load: Load { slots: connections.map(|connections| connections * pipeline), ..Load::default() },
+        load: PublishedLoad {
+            slots: connections.map(|connections| connections * pipeline),
+            ..PublishedLoad::default()
+        },
         // The ranking uses this quotient, because the file contains no rate.
         per_second: elapsed_s.map(|elapsed_s| requests / elapsed_s),
         counts: Some(Counts {
@@ -79,13 +82,13 @@ fn row(
             ..Counts::default()
         }),
         elapsed_s,
-        latency: Latency {
+        latency: PublishedLatency {
             ns_mean: mean.map(|mean| mean.ns),
             ns_max: time_at_ns(load, "latencyMax"),
             step_ns: mean.map_or(0.0, |mean| mean.step_ns),
-            ..Latency::default()
+            ..PublishedLatency::default()
         },
         timing: Timing::Corrected,
-        ..Row::default()
+        ..AuditRow::default()
     })
 }

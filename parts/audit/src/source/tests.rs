@@ -3,7 +3,7 @@ use std::path::Path;
 use super::*;
 use crate::{
     audit,
-    doubt::{Rule, Weight},
+    doubt::{DoubtWeight, Rule},
     published::{Mislabelled, Statistic},
 };
 
@@ -39,7 +39,7 @@ fn more_cpu_than_there_is_and_littles_law_are_found_in_http_arena() {
     // json-tls-4096: a corrected mean with an uncorrected count; pipelined-4096: 70% of the allowed requests.
     let expected = [(Rule::LittleAbove, 1), (Rule::Label, 1), (Rule::LittleBelow, 1)];
     assert_eq!(counts(&published), expected);
-    assert_eq!(audit(&published).weight(), Some(Weight::NotShown), "wrk measured that profile");
+    assert_eq!(audit(&published).weight(), Some(DoubtWeight::NotShown), "wrk measured that profile");
 }
 
 #[test]

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::text::{at, text_at};
-use crate::published::{Counts, Latency, Load, Mislabelled, Published, Row, Source, Statistic, Timing};
+use crate::published::{
+    AuditRow, Counts, Mislabelled, Published, PublishedLatency, PublishedLoad, Source, Statistic, Timing,
+};
 
 const FAILURES: &str = "http_errors";
 /// Errors without an answer, which are not counted as requests.
@@ -131,7 +133,7 @@ fn names(value: &Value) -> BTreeMap<u64, String> {
 }
 
 /// The row of a framework; one that was not reached has zeros.
-fn row(name: String, level: u64, figures: &Figures) -> Option<Row> {
+fn row(name: String, level: u64, figures: &Figures) -> Option<AuditRow> {
     let collected = Collected::of(figures);
     let is_stated = |figure: &f64| collected.states(*figure);
     let of = |label: &str| figures.get(label).copied().filter(is_stated);
@@ -142,10 +144,14 @@ fn row(name: String, level: u64, figures: &Figures) -> Option<Row> {
         let ns = labels.iter().find_map(|label| time(label))?;
         Some((collected.probability(*called), ns))
     };
-    Some(Row {
+    Some(AuditRow {
         name,
         test: format!("{level} connections"),
-        load: Load { slots: Some(level as f64), reconnects: collected.reconnects, ..Load::default() },
+        load: PublishedLoad {
+            slots: Some(level as f64),
+            reconnects: collected.reconnects,
+            ..PublishedLoad::default()
+        },
         per_second: Some(per_second),
         counts: of("total_requests").map(|requests| Counts {
             succeeded: (requests - refused).max(0.0),
@@ -154,7 +160,7 @@ fn row(name: String, level: u64, figures: &Figures) -> Option<Row> {
             ..Counts::default()
         }),
         elapsed_s: of("duration_ms").map(|elapsed| elapsed * collected.elapsed_s),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_min: time("minimum_latency"),
             ns_mean: time("average_latency"),
             ns_max: time("maximum_latency"),
@@ -163,6 +169,6 @@ fn row(name: String, level: u64, figures: &Figures) -> Option<Row> {
         },
         timing: collected.timing,
         mislabelled: collected.mislabelled,
-        ..Row::default()
+        ..AuditRow::default()
     })
 }

@@ -6,7 +6,7 @@ pub(crate) mod slurm;
 use std::{collections::BTreeMap, fmt, io, process::Command, time::Duration};
 
 use serde::{Deserialize, Serialize};
-use tare_host::process::Asked;
+use tare_host::process::Query;
 
 use crate::{batch::Batch, engine_name::EngineName};
 
@@ -191,7 +191,7 @@ pub(crate) fn ask_with(
     package: &'static str,
 ) -> Result<Result<String, String>, EngineError> {
     let output =
-        Asked::put(command, ANSWER_WITHIN).and_then(Asked::answer).map_err(|source| match source.kind() {
+        Query::put(command, ANSWER_WITHIN).and_then(Query::answer).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => EngineError::NoProgram { program: program.to_owned(), package },
             _ => EngineError::Run { program: program.to_owned(), source },
         })?;

@@ -16,7 +16,7 @@ use super::{
     answer::{AnswerError, AnswerHead, answer_head},
     message::{Accepted, AssignedJob, Refusal, RefusalKind, Refused},
     proof::{Asked, DIGEST, NONCE, PROOF, PushKey},
-    route::Route,
+    route::PushRoute,
     unpack::{packed_bytes, preamble},
 };
 use crate::{
@@ -115,7 +115,7 @@ impl Collector {
     /// # Errors
     /// The collector is unreachable, or has no such job.
     pub fn job(&self, position: usize) -> Result<AssignedJob, PushError> {
-        let body = self.ask(Route::Job { position }, Sent::Nothing)?;
+        let body = self.ask(PushRoute::Job { position }, Sent::Nothing)?;
         AssignedJob::parse(&body).map_err(|reason| self.not_the_collector(reason))
     }
 
@@ -126,7 +126,7 @@ impl Collector {
     pub fn show(&self, position: usize, record: &AttemptRecord) -> Result<(), PushError> {
         let body = serde_json::to_vec(record).map_err(|error| self.unreachable(error.into()))?;
         let attempt = record.attempt.clone();
-        self.ask(Route::Attempt { position, attempt }, Sent::Message(&body)).map(drop)
+        self.ask(PushRoute::Attempt { position, attempt }, Sent::Message(&body)).map(drop)
     }
 
     /// The newest certificate of a machine, if there is one.
@@ -134,7 +134,7 @@ impl Collector {
     /// # Errors
     /// The collector is unreachable, or refuses it.
     pub fn certificate(&self, machine: &MachineIdentity) -> Result<Option<Value>, PushError> {
-        let body = match self.ask(Route::ReadCertificate { name: machine.hash() }, Sent::Nothing) {
+        let body = match self.ask(PushRoute::ReadCertificate { name: machine.hash() }, Sent::Nothing) {
             Err(error) if error.kind() == Some(RefusalKind::NotFound) => return Ok(None),
             body => body?,
         };
@@ -147,7 +147,7 @@ impl Collector {
     pub fn put_certificate(&self, machine: &MachineIdentity, certificate: Value) -> Result<(), PushError> {
         let stored = StoredCertificate { machine: machine.clone(), certificate };
         let body = serde_json::to_vec(&stored).map_err(|error| self.unreachable(error.into()))?;
-        self.ask(Route::Certificate { name: machine.hash() }, Sent::Message(&body)).map(drop)
+        self.ask(PushRoute::Certificate { name: machine.hash() }, Sent::Message(&body)).map(drop)
     }
 
     /// Pushes a local bundle, without retries.
@@ -158,7 +158,7 @@ impl Collector {
         let path = bundle.folder.join(HEAD);
         let head = foreign::read(&path, HEAD_BYTES_MAX).map_err(crate::bundle::at(&path))?;
         let bytes = packed_bytes(&bundle.head, head.len());
-        let route = Route::Bundle { position, attempt: bundle.head.attempt.clone() };
+        let route = PushRoute::Bundle { position, attempt: bundle.head.attempt.clone() };
         let body = self.ask(route, Sent::Bundle(bundle, &head, bytes))?;
         let accepted: Accepted =
             foreign::json(&body).map_err(|error| self.not_the_collector(error.to_string()))?;
@@ -177,7 +177,7 @@ impl Collector {
     }
 
     /// The body of an answer that is proven to come from the collector.
-    fn ask(&self, route: Route, sent: Sent) -> Result<Vec<u8>, PushError> {
+    fn ask(&self, route: PushRoute, sent: Sent) -> Result<Vec<u8>, PushError> {
         let nonce = token::hex(&token::random::<32>()?);
         let hashed: &[u8] = match &sent {
             Sent::Nothing => &[],

@@ -9,13 +9,13 @@ use super::{
     message::{Accepted, AssignedJob, Refusal, RefusalKind},
     proof::{self, Asked, PushKey},
     receive::{Announced, of_store, receive},
-    route::{Route, is_batch},
+    route::{PushRoute, is_batch},
 };
 use crate::{
     attempt::{AttemptOutcome, AttemptRecord, Phase},
     batch::{Batch, BatchError},
     bundle::{Bundle, BundleHead, Committed},
-    certificates::{Certificates, StoredCertificate},
+    certificates::{CertificateFolder, StoredCertificate},
     job::PlannedJob,
 };
 
@@ -64,7 +64,7 @@ impl CollectorDesk {
                 "this is a collector of tare: it answers jobs of its batch only",
             )
         };
-        let route = Route::parse(verb, path).ok_or_else(unreadable)?;
+        let route = PushRoute::parse(verb, path).ok_or_else(unreadable)?;
         let asked = Asked::received(route, nonce, digest).ok_or_else(unreadable)?;
         match asked.is_proof(&self.key, proof) {
             true => Ok(asked),
@@ -91,18 +91,18 @@ impl CollectorDesk {
             return Err(Refusal::new(RefusalKind::Damaged, "it is not what was sent"));
         }
         match &asked.route {
-            Route::Job { position } => {
+            PushRoute::Job { position } => {
                 let text = AssignedJob::of(&self.batch, self.job(*position)?).text();
                 text.map(String::into_bytes).map_err(|error| of_store(&error.into()))
             }
-            Route::Attempt { position, attempt } => self.attempt(self.job(*position)?, attempt, body),
-            Route::ReadCertificate { name } => {
-                let found = Certificates::of(&self.batch).get_stored(name);
+            PushRoute::Attempt { position, attempt } => self.attempt(self.job(*position)?, attempt, body),
+            PushRoute::ReadCertificate { name } => {
+                let found = CertificateFolder::of(&self.batch).get_stored(name);
                 let none = || Refusal::new(RefusalKind::NotFound, "there is no such certificate");
                 serde_json::to_vec(&found.ok_or_else(none)?).map_err(|error| of_store(&error.into()))
             }
-            Route::Certificate { name } => self.certificate(name, body),
-            Route::Bundle { .. } => {
+            PushRoute::Certificate { name } => self.certificate(name, body),
+            PushRoute::Bundle { .. } => {
                 Err(Refusal::new(RefusalKind::Unreadable, "a bundle is more than a message"))
             }
         }
@@ -128,7 +128,7 @@ impl CollectorDesk {
         if stored.machine.hash() != name {
             return Err(unreadable("it is that of another machine".to_owned()));
         }
-        let put = Certificates::of(&self.batch).put(&stored.machine, stored.certificate);
+        let put = CertificateFolder::of(&self.batch).put(&stored.machine, stored.certificate);
         put.map_err(|error| of_store(&error))?;
         Ok(b"{}".to_vec())
     }
@@ -138,7 +138,7 @@ impl CollectorDesk {
     /// # Errors
     /// It belongs to no job, or is too large.
     pub fn is_here(&self, asked: &Asked, bytes: u64) -> Result<bool, Refusal> {
-        let Route::Bundle { position, attempt } = &asked.route else { return Ok(false) };
+        let PushRoute::Bundle { position, attempt } = &asked.route else { return Ok(false) };
         let job = self.job(*position)?;
         if bytes > self.bytes_max {
             let bytes_max = self.bytes_max;
@@ -157,7 +157,7 @@ impl CollectorDesk {
         asked: &Asked,
         chunks: impl Iterator<Item = B>,
     ) -> Result<Committed, Refusal> {
-        let Route::Bundle { position, attempt } = &asked.route else {
+        let PushRoute::Bundle { position, attempt } = &asked.route else {
             return Err(unreadable("it is no bundle".to_owned()));
         };
         let job = self.job(*position)?;

@@ -10,7 +10,7 @@ use tare_agent::Token;
 
 use super::{
     is_hash,
-    route::{Route, Verb},
+    route::{PushRoute, Verb},
 };
 
 /// The context string for deriving the key of a batch, used for nothing else.
@@ -50,7 +50,7 @@ impl PushKey {
 /// The authenticated part of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    pub route: Route,
+    pub route: PushRoute,
     /// The random number of the sender.
     pub nonce: String,
     /// The BLAKE3 hash of the body. For a bundle it covers `bundle.json`, which has the hashes of all files.
@@ -58,12 +58,12 @@ pub struct Asked {
 }
 
 impl Asked {
-    pub fn new(route: Route, nonce: String, body: &[u8]) -> Asked {
+    pub fn new(route: PushRoute, nonce: String, body: &[u8]) -> Asked {
         Asked { route, nonce, digest: digest(body) }
     }
 
     /// A received request; `None` if it cannot come from a job.
-    pub fn received(route: Route, nonce: &str, digest: &str) -> Option<Asked> {
+    pub fn received(route: PushRoute, nonce: &str, digest: &str) -> Option<Asked> {
         (is_hash(nonce) && is_hash(digest)).then(|| Asked {
             route,
             nonce: nonce.to_owned(),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     fn asked() -> Asked {
-        Asked::new(Route::Job { position: 3 }, "0".repeat(64), b"body")
+        Asked::new(PushRoute::Job { position: 3 }, "0".repeat(64), b"body")
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
         assert!(!asked.is_proof(&key(2), &proof) && !asked.is_proof(&key(1), ""));
         assert!(!asked.is_proof(&key(1), &proof[1..]));
         for other in [
-            Asked { route: Route::Job { position: 4 }, ..asked.clone() },
+            Asked { route: PushRoute::Job { position: 4 }, ..asked.clone() },
             Asked { nonce: "1".repeat(64), ..asked.clone() },
             Asked::new(asked.route.clone(), asked.nonce.clone(), b"other"),
         ] {
@@ -168,7 +168,8 @@ mod tests {
     #[test]
     fn what_is_no_hash_is_no_request() {
         let hash = "0".repeat(64);
-        let received = |nonce: &str, digest: &str| Asked::received(Route::Job { position: 1 }, nonce, digest);
+        let received =
+            |nonce: &str, digest: &str| Asked::received(PushRoute::Job { position: 1 }, nonce, digest);
         assert!(received(&hash, &hash).is_some());
         for wrong in ["", "0", &"g".repeat(64), &"A".repeat(64), &"0".repeat(65)] {
             assert_eq!((received(wrong, &hash), received(&hash, wrong)), (None, None));

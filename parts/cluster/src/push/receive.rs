@@ -11,7 +11,7 @@ use std::{
 use super::{
     message::{Refusal, RefusalKind},
     proof,
-    unpack::{Piece, Unpack, UnpackError},
+    unpack::{BundlePiece, Unpack, UnpackError},
 };
 use crate::{
     batch::Batch,
@@ -85,13 +85,13 @@ pub(super) fn receive<B: AsRef<[u8]>>(
 }
 
 impl Writing<'_> {
-    fn piece(&mut self, piece: Piece) -> Result<(), Refusal> {
+    fn piece(&mut self, piece: BundlePiece) -> Result<(), Refusal> {
         match piece {
-            Piece::Head(head, bytes) => {
+            BundlePiece::Head(head, bytes) => {
                 self.expected(head, bytes)?;
                 self.head = bytes.to_vec();
             }
-            Piece::Begin(file) => {
+            BundlePiece::Begin(file) => {
                 let path = self.staging.folder().join(&file.path);
                 if let Some(folder) = path.parent() {
                     fs::create_dir_all(folder).map_err(at(folder))?;
@@ -100,12 +100,12 @@ impl Writing<'_> {
                 let file = File::create_new(&path).map_err(at(&path))?;
                 self.file = Some((path, file));
             }
-            Piece::Data(bytes) => {
+            BundlePiece::Data(bytes) => {
                 if let Some((path, file)) = &mut self.file {
                     file.write_all(bytes).map_err(at(path))?;
                 }
             }
-            Piece::End => {
+            BundlePiece::End => {
                 if let Some((path, file)) = self.file.take() {
                     file.sync_all().map_err(at(&path))?;
                 }

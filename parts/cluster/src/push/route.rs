@@ -25,7 +25,7 @@ impl Verb {
 
 /// The subject of a request. A job is its position in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Route {
+pub enum PushRoute {
     Job { position: usize },
     Attempt { position: usize, attempt: String },
     Bundle { position: usize, attempt: String },
@@ -33,9 +33,9 @@ pub enum Route {
     Certificate { name: String },
 }
 
-impl Route {
+impl PushRoute {
     /// Parses a route; `None` if there is no such request. Each has exactly one spelling.
-    pub fn parse(verb: &str, path: &str) -> Option<Route> {
+    pub fn parse(verb: &str, path: &str) -> Option<PushRoute> {
         if path.len() > PATH_BYTES_MAX {
             return None;
         }
@@ -45,18 +45,18 @@ impl Route {
             (position.to_string() == text).then_some(position)
         };
         Some(match (verb, &parts[..]) {
-            ("GET", ["jobs", place]) => Route::Job { position: position(place)? },
+            ("GET", ["jobs", place]) => PushRoute::Job { position: position(place)? },
             ("PUT", ["jobs", place, "attempts", attempt]) if is_attempt(attempt) => {
-                Route::Attempt { position: position(place)?, attempt: (*attempt).to_owned() }
+                PushRoute::Attempt { position: position(place)?, attempt: (*attempt).to_owned() }
             }
             ("PUT", ["jobs", place, "bundles", attempt]) if is_attempt(attempt) => {
-                Route::Bundle { position: position(place)?, attempt: (*attempt).to_owned() }
+                PushRoute::Bundle { position: position(place)?, attempt: (*attempt).to_owned() }
             }
             ("GET", ["certificates", name]) if is_certificate(name) => {
-                Route::ReadCertificate { name: (*name).to_owned() }
+                PushRoute::ReadCertificate { name: (*name).to_owned() }
             }
             ("PUT", ["certificates", name]) if is_certificate(name) => {
-                Route::Certificate { name: (*name).to_owned() }
+                PushRoute::Certificate { name: (*name).to_owned() }
             }
             _ => return None,
         })
@@ -64,19 +64,19 @@ impl Route {
 
     pub fn verb(&self) -> Verb {
         match self {
-            Route::Job { .. } | Route::ReadCertificate { .. } => Verb::Get,
-            Route::Attempt { .. } | Route::Bundle { .. } | Route::Certificate { .. } => Verb::Put,
+            PushRoute::Job { .. } | PushRoute::ReadCertificate { .. } => Verb::Get,
+            PushRoute::Attempt { .. } | PushRoute::Bundle { .. } | PushRoute::Certificate { .. } => Verb::Put,
         }
     }
 }
 
-impl fmt::Display for Route {
+impl fmt::Display for PushRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Route::Job { position } => write!(f, "/v1/jobs/{position}"),
-            Route::Attempt { position, attempt } => write!(f, "/v1/jobs/{position}/attempts/{attempt}"),
-            Route::Bundle { position, attempt } => write!(f, "/v1/jobs/{position}/bundles/{attempt}"),
-            Route::ReadCertificate { name } | Route::Certificate { name } => {
+            PushRoute::Job { position } => write!(f, "/v1/jobs/{position}"),
+            PushRoute::Attempt { position, attempt } => write!(f, "/v1/jobs/{position}/attempts/{attempt}"),
+            PushRoute::Bundle { position, attempt } => write!(f, "/v1/jobs/{position}/bundles/{attempt}"),
+            PushRoute::ReadCertificate { name } | PushRoute::Certificate { name } => {
                 write!(f, "/v1/certificates/{name}")
             }
         }
@@ -108,18 +108,18 @@ mod tests {
     fn a_request_has_one_spelling() {
         let attempt = || "17-3.0".to_owned();
         let routes = [
-            Route::Job { position: 0 },
-            Route::Attempt { position: 17, attempt: attempt() },
-            Route::Bundle { position: usize::MAX, attempt: attempt() },
-            Route::ReadCertificate { name: "0123456789abcdef".to_owned() },
-            Route::Certificate { name: "0123456789abcdef".to_owned() },
+            PushRoute::Job { position: 0 },
+            PushRoute::Attempt { position: 17, attempt: attempt() },
+            PushRoute::Bundle { position: usize::MAX, attempt: attempt() },
+            PushRoute::ReadCertificate { name: "0123456789abcdef".to_owned() },
+            PushRoute::Certificate { name: "0123456789abcdef".to_owned() },
         ];
         for route in routes {
             let path = route.to_string();
-            assert_eq!(Route::parse(route.verb().as_str(), &path), Some(route.clone()));
+            assert_eq!(PushRoute::parse(route.verb().as_str(), &path), Some(route.clone()));
             let other = if route.verb() == Verb::Get { "PUT" } else { "GET" };
-            assert_ne!(Route::parse(other, &path), Some(route));
-            assert_eq!(Route::parse("DELETE", &path), None);
+            assert_ne!(PushRoute::parse(other, &path), Some(route));
+            assert_eq!(PushRoute::parse("DELETE", &path), None);
         }
     }
 
@@ -145,8 +145,12 @@ mod tests {
             "/v1/certificates/../../etc/pass",
             "/v2/jobs/1",
         ] {
-            assert_eq!((Route::parse("PUT", path), Route::parse("GET", path)), (None, None), "{path}");
+            assert_eq!(
+                (PushRoute::parse("PUT", path), PushRoute::parse("GET", path)),
+                (None, None),
+                "{path}"
+            );
         }
-        assert_eq!(Route::parse("PUT", &format!("/v1/jobs/1/bundles/{}", "a".repeat(300))), None);
+        assert_eq!(PushRoute::parse("PUT", &format!("/v1/jobs/1/bundles/{}", "a".repeat(300))), None);
     }
 }

@@ -8,8 +8,8 @@ use tare_host::seal::DOCUMENT;
 use super::{
     message::{AssignedJob, RefusalKind},
     proof::{self, Asked},
-    route::Route,
-    unpack::{Piece, Unpack, UnpackError, packed_bytes, preamble},
+    route::PushRoute,
+    unpack::{BundlePiece, Unpack, UnpackError, packed_bytes, preamble},
 };
 use crate::{
     AttemptOutcome, AttemptRecord, Batch, Bundle, Committed, PlannedJob,
@@ -39,7 +39,7 @@ fn sent(of: &Batch, position: usize, attempt: &str) -> Upload {
     let bundle = Bundle::open(&local.bundle_folder(job)).unwrap();
     let packed = packed(&bundle);
     let head = fs::read(bundle.folder.join(HEAD)).unwrap();
-    let route = Route::Bundle { position, attempt: attempt.to_owned() };
+    let route = PushRoute::Bundle { position, attempt: attempt.to_owned() };
     Upload { _folder: folder, asked: Asked::new(route, "0".repeat(64), &head), bundle, packed }
 }
 
@@ -129,7 +129,7 @@ fn a_bundle_of_something_else_is_refused() {
     let desk = desk(store.path());
     let sent = sent(&desk.batch, 0, "1-0.0");
     let of = |position: usize, attempt: &str| Asked {
-        route: Route::Bundle { position, attempt: attempt.to_owned() },
+        route: PushRoute::Bundle { position, attempt: attempt.to_owned() },
         ..sent.asked.clone()
     };
     for (asked, kind) in [
@@ -220,7 +220,7 @@ fn a_head_that_has_no_length_of_one_is_refused_before_it_is_kept() {
 fn a_job_is_given_what_it_would_read_in_the_folder() {
     let store = tempfile::tempdir().unwrap();
     let desk = desk(store.path());
-    let asked = |position: usize| Asked::new(Route::Job { position }, "0".repeat(64), b"");
+    let asked = |position: usize| Asked::new(PushRoute::Job { position }, "0".repeat(64), b"");
     let body = desk.answer(&asked(1), b"").unwrap();
     let given = AssignedJob::parse(&body).unwrap();
     let batch = &desk.batch;
@@ -247,7 +247,7 @@ fn an_attempt_shows_how_far_it_is_and_a_machine_its_certificate() {
     .unwrap();
     let body = serde_json::to_vec(&record).unwrap();
     let asked = |attempt: &str| {
-        let route = Route::Attempt { position: 0, attempt: attempt.to_owned() };
+        let route = PushRoute::Attempt { position: 0, attempt: attempt.to_owned() };
         Asked::new(route, "0".repeat(64), &body)
     };
     desk.answer(&asked("1-0.0"), &body).unwrap();
@@ -259,12 +259,12 @@ fn an_attempt_shows_how_far_it_is_and_a_machine_its_certificate() {
     }))
     .unwrap();
     let name = machine.hash();
-    let read = Asked::new(Route::ReadCertificate { name: name.clone() }, "0".repeat(64), b"");
+    let read = Asked::new(PushRoute::ReadCertificate { name: name.clone() }, "0".repeat(64), b"");
     assert_eq!(desk.answer(&read, b"").unwrap_err().kind, RefusalKind::NotFound);
     let body =
         serde_json::to_vec(&serde_json::json!({ "machine": machine, "certificate": { "quick": true } }))
             .unwrap();
-    let put = |name: String| Asked::new(Route::Certificate { name }, "0".repeat(64), &body);
+    let put = |name: String| Asked::new(PushRoute::Certificate { name }, "0".repeat(64), &body);
     assert_eq!(desk.answer(&put("0".repeat(16)), &body).unwrap_err().kind, RefusalKind::Unreadable);
     desk.answer(&put(name), &body).unwrap();
     assert_eq!(desk.answer(&read, b"").unwrap(), body);
@@ -319,11 +319,11 @@ fn taken(pieces: &[&[u8]]) -> (Vec<Taken>, Result<bool, UnpackError>) {
     for piece in pieces {
         let pushed = unpack.push::<UnpackError>(piece, &mut |piece| {
             match (piece, all.last_mut()) {
-                (Piece::Data(bytes), Some(Taken::Data(before))) => before.extend(bytes),
-                (Piece::Head(_, bytes), _) => all.push(Taken::Head(bytes.to_vec())),
-                (Piece::Begin(file), _) => all.push(Taken::Begin(file.path.clone())),
-                (Piece::Data(bytes), _) => all.push(Taken::Data(bytes.to_vec())),
-                (Piece::End, _) => all.push(Taken::End),
+                (BundlePiece::Data(bytes), Some(Taken::Data(before))) => before.extend(bytes),
+                (BundlePiece::Head(_, bytes), _) => all.push(Taken::Head(bytes.to_vec())),
+                (BundlePiece::Begin(file), _) => all.push(Taken::Begin(file.path.clone())),
+                (BundlePiece::Data(bytes), _) => all.push(Taken::Data(bytes.to_vec())),
+                (BundlePiece::End, _) => all.push(Taken::End),
             }
             Ok(())
         });

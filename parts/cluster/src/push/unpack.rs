@@ -16,7 +16,7 @@ const PATH_BYTES_MAX: usize = 2000;
 
 /// A piece of a bundle, in the order of arrival.
 #[derive(Debug, PartialEq)]
-pub enum Piece<'a> {
+pub enum BundlePiece<'a> {
     /// The head, parsed and as received.
     Head(&'a BundleHead, &'a [u8]),
     Begin(&'a StoredFile),
@@ -68,7 +68,7 @@ impl Unpack {
     pub fn push<E: From<UnpackError>>(
         &mut self,
         mut input: &[u8],
-        each: &mut impl FnMut(Piece) -> Result<(), E>,
+        each: &mut impl FnMut(BundlePiece) -> Result<(), E>,
     ) -> Result<(), E> {
         loop {
             match &mut self.state {
@@ -89,7 +89,7 @@ impl Unpack {
                     }
                     let head = BundleHead::parse(bytes).map_err(UnpackError::Head)?;
                     checked(&head, bytes.len(), self.bytes_max)?;
-                    each(Piece::Head(&head, bytes))?;
+                    each(BundlePiece::Head(&head, bytes))?;
                     self.state = State::Files { head: Box::new(head), next: 0, left: 0 };
                     self.begin(each)?;
                 }
@@ -100,12 +100,12 @@ impl Unpack {
                     let taken = take(&mut input, usize::try_from(*left).unwrap_or(usize::MAX));
                     *left -= taken.len() as u64;
                     if !taken.is_empty() {
-                        each(Piece::Data(taken))?;
+                        each(BundlePiece::Data(taken))?;
                     }
                     if *left > 0 {
                         return Ok(());
                     }
-                    each(Piece::End)?;
+                    each(BundlePiece::End)?;
                     self.begin(each)?;
                 }
             }
@@ -113,16 +113,16 @@ impl Unpack {
     }
 
     /// Begins the next file, and those without content that follow it.
-    fn begin<E>(&mut self, each: &mut impl FnMut(Piece) -> Result<(), E>) -> Result<(), E> {
+    fn begin<E>(&mut self, each: &mut impl FnMut(BundlePiece) -> Result<(), E>) -> Result<(), E> {
         let State::Files { head, next, left } = &mut self.state else { return Ok(()) };
         while let Some(file) = head.files().get(*next) {
             *next += 1;
             *left = file.bytes;
-            each(Piece::Begin(file))?;
+            each(BundlePiece::Begin(file))?;
             if *left > 0 {
                 return Ok(());
             }
-            each(Piece::End)?;
+            each(BundlePiece::End)?;
         }
         // One beyond the last file.
         *next = head.files().len() + 1;

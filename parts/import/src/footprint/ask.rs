@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, path::Path, process::Command, time::Duration};
 
-use tare_host::process::Asked;
+use tare_host::process::Query;
 
 /// Time limit: cargo may have to wait for another cargo.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -16,7 +16,7 @@ pub(super) fn ask<A: AsRef<OsStr>>(
     let mut command = Command::new(program);
     // The output is parsed, so it must not be in the user's language.
     command.args(arguments).current_dir(folder).env("LC_ALL", "C");
-    let output = Asked::put(&mut command, LIMIT).and_then(Asked::answer);
+    let output = Query::put(&mut command, LIMIT).and_then(Query::answer);
     output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
 }
 

@@ -1,7 +1,7 @@
 //! Licences of packages as SPDX expressions, so that they can be compared.
 
 use spdx::{Expression, ParseMode, expression::ExprNode, identifiers::LICENSES};
-use tare_service::footprint::{Licence, Source};
+use tare_service::footprint::{FootprintSource, Licence};
 
 /// Names of common licences that are neither SPDX identifiers nor full names: lower case, without "the ".
 /// Ambiguous names ("BSD", "Apache") are left out.
@@ -35,14 +35,14 @@ const MODE: ParseMode = ParseMode {
 };
 
 /// The package's licence if it states exactly one, otherwise the manifest's.
-pub(super) fn compared(manifest: &str, stated: Option<&str>, source: Source) -> Licence {
+pub(super) fn compared(manifest: &str, stated: Option<&str>, source: FootprintSource) -> Licence {
     let stated = stated.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     let read = stated.as_deref().and_then(normalise);
     let contradiction = read
         .as_deref()
         .filter(|spdx| !same(spdx, manifest))
         .map(|spdx| format!("the package says \"{spdx}\", the manifest \"{manifest}\""));
-    let source = if read.is_some() { source } else { Source::Manifest };
+    let source = if read.is_some() { source } else { FootprintSource::Manifest };
     Licence { spdx: read.unwrap_or_else(|| manifest.to_owned()), source, stated, contradiction }
 }
 
@@ -134,15 +134,18 @@ mod tests {
 
     #[test]
     fn the_package_counts_and_a_contradiction_is_reported() {
-        let read = compared("MIT", Some("Expat"), Source::Debian);
-        assert_eq!((read.spdx.as_str(), read.source, &read.contradiction), ("MIT", Source::Debian, &None));
-        let other = compared("MIT", Some("Apache-2.0"), Source::Npm);
+        let read = compared("MIT", Some("Expat"), FootprintSource::Debian);
+        assert_eq!(
+            (read.spdx.as_str(), read.source, &read.contradiction),
+            ("MIT", FootprintSource::Debian, &None)
+        );
+        let other = compared("MIT", Some("Apache-2.0"), FootprintSource::Npm);
         assert_eq!(other.spdx, "Apache-2.0");
         assert_eq!(other.contradiction.unwrap(), "the package says \"Apache-2.0\", the manifest \"MIT\"");
-        let vague = compared("BSD-2-Clause", Some("BSD License"), Source::Pypi);
-        assert_eq!((vague.spdx.as_str(), vague.source), ("BSD-2-Clause", Source::Manifest));
+        let vague = compared("BSD-2-Clause", Some("BSD License"), FootprintSource::Pypi);
+        assert_eq!((vague.spdx.as_str(), vague.source), ("BSD-2-Clause", FootprintSource::Manifest));
         assert_eq!((vague.stated.as_deref(), vague.contradiction), (Some("BSD License"), None));
-        assert_eq!(compared("MIT", None, Source::Cargo).source, Source::Manifest);
+        assert_eq!(compared("MIT", None, FootprintSource::Cargo).source, FootprintSource::Manifest);
     }
 
     #[test]
@@ -156,8 +159,8 @@ mod tests {
 
     #[test]
     fn an_empty_licence_is_none() {
-        let found = compared("MIT", Some("  \n"), Source::Pypi);
-        assert_eq!((found.source, found.stated), (Source::Manifest, None));
+        let found = compared("MIT", Some("  \n"), FootprintSource::Pypi);
+        assert_eq!((found.source, found.stated), (FootprintSource::Manifest, None));
     }
 
     proptest! {
@@ -168,7 +171,7 @@ mod tests {
             if let Some(spdx) = normalise(&text) {
                 prop_assert_eq!(normalise(&spdx), Some(spdx.clone()));
                 prop_assert!(same(&spdx, &spdx));
-                prop_assert_eq!(compared(&spdx, Some(&text), Source::Npm).contradiction, None);
+                prop_assert_eq!(compared(&spdx, Some(&text), FootprintSource::Npm).contradiction, None);
             }
         }
 

@@ -17,7 +17,7 @@ use tare_host::process::{Sandbox, Stopped, Supervisor};
 use tare_service::{
     catalogue::Service,
     footprint::Measured,
-    launch::{self, LaunchError, Settings},
+    launch::{self, LaunchError, LaunchSettings},
     probe::Readiness,
     prove::GRACE,
     settings::ServiceSettings,
@@ -39,7 +39,7 @@ pub enum MeasureError {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Trial<'a> {
+pub struct FootprintTrial<'a> {
     /// The contract; its first request must be answered correctly.
     pub contract: &'a Contract,
     pub seed: u64,
@@ -54,11 +54,11 @@ pub struct Trial<'a> {
 ///
 /// # Errors
 /// The service does not start, gives no correct answer, dies, or does not stop cleanly.
-pub fn measure(service: &Service, trial: &Trial) -> Result<Option<Measured>, MeasureError> {
-    let Trial { contract, seed, now, supervisor, folder, interrupt } = *trial;
+pub fn measure(service: &Service, trial: &FootprintTrial) -> Result<Option<Measured>, MeasureError> {
+    let FootprintTrial { contract, seed, now, supervisor, folder, interrupt } = *trial;
     let service_settings = ServiceSettings::of_threads(1);
     let readiness = Readiness::AnswersRightly;
-    let settings = Settings {
+    let settings = LaunchSettings {
         contract,
         service_settings: &service_settings,
         cpus: &[],

@@ -24,7 +24,7 @@ use tare_host::threads;
 use tare_service::{
     build::Entry,
     catalogue::{Place, RAW_SOCKET, Service},
-    footprint::{Dependencies, Footprint, Source},
+    footprint::{Dependencies, Footprint, FootprintSource},
     workspace::Workspace,
 };
 
@@ -60,7 +60,7 @@ fn read(service: &Service, last: Option<&Entry>, releases: &Releases, kept: &Kep
     let service = &service.at(place);
     let (found, source, code) = match service.id.as_str() {
         // It is part of this executable and has no folder.
-        RAW_SOCKET => (Package::default(), Source::Manifest, None),
+        RAW_SOCKET => (Package::default(), FootprintSource::Manifest, None),
         _ => {
             let (found, source) = look(service, last);
             (found, source, Some(code::counted(&service.folder)))
@@ -80,28 +80,28 @@ fn read(service: &Service, last: Option<&Entry>, releases: &Releases, kept: &Kep
 }
 
 /// Files in the folder show the ecosystem; the framework's package may come from elsewhere.
-fn look(service: &Service, last: Option<&Entry>) -> (Package, Source) {
+fn look(service: &Service, last: Option<&Entry>) -> (Package, FootprintSource) {
     let has = |file: &str| service.folder.join(file).is_file();
     match () {
-        () if has("Cargo.toml") => (cargo::read(service), Source::Cargo),
-        () if has("package.json") => (npm::read(service), Source::Npm),
-        () if has("requirements.txt") => (pypi::read(service), Source::Pypi),
+        () if has("Cargo.toml") => (cargo::read(service), FootprintSource::Cargo),
+        () if has("package.json") => (npm::read(service), FootprintSource::Npm),
+        () if has("requirements.txt") => (pypi::read(service), FootprintSource::Pypi),
         // Packages of Go and .NET have the licence as text, if at all.
-        () if has("go.mod") => (golang::read(service), Source::Manifest),
+        () if has("go.mod") => (golang::read(service), FootprintSource::Manifest),
         () if has("pom.xml") => {
-            (maven::read(service, last.map(|entry| entry.version.as_str())), Source::Maven)
+            (maven::read(service, last.map(|entry| entry.version.as_str())), FootprintSource::Maven)
         }
-        () if nuget::project(&service.folder).is_some() => (nuget::read(service), Source::Manifest),
+        () if nuget::project(&service.folder).is_some() => (nuget::read(service), FootprintSource::Manifest),
         // The first source is the framework.
         () if !service.sources.is_empty() => {
             let first = last.and_then(|entry| entry.sources.first()).and_then(|laid| laid.licence.clone());
             let of_debian = deb::read(service);
             let dependencies = of_debian.dependencies.and(service.sources.len());
             let licence = first.and_then(|file| file.spdx);
-            (Package { licence, dependencies, ..of_debian }, Source::Git)
+            (Package { licence, dependencies, ..of_debian }, FootprintSource::Git)
         }
         // Packages of Debian, or none.
-        () => (deb::read(service), Source::Debian),
+        () => (deb::read(service), FootprintSource::Debian),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use tare_service::build::Cost;
+use tare_service::build::BuildCost;
 
 use super::*;
 use tare_contract::Contract;
@@ -43,11 +43,11 @@ fn a_service_of_no_ecosystem_has_its_manifest_and_its_program() {
     let read = |stamp| super::read(&service, stamp, &Releases::default(), &Kept::new(root.path()));
     let unbuilt = read(None);
     assert_eq!((unbuilt.artefact_bytes, unbuilt.build, unbuilt.dependencies.total), (None, None, None));
-    assert_eq!((unbuilt.licence.spdx.as_str(), unbuilt.licence.source), ("MIT", Source::Manifest));
+    assert_eq!((unbuilt.licence.spdx.as_str(), unbuilt.licence.source), ("MIT", FootprintSource::Manifest));
     assert_eq!(unbuilt.code.unwrap().lines, 1);
 
     fs::write(service.folder.join("build/service"), "12345").unwrap();
-    let cost = Cost { seconds: 1.5, ..Cost::default() };
+    let cost = BuildCost { seconds: 1.5, ..BuildCost::default() };
     let (content, version) = ("c".to_owned(), "1.0".to_owned());
     let built = read(Some(&Entry {
         content,
@@ -70,7 +70,7 @@ fn a_package_that_contradicts_the_manifest_is_reported() {
     fs::create_dir_all(&package).unwrap();
     fs::write(package.join("package.json"), "{ \"license\": \"ISC\" }").unwrap();
     let licence = read(&service, None, &Releases::default(), &Kept::new(root.path())).licence;
-    assert_eq!((licence.spdx.as_str(), licence.source), ("ISC", Source::Npm));
+    assert_eq!((licence.spdx.as_str(), licence.source), ("ISC", FootprintSource::Npm));
     assert_eq!(licence.contradiction.unwrap(), "the package says \"ISC\", the manifest \"MIT\"");
 }
 

@@ -5,7 +5,7 @@ use tare_service::learn::LearnError;
 
 /// A part of a source that the contract lacks. `asked` is the request: its method and path.
 #[derive(Debug, thiserror::Error)]
-pub enum LeftOut {
+pub enum LeftOutPart {
     #[error("{asked}: it may change data; record it with --writes")]
     Writes { asked: String },
     #[error("{asked}: {why}")]
@@ -82,8 +82,8 @@ pub enum BodyError {
     NoText,
 }
 
-impl From<LearnError> for LeftOut {
-    fn from(error: LearnError) -> LeftOut {
-        LeftOut::Answer(Box::new(error))
+impl From<LearnError> for LeftOutPart {
+    fn from(error: LearnError) -> LeftOutPart {
+        LeftOutPart::Answer(Box::new(error))
     }
 }

@@ -20,14 +20,14 @@ use std::{thread::sleep, time::Duration};
 use jiff::Timestamp;
 use tare_load::{Protocol, http1::Response};
 
-pub use left_out::LeftOut;
+pub use left_out::LeftOutPart;
 pub use yaml::YamlError;
 
 use tare_contract::{Contract, ContractError};
 use tare_service::{
     client::{AskError, spoken_instead},
     learn::{
-        Draft, LearnError, Learned, LearnedAnswer, Question, Redirect, Respondent, Server, TIMES,
+        Draft, LearnError, LearnRequest, LearnTarget, Learned, LearnedAnswer, Redirect, Respondent, TIMES,
         ask_over_time, provisional, redirects,
     },
 };
@@ -41,8 +41,8 @@ pub struct Material {
     /// A description of the source.
     pub title: String,
     /// The requests, and what the source says about their answers.
-    wanted: Vec<(Question, LearnedAnswer)>,
-    left_out: Vec<LeftOut>,
+    wanted: Vec<(LearnRequest, LearnedAnswer)>,
+    left_out: Vec<LeftOutPart>,
 }
 
 /// The options of a recording.
@@ -53,14 +53,14 @@ pub struct Wish<'a> {
     /// Whether to include requests that may change data, such as POST.
     pub writes: bool,
     /// The server that gives the right answers; absent: the source's description counts.
-    pub server: Option<Server<'a>>,
+    pub server: Option<LearnTarget<'a>>,
 }
 
 #[derive(Debug)]
 pub struct Recorded {
     pub learned: Learned,
     /// Parts of the source that the contract lacks.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutPart>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -72,25 +72,25 @@ pub enum RecordError {
     #[error("is OpenAPI {0}: convert it to version 3, for example by https://converter.swagger.io")]
     Version(String),
     #[error("nothing of it can be recorded{}", listed(.0))]
-    Nothing(Vec<LeftOut>),
+    Nothing(Vec<LeftOutPart>),
     #[error(transparent)]
     Contract(#[from] ContractError),
 }
 
-fn listed(left_out: &[LeftOut]) -> String {
+fn listed(left_out: &[LeftOutPart]) -> String {
     let lines: Vec<String> = left_out.iter().map(ToString::to_string).collect();
     if lines.is_empty() { ": it has no requests".to_owned() } else { format!(": {}", lines.join("; ")) }
 }
 
 impl Material {
     /// Requests whose answers only a server knows.
-    pub fn of_questions(title: String, asked: Vec<Question>) -> Material {
+    pub fn of_questions(title: String, asked: Vec<LearnRequest>) -> Material {
         let wanted = asked.into_iter().map(|asked| (asked, LearnedAnswer::of_status(200)));
         Material { title, wanted: wanted.collect(), left_out: Vec::new() }
     }
 
     /// The requests that change nothing.
-    pub fn reads(self) -> Vec<Question> {
+    pub fn reads(self) -> Vec<LearnRequest> {
         let asked = self.wanted.into_iter().map(|(asked, _)| asked);
         asked.filter(|asked| SAFE.contains(&asked.method.as_str())).collect()
     }
@@ -113,7 +113,7 @@ pub fn record(source: Material, wish: &Wish) -> Result<Recorded, RecordError> {
     let Material { title, wanted, mut left_out } = source;
     let mut wanted = keep(wanted, &mut left_out, |(asked, answer)| match () {
         () if !wish.writes && !SAFE.contains(&asked.method.as_str()) => {
-            Err(LeftOut::Writes { asked: asked.to_string() })
+            Err(LeftOutPart::Writes { asked: asked.to_string() })
         }
         () => sayable(asked, answer),
     });
@@ -136,15 +136,15 @@ pub fn record(source: Material, wish: &Wish) -> Result<Recorded, RecordError> {
 /// Converts each element, and leaves out those that fail.
 fn keep<T, U>(
     all: Vec<T>,
-    left_out: &mut Vec<LeftOut>,
-    mut make: impl FnMut(T) -> Result<U, LeftOut>,
+    left_out: &mut Vec<LeftOutPart>,
+    mut make: impl FnMut(T) -> Result<U, LeftOutPart>,
 ) -> Vec<U> {
     let made = all.into_iter().filter_map(|one| make(one).map_err(|why| left_out.push(why)).ok());
     made.collect()
 }
 
 /// Checks that the contract parser accepts the request and its answer.
-fn sayable(asked: Question, answer: LearnedAnswer) -> Result<(Question, LearnedAnswer), LeftOut> {
+fn sayable(asked: LearnRequest, answer: LearnedAnswer) -> Result<(LearnRequest, LearnedAnswer), LeftOutPart> {
     let alone = Draft {
         name: "alone".to_owned(),
         title: String::new(),
@@ -156,15 +156,15 @@ fn sayable(asked: Question, answer: LearnedAnswer) -> Result<(Question, LearnedA
         Err(ContractError::Check { problem, .. }) => problem.to_string(),
         Err(error) => error.to_string(),
     };
-    Err(LeftOut::Unsayable { asked: asked.to_string(), why })
+    Err(LeftOutPart::Unsayable { asked: asked.to_string(), why })
 }
 
 /// A server during the recording. After a request without an answer, it is not sent again.
 struct AskedServer<'a> {
-    server: &'a Server<'a>,
+    server: &'a LearnTarget<'a>,
     contract: &'a Contract,
-    asked: Vec<Question>,
-    unanswered: Vec<Option<LeftOut>>,
+    asked: Vec<LearnRequest>,
+    unanswered: Vec<Option<LeftOutPart>>,
 }
 
 impl Respondent for AskedServer<'_> {
@@ -197,15 +197,15 @@ impl Respondent for AskedServer<'_> {
 }
 
 /// Requests with their answers, and requests that were redirected.
-type Asked = (Vec<(Question, LearnedAnswer)>, Vec<(Question, Redirect)>);
+type Asked = (Vec<(LearnRequest, LearnedAnswer)>, Vec<(LearnRequest, Redirect)>);
 
 /// Replaces the answers in `wanted` by the server's; also returns the redirected requests.
 fn ask(
-    server: &Server,
-    wanted: Vec<(Question, LearnedAnswer)>,
-    left_out: &mut Vec<LeftOut>,
+    server: &LearnTarget,
+    wanted: Vec<(LearnRequest, LearnedAnswer)>,
+    left_out: &mut Vec<LeftOutPart>,
 ) -> Result<Asked, RecordError> {
-    let asked: Vec<Question> = wanted.into_iter().map(|(asked, _)| asked).collect();
+    let asked: Vec<LearnRequest> = wanted.into_iter().map(|(asked, _)| asked).collect();
     if asked.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 use tare_load::pattern::{JsonPattern, Wildcard};
 
 use super::{
-    LeftOut,
+    LeftOutPart,
     form::{self, FormPart},
     left_out::{BodyError, ParameterError},
     node::{DocumentNode, Meaning, Scalar},
@@ -15,7 +15,7 @@ use super::{
     style::{ParameterPlace, Serialisation, encoded_but},
     url::origin_and_path,
 };
-use tare_service::learn::{CONTENT_TYPE, LearnedAnswer, Question};
+use tare_service::learn::{CONTENT_TYPE, LearnRequest, LearnedAnswer};
 
 /// Header parameters to ignore: other parts of the document define these headers.
 const IGNORED_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
@@ -42,7 +42,10 @@ struct SentParameters<'d> {
 }
 
 impl<'d> Operation<'d> {
-    pub(super) fn wanted(&self, left_out: &mut Vec<LeftOut>) -> Result<(Question, LearnedAnswer), LeftOut> {
+    pub(super) fn wanted(
+        &self,
+        left_out: &mut Vec<LeftOutPart>,
+    ) -> Result<(LearnRequest, LearnedAnswer), LeftOutPart> {
         let mut sent = self.sent(left_out)?;
         let mut path = self.filled(&sent.in_path)?;
         if !sent.query.is_empty() {
@@ -52,13 +55,14 @@ impl<'d> Operation<'d> {
         if !sent.cookies.is_empty() {
             sent.headers.push(("Cookie".to_owned(), sent.cookies.join("; ")));
         }
-        let mut question = Question { method: self.method.clone(), path, body: None, headers: sent.headers };
+        let mut question =
+            LearnRequest { method: self.method.clone(), path, body: None, headers: sent.headers };
         if let Some((content_type, body)) = self.body(left_out)? {
             question.headers.push((CONTENT_TYPE.to_owned(), content_type));
             question.body = Some(body);
         }
         let answer = self.answer()?;
-        left_out.extend(self.scheme().map(|scheme| LeftOut::Credentials { asked: self.asked(), scheme }));
+        left_out.extend(self.scheme().map(|scheme| LeftOutPart::Credentials { asked: self.asked(), scheme }));
         Ok((question, answer))
     }
 
@@ -85,15 +89,15 @@ impl<'d> Operation<'d> {
         }
     }
 
-    fn resolved(&self, node: &'d DocumentNode) -> Result<&'d DocumentNode, LeftOut> {
+    fn resolved(&self, node: &'d DocumentNode) -> Result<&'d DocumentNode, LeftOutPart> {
         resolved(self.document, node, self.asked())
     }
 
-    fn sent(&self, left_out: &mut Vec<LeftOut>) -> Result<SentParameters<'d>, LeftOut> {
+    fn sent(&self, left_out: &mut Vec<LeftOutPart>) -> Result<SentParameters<'d>, LeftOutPart> {
         let mut sent = SentParameters::default();
         for parameter in self.parameters()? {
             let name = parameter.word("name").unwrap_or_default();
-            let wrong = |why| LeftOut::Parameter { asked: self.asked(), name: name.to_owned(), why };
+            let wrong = |why| LeftOutPart::Parameter { asked: self.asked(), name: name.to_owned(), why };
             let place = parameter.word("in").unwrap_or_default();
             let place: ParameterPlace =
                 place.parse().map_err(|_| wrong(ParameterError::Place(place.to_owned())))?;
@@ -117,7 +121,7 @@ impl<'d> Operation<'d> {
     }
 
     /// The required parameters, including all path parameters. The operation's replace the path item's.
-    fn parameters(&self) -> Result<Vec<&'d DocumentNode>, LeftOut> {
+    fn parameters(&self) -> Result<Vec<&'d DocumentNode>, LeftOutPart> {
         let mut found: Vec<&DocumentNode> = Vec::new();
         for parameter in
             [self.operation, self.item].into_iter().flat_map(|place| place.elements("parameters"))
@@ -168,14 +172,14 @@ impl<'d> Operation<'d> {
     }
 
     /// The full path with a value for each placeholder.
-    fn filled(&self, values: &HashMap<&str, String>) -> Result<String, LeftOut> {
+    fn filled(&self, values: &HashMap<&str, String>) -> Result<String, LeftOutPart> {
         // A fragment distinguishes operations with the same path, and is not sent.
         let mut rest = self.path.split('#').next().unwrap_or_default();
         let mut filled = self.base();
         while let Some((before, (name, after))) =
             rest.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
         {
-            let hole = || LeftOut::Hole { asked: self.asked(), name: name.to_owned() };
+            let hole = || LeftOutPart::Hole { asked: self.asked(), name: name.to_owned() };
             filled += &encoded_but(before, IN_PATHS);
             filled += values.get(name).ok_or_else(hole)?;
             rest = after;
@@ -208,7 +212,7 @@ impl<'d> Operation<'d> {
     }
 
     /// The body and its type, if there is one.
-    fn body(&self, left_out: &mut Vec<LeftOut>) -> Result<Option<(String, String)>, LeftOut> {
+    fn body(&self, left_out: &mut Vec<LeftOutPart>) -> Result<Option<(String, String)>, LeftOutPart> {
         let Some(body) = self.operation.get("requestBody") else { return Ok(None) };
         let body = self.resolved(body)?;
         let mut contents: Vec<(&str, &DocumentNode)> = body.members("content").collect();
@@ -232,9 +236,9 @@ impl<'d> Operation<'d> {
         }
         let asked = self.asked();
         match body.flag("required") {
-            Some(true) => Err(LeftOut::Body { asked, why }),
+            Some(true) => Err(LeftOutPart::Body { asked, why }),
             _ => {
-                left_out.push(LeftOut::OptionalBody { asked, why });
+                left_out.push(LeftOutPart::OptionalBody { asked, why });
                 Ok(None)
             }
         }
@@ -289,7 +293,7 @@ impl<'d> Operation<'d> {
     }
 
     /// The first described successful answer.
-    fn answer(&self) -> Result<LearnedAnswer, LeftOut> {
+    fn answer(&self) -> Result<LearnedAnswer, LeftOutPart> {
         let right = self.operation.members("responses").find_map(|(status, response)| {
             let number = match status {
                 "2XX" | "2xx" | "default" => 200,
@@ -297,7 +301,7 @@ impl<'d> Operation<'d> {
             };
             (200..400).contains(&number).then_some((number, response))
         });
-        let (status, response) = right.ok_or_else(|| LeftOut::NoAnswer { asked: self.asked() })?;
+        let (status, response) = right.ok_or_else(|| LeftOutPart::NoAnswer { asked: self.asked() })?;
         let response = self.resolved(response)?;
         let content = response.members("content").find(|(kind, _)| is_json(kind));
         let schema = content.and_then(|(_, content)| content.get("schema"));

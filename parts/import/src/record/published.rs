@@ -5,7 +5,7 @@ use tare_base::document;
 use tare_service::{
     catalogue::Service,
     client::{AskError, Deadline},
-    learn::{Ground, LearnError, PATIENCE, Question, Server, provisional, start_one},
+    learn::{LearnContext, LearnError, LearnRequest, LearnTarget, PATIENCE, provisional, start_one},
     prove::GRACE,
     workspace::Published,
 };
@@ -17,7 +17,7 @@ const PLACES: [&str; 4] = ["/openapi.json", "/v3/api-docs", "/openapi/v1.json", 
 ///
 /// # Errors
 /// The server did not answer in that time, so further requests would fail too.
-pub fn of_server(server: &Server) -> Result<Option<(&'static str, Material)>, LearnError> {
+pub fn of_server(server: &LearnTarget) -> Result<Option<(&'static str, Material)>, LearnError> {
     let deadline = Deadline::after(server.patience);
     for path in PLACES {
         let text = text_at(server, path, deadline)?;
@@ -33,20 +33,21 @@ pub fn of_server(server: &Server) -> Result<Option<(&'static str, Material)>, Le
 ///
 /// # Errors
 /// The service cannot be started.
-pub fn of_service(service: &Service, ground: &Ground) -> Result<Option<Published>, LearnError> {
-    let provisional = provisional(vec![Question::new("GET", "/", None)])?;
+pub fn of_service(service: &Service, ground: &LearnContext) -> Result<Option<Published>, LearnError> {
+    let provisional = provisional(vec![LearnRequest::new("GET", "/", None)])?;
     let ready = start_one(service, &provisional, ground, "learn-document")?;
     let channel = &service.channel();
     let found =
-        of_server(&Server { endpoint: &ready.address, host: &ready.host, channel, patience: PATIENCE });
+        of_server(&LearnTarget { endpoint: &ready.address, host: &ready.host, channel, patience: PATIENCE });
     ready.process.stop(GRACE);
     // A service that does not answer here may answer other requests, which come next.
     let reads = found.ok().flatten().map(|(place, material)| (place, material.reads()));
     Ok(reads.filter(|(_, asked)| !asked.is_empty()))
 }
 
-fn text_at(server: &Server, path: &str, deadline: Deadline) -> Result<Option<String>, LearnError> {
-    let asked = Question { method: "GET".to_owned(), path: path.to_owned(), body: None, headers: Vec::new() };
+fn text_at(server: &LearnTarget, path: &str, deadline: Deadline) -> Result<Option<String>, LearnError> {
+    let asked =
+        LearnRequest { method: "GET".to_owned(), path: path.to_owned(), body: None, headers: Vec::new() };
     let contract = provisional(vec![asked.clone()])?;
     let Some(request) = contract.requests.first() else { return Ok(None) };
     match server.ask_until(deadline, &contract, request) {

@@ -1,6 +1,6 @@
 //! Resolves `$ref` within an OpenAPI document. It reads no other document.
 
-use super::{LeftOut, node::DocumentNode};
+use super::{LeftOutPart, node::DocumentNode};
 
 /// Most references in a chain, which may be circular.
 const STEPS_MAX: usize = 12;
@@ -22,7 +22,7 @@ pub(super) fn resolved<'d>(
     document: &'d DocumentNode,
     node: &'d DocumentNode,
     asked: String,
-) -> Result<&'d DocumentNode, LeftOut> {
+) -> Result<&'d DocumentNode, LeftOutPart> {
     let reference = || node.word("$ref").unwrap_or_default().to_owned();
-    resolve(document, node).ok_or_else(|| LeftOut::Reference { asked, reference: reference() })
+    resolve(document, node).ok_or_else(|| LeftOutPart::Reference { asked, reference: reference() })
 }

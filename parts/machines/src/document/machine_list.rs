@@ -2,14 +2,14 @@
 
 use tare_analysis::{
     figures::percent,
-    history::comparable::{Difference, Weight},
+    history::comparable::{Difference, DifferenceWeight},
 };
 use tare_report::{
     document::{Section, Tone, Unit, Value},
     gather::columns::Columns,
 };
 
-use crate::{Certified, LeftOut, Machine, Merged, MergedRun};
+use crate::{Certified, LeftOutMachine, Machine, Merged, MergedRun};
 
 pub(super) fn machines(merged: &Merged) -> Section {
     let columns = Columns::new()
@@ -70,7 +70,7 @@ pub(super) fn left_out(merged: &Merged) -> Section {
     }
     let run = |place: Option<usize>| place.map(|run| merged.runs[run].run.name.clone());
     let columns = Columns::new()
-        .text("machine", "Machine", |one: &&LeftOut| merged.machines[one.machine].name.clone())
+        .text("machine", "Machine", |one: &&LeftOutMachine| merged.machines[one.machine].name.clone())
         .text("run", "Run", move |one| run(one.run).unwrap_or_else(|| "all".to_owned()))
         .facet("code", "Reason", |one| one.reason.code())
         .text("reason", "Why", |one| one.reason.to_string());
@@ -106,10 +106,10 @@ pub(super) fn runs(merged: &Merged) -> Section {
 /// The checks of the runs before pooling.
 pub(super) fn agreement(merged: &Merged) -> Section {
     let means = |one: &Difference| match one.weight {
-        Weight::Forbids => "refused".to_owned(),
-        Weight::Machine => "another machine".to_owned(),
-        Weight::Metric(metric) => format!("{} is not pooled", metric.name()),
-        Weight::Told => "is reported".to_owned(),
+        DifferenceWeight::Forbids => "refused".to_owned(),
+        DifferenceWeight::Machine => "another machine".to_owned(),
+        DifferenceWeight::Metric(metric) => format!("{} is not pooled", metric.name()),
+        DifferenceWeight::Told => "is reported".to_owned(),
     };
     let names: Vec<String> = merged.runs.iter().map(|run| run.run.name.clone()).collect();
     let value = move |one: &Difference| match one.is_same {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use tare_analysis::{
     checks::Check,
-    history::comparable::{Difference, Weight},
+    history::comparable::{Difference, DifferenceWeight},
     verdict::Verdict,
 };
 use tare_base::units::several;
@@ -135,8 +135,9 @@ fn notes(merged: &Merged) -> Vec<String> {
     notes.extend(shared.map(|run| {
         format!("{}: its job did not have its CPUs for itself: {}", run.run.name, run.shared.join(", "))
     }));
-    let is_told =
-        |one: &&Difference| !one.is_same && one.weight != Weight::Machine && !OF_MACHINES.contains(&one.what);
+    let is_told = |one: &&Difference| {
+        !one.is_same && one.weight != DifferenceWeight::Machine && !OF_MACHINES.contains(&one.what)
+    };
     let differs = merged.agreement.iter().filter(is_told);
     let names: Vec<String> = merged.runs.iter().map(|run| run.run.name.clone()).collect();
     notes.extend(differs.map(|one| format!("differs: {}", one.text_with(&names))));

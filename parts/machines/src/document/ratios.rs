@@ -1,6 +1,6 @@
 //! The ratio of each service to the reference: over all machines, on each of them, and within each class.
 
-use tare_analysis::{estimate::Estimate, verdict::Tone};
+use tare_analysis::{estimate::UnitEstimate, verdict::Tone};
 use tare_report::{
     document::{Chart, Column, Scale, Section, Shape, Table, Unit, Value},
     gather::columns::Columns,
@@ -52,7 +52,7 @@ fn over<'a>(merged: &Merged, metric: RatioMetric, key: &str, title: &str) -> Col
     let all = move |row: &&PooledRow| row.of(metric).all.clone();
     let shown = move |row: &&PooledRow| {
         // With one machine it is that machine's figure, without an interval over machines.
-        all(row).mean().or_else(|| all(row).figure().map(|found| Estimate::known(found.value)))
+        all(row).mean().or_else(|| all(row).figure().map(|found| UnitEstimate::known(found.value)))
     };
     let is_main = metric == RatioMetric::Throughput;
     let shown_if_main = move |column: Column| if is_main { column } else { column.hidden() };
@@ -126,7 +126,7 @@ struct ForestLine<'a> {
 }
 
 struct ForestFigure {
-    estimate: Estimate,
+    estimate: UnitEstimate,
     prediction: Option<[f64; 2]>,
     /// The number of blocks of a machine, or of machines in a class.
     n: usize,
@@ -257,7 +257,7 @@ pub(super) fn classes(merged: &Merged, load: &PooledLoad) -> Option<Section> {
     for (place, (_, key, title)) in METRICS.into_iter().enumerate() {
         let figure = move |line: &ClassLine| {
             let found = line.of[place].as_ref()?;
-            found.mean().or_else(|| found.figure().map(|found| Estimate::known(found.value)))
+            found.mean().or_else(|| found.figure().map(|found| UnitEstimate::known(found.value)))
         };
         columns = columns
             .estimate(Unit::Share, &format!("{key}_of_reference"), title, figure)

@@ -1,6 +1,6 @@
 //! Whether and how much machines differ, and the influence of each single machine.
 
-use tare_analysis::estimate::Estimate;
+use tare_analysis::estimate::UnitEstimate;
 use tare_bench::metric::Metric;
 use tare_report::{
     document::{Section, Unit},
@@ -30,7 +30,7 @@ pub(super) fn heterogeneity(merged: &Merged, load: &PooledLoad) -> Option<Sectio
     let i_squared = move |line: &SpreadLine| {
         let found = found(line)?;
         let [low, high] = found.i_squared_interval;
-        Some(Estimate { low: Some(low), high: Some(high), ..Estimate::known(found.i_squared) })
+        Some(UnitEstimate { low: Some(low), high: Some(high), ..UnitEstimate::known(found.i_squared) })
     };
     let tau = move |line: &SpreadLine| Some(found(line)?.tau().exp_m1());
     let end = |line: &SpreadLine, end: usize| Some(line.ratio.all.prediction()?[end]);
@@ -77,7 +77,7 @@ struct OmittedLine {
     row: String,
     metric: Metric,
     machine: String,
-    without: Estimate,
+    without: UnitEstimate,
     all: f64,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn without(merged: &Merged, load: &PooledLoad) -> Option<Section> {
         let all = line.ratio.all.mean().map_or(f64::NAN, |found| found.value);
         let name = |place: usize| merged.machines[place].name.clone();
         let each = OverMachines::without(&line.ratio.all).into_iter();
-        let omitted = |(place, without): (usize, Estimate)| OmittedLine {
+        let omitted = |(place, without): (usize, UnitEstimate)| OmittedLine {
             row: row.clone(),
             metric,
             machine: name(place),

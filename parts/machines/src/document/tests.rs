@@ -9,11 +9,11 @@ use tare_report::{
 
 use super::*;
 use crate::{
-    Bundle, Certified, Merged,
+    Certified, Merged, RunBundle,
     fixture::{self, Simulated, five},
 };
 
-fn laid_out(bundles: Vec<Bundle>) -> Document {
+fn laid_out(bundles: Vec<RunBundle>) -> Document {
     document(&Merged::of(bundles).unwrap(), Vec::new())
 }
 
@@ -29,8 +29,8 @@ fn cells<'d>(document: &'d Document, id: &str, key: &str) -> Vec<&'d Value> {
     table(document, id).values(key).collect()
 }
 
-fn look() -> text::Look {
-    text::Look { width: Some(150), colours: false, ascii: false }
+fn look() -> text::TextLook {
+    text::TextLook { width: Some(150), colours: false, ascii: false }
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn one_machine_alone_is_said_so() {
 
 #[test]
 fn what_is_left_out_stands_with_its_reason() {
-    let mut bundles: Vec<Bundle> = five().iter().map(Simulated::bundle).collect();
+    let mut bundles: Vec<RunBundle> = five().iter().map(Simulated::bundle).collect();
     bundles[3].certified = Certified::Failed(vec!["twins".to_owned()]);
     let document = laid_out(bundles);
     insta::assert_snapshot!(markdown::section(
@@ -75,7 +75,7 @@ fn what_is_left_out_stands_with_its_reason() {
 
 #[test]
 fn where_every_machine_is_left_out_there_is_no_figure() {
-    let mut bundles: Vec<Bundle> = five().iter().map(Simulated::bundle).collect();
+    let mut bundles: Vec<RunBundle> = five().iter().map(Simulated::bundle).collect();
     bundles.iter_mut().for_each(|bundle| bundle.certified = Certified::OfAnotherMachine);
     let document = laid_out(bundles);
     assert_eq!(document.answer, "Nothing can be said: every machine is left out.");

@@ -8,7 +8,7 @@ use std::{
 };
 
 use tare_report::gather::merged::MergedReader;
-use tare_site::{self as site, RunEntry, Settings};
+use tare_site::{self as site, RunEntry, SiteSettings};
 
 use crate::{
     axe,
@@ -37,7 +37,7 @@ fn root() -> &'static Path {
     ROOT.get_or_init(|| {
         let root = own_folder(Path::new(env!("CARGO_TARGET_TMPDIR")), "site");
         let record = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../record");
-        let settings = Settings { title: "Tare".to_owned(), url: None };
+        let settings = SiteSettings { title: "Tare".to_owned(), url: None };
         let mut entries = Vec::new();
         let reader = MergedReader { document: |_| Err("none is merged".into()), header: |_| None };
         for (run, id, day) in [

@@ -5,7 +5,7 @@ use tare_base::units::several;
 
 use super::{list, served_by_other, whole};
 use crate::{
-    accounting::CpuAccounting,
+    accounting::CpuTotals,
     agents::{DiscardedSlices, UnequalAgents},
     figures::{percent, time},
     findings::{KeptProcesses, NoBlock, PilotLoad, RunIssue, RunningRow, SlowLink},
@@ -172,7 +172,7 @@ fn blocks_disturbed(blocks: usize) -> String {
     )
 }
 
-fn cpu_time(found: &CpuAccounting) -> String {
+fn cpu_time(found: &CpuTotals) -> String {
     let share = |ns: u64| percent(ns as f64 / found.all_ns as f64);
     let backing = Some(found.backing_ns).filter(|ns| *ns > 0);
     let backing = backing.map_or(String::new(), |ns| format!(" + what they work with {}", share(ns)));

@@ -9,7 +9,7 @@ use super::{
     blocks::{Block, Blocks},
     relation::level,
 };
-use crate::estimate::Estimate;
+use crate::estimate::UnitEstimate;
 
 /// A tick of the clocks for user and kernel mode.
 const TICK_NS: u64 = 10_000_000;
@@ -36,13 +36,13 @@ pub struct BackingCost {
     /// Versions and settings that the backing reported, without duplicates.
     pub settings: Vec<String>,
     /// CPU time of its processes; the mean of the blocks.
-    pub cpu_ns_per_request: Estimate,
+    pub cpu_ns_per_request: UnitEstimate,
     /// CPU time of service and backing together. Absent if the service's time is unknown.
-    pub total_cpu_ns_per_request: Option<Estimate>,
+    pub total_cpu_ns_per_request: Option<UnitEstimate>,
     /// Kernel share of the service's CPU time; absent with too few ticks by mode.
     pub kernel: Option<KernelShare>,
     /// Largest resident memory after a slice, as a mean over blocks. Shared memory counts per process.
-    pub rss_bytes: Option<Estimate>,
+    pub rss_bytes: Option<UnitEstimate>,
 }
 
 /// A share measured in ticks: each tick belongs entirely to the mode that ran.
@@ -97,10 +97,10 @@ fn kind(slices: &[&Sample]) -> BackingKind {
 impl BackingCost {
     /// Makes the total the exact sum of both displayed figures. The service's figure is adjusted to the
     /// reference, and a mean of sums exceeds the sum of two geometric means. Absent if the service's figure is.
-    pub(super) fn beside(self, service: Option<Estimate>) -> BackingCost {
+    pub(super) fn beside(self, service: Option<UnitEstimate>) -> BackingCost {
         let sum = service.map(|service| service.value + self.cpu_ns_per_request.value);
         let own = self.total_cpu_ns_per_request.zip(sum);
-        let total = own.map(|(own, sum)| Estimate { value: sum, ..own.over(own.value / sum) });
+        let total = own.map(|(own, sum)| UnitEstimate { value: sum, ..own.over(own.value / sum) });
         BackingCost { total_cpu_ns_per_request: total, ..self }
     }
 }

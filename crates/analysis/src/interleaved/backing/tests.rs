@@ -21,7 +21,7 @@ fn kept() -> StoredRun {
     kept
 }
 
-fn holds(estimate: Estimate, truth: f64) -> bool {
+fn holds(estimate: UnitEstimate, truth: f64) -> bool {
     estimate.interval().is_some_and(|(low, high)| low <= truth && truth <= high)
 }
 

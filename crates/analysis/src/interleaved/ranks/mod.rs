@@ -14,7 +14,7 @@ use tare_stats::{
 };
 
 use super::{
-    Role, RowReport, State,
+    Role, RowReport, RowState,
     blocks::{Block, Blocks},
 };
 use crate::figures::percent;
@@ -37,7 +37,7 @@ pub struct Ranks {
     pub alpha: f64,
     /// Blocks that all rows have; with several groups, cycles.
     pub blocks: usize,
-    pub rows: Vec<Place>,
+    pub rows: Vec<RankRange>,
     /// All separated pairs.
     separated: Vec<[String; 2]>,
     /// Adjacent rows that are not separated, largest possible difference first.
@@ -47,7 +47,7 @@ pub struct Ranks {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct RankRange {
     pub row: String,
     /// The best possible rank.
     pub rank_best: usize,
@@ -108,7 +108,7 @@ fn differ_most(pair: &Pair, level: f64) -> Option<f64> {
 impl Ranks {
     /// Ranks the rows with figures that are not references; absent if fewer than two can be ranked.
     pub(super) fn of(plan: &Plan, rows: &[(RowReport, &Blocks)], looks: Option<&Looks>) -> Option<Ranks> {
-        let is_ranked = |row: &RowReport| row.state == State::Measured && row.role == Role::Ranked;
+        let is_ranked = |row: &RowReport| row.state == RowState::Measured && row.role == Role::Ranked;
         let ranked = || rows.iter().filter(|(row, _)| is_ranked(row));
         let by = decides(plan, ranked().map(|(row, _)| row));
         let reference = rows.iter().find(|(row, _)| row.label == plan.reference()).map(|(_, blocks)| *blocks);
@@ -125,7 +125,7 @@ impl Ranks {
             by,
             alpha: looks.map_or(ALPHA, Looks::alpha),
             blocks: ranking.n,
-            rows: ranking.places.iter().map(|place| Place::of(place, &table.labels)).collect(),
+            rows: ranking.places.iter().map(|place| RankRange::of(place, &table.labels)).collect(),
             separated: separated_pairs(&ranking, &table.labels),
             not_separated,
             warnings: ranking.warnings.clone(),
@@ -139,7 +139,7 @@ impl Ranks {
         Some(!self.are_separated(label, &next.row))
     }
 
-    pub(crate) fn place(&self, label: &str) -> Option<(usize, &Place)> {
+    pub(crate) fn place(&self, label: &str) -> Option<(usize, &RankRange)> {
         self.rows.iter().enumerate().find(|(_, place)| place.row == label)
     }
 
@@ -182,9 +182,9 @@ impl Ranks {
     }
 }
 
-impl Place {
-    fn of(place: &ranking::Place, labels: &[&str]) -> Place {
-        Place { row: labels[place.service].to_owned(), rank_best: place.best, rank_worst: place.worst }
+impl RankRange {
+    fn of(place: &ranking::RankPlace, labels: &[&str]) -> RankRange {
+        RankRange { row: labels[place.service].to_owned(), rank_best: place.best, rank_worst: place.worst }
     }
 }
 

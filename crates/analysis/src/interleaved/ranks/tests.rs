@@ -1,15 +1,15 @@
 use super::*;
-use crate::estimate::Estimate;
+use crate::estimate::UnitEstimate;
 use crate::findings::{Finding, KeptProcesses, RunIssue};
 use crate::interleaved::{
-    Report, State, compute,
+    Report, RowState, compute,
     tests::{find, kept_with},
 };
 use crate::{interleaved::compute_with, validity::RowLimits};
 use tare_bench::{
     folder::StoredRun,
-    plan::until::Ranks as AskedRanks,
-    record::{Block, Ended, Ending, Record, Started},
+    plan::until::RanksGoal,
+    record::{Block, EndedRun, Ending, Record, Started},
 };
 
 fn compute_at(stored: &StoredRun, looks: Option<&Looks>) -> Report {
@@ -98,7 +98,7 @@ fn rows_are_ranked_by_cost_unless_throughput_was_asked_for_and_is_valid() {
         "half the time for eight tenths of the requests"
     );
     let (metric, looks) = (Metric::Throughput, vec![12]);
-    stored.header.plan.until = Until::Ranks(AskedRanks { metric, delta: 0.03, looks, alpha: ALPHA });
+    stored.header.plan.until = Until::Ranks(RanksGoal { metric, delta: 0.03, looks, alpha: ALPHA });
     let by_throughput = compute(&stored).ranks.unwrap();
     assert_eq!(
         (by_throughput.by, ranks_of(&by_throughput)),
@@ -135,7 +135,7 @@ fn who_keeps_a_process_is_judged_by_its_starts() {
     assert_eq!((blocks(twin), blocks(slow)), (Some(4), Some(12)));
     let width = |row: &str| {
         let ratio = |stored: &StoredRun| find(&compute(stored), row).ratio.unwrap();
-        let interval = |ratio: Estimate| ratio.high.unwrap() - ratio.low.unwrap();
+        let interval = |ratio: UnitEstimate| ratio.high.unwrap() - ratio.low.unwrap();
         interval(ratio(&stored)) / interval(ratio(&kept_with(&ROWS, 12)))
     };
     assert!(width("twin") > 1.2 && (width("slow") - 1.0).abs() < 1e-12, "{}", width("twin"));
@@ -184,13 +184,13 @@ fn looks_cost_blocks() {
     assert!(looked.findings.contains(&expected), "{:?}", looked.findings);
 
     let mut decided = few.clone();
-    let last = Record::Ended(Ended { reason: Ending::Decided, elapsed_ns: 1 });
+    let last = Record::Ended(EndedRun { reason: Ending::Decided, elapsed_ns: 1 });
     *decided.records.last_mut().unwrap() = last;
     let too_much = |report: &Report| report.findings.contains(&Finding::of_run(RunIssue::UnplannedLooks));
     assert!(too_much(&compute(&decided)) && !too_much(&compute_at(&decided, Some(&looks))));
 
     let more = kept_with(&[("raw-socket", 1.0), ("slow", 0.5)], 25);
-    let width = |ratio: &Estimate| ratio.low.zip(ratio.high).map(|(low, high)| high / low).unwrap();
+    let width = |ratio: &UnitEstimate| ratio.low.zip(ratio.high).map(|(low, high)| high / low).unwrap();
     let (fixed, looked) = (compute(&more), compute_at(&more, Some(&looks)));
     let ratio = |report: &Report| find(report, "slow").ratio.unwrap();
     assert_eq!((ratio(&fixed).n, ratio(&looked).n), (25, 20), "blocks after a look wait for the next");
@@ -201,7 +201,7 @@ fn looks_cost_blocks() {
 #[test]
 fn one_row_has_no_rank() {
     let report = compute(&kept_with(&[("raw-socket", 1.0)], 8));
-    assert_eq!((report.ranks.is_none(), &report.rows[0].state), (true, &State::Measured));
+    assert_eq!((report.ranks.is_none(), &report.rows[0].state), (true, &RowState::Measured));
 }
 
 /// The bounds of all three pairs must contain the true difference simultaneously in 95% of runs.

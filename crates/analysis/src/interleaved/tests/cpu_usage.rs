@@ -3,13 +3,13 @@
 use super::*;
 use tare_bench::sample::Placement;
 use tare_host::{
-    cpus::{self, Times},
+    cpus::{self, CpuTimes},
     process::{Priority, ThreadGroup},
 };
 
-fn times(tasks: u64, softirq: u64, idle: u64) -> Times {
+fn times(tasks: u64, softirq: u64, idle: u64) -> CpuTimes {
     let ms = |ms| ms * 1_000_000;
-    Times { tasks_ns: ms(tasks), softirq_ns: ms(softirq), idle_ns: ms(idle), steal_ns: 0 }
+    CpuTimes { tasks_ns: ms(tasks), softirq_ns: ms(softirq), idle_ns: ms(idle), steal_ns: 0 }
 }
 
 #[test]

@@ -3,7 +3,7 @@ mod discarded;
 mod moments;
 
 use super::*;
-use crate::estimate::Estimate;
+use crate::estimate::UnitEstimate;
 use crate::{
     checks,
     findings::{Finding, RowIssue, RunIssue},
@@ -16,7 +16,7 @@ use tare_bench::{
     fixture,
     folder::{Header, StoredRun},
     plan::{Excluded, Exclusion, LoadSpec, Plan, PlannedRow},
-    record::{Block, Ended, Ending, Failed, Latency, Record, Started, Stopped},
+    record::{Block, EndedRun, Ending, Failed, Latency, Record, Started, StoppedService},
 };
 use tare_host::environment::Environment;
 use tare_service::catalogue::Style;
@@ -53,7 +53,7 @@ fn kept() -> StoredRun {
     let header = Header::new("0.1.0", "2026-01-02T03:04:05Z".to_owned(), plan, environment);
     let records = (0..8)
         .flat_map(block_of)
-        .chain([Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns: 5_000_000_000 })]);
+        .chain([Record::Ended(EndedRun { reason: Ending::BlocksMax, elapsed_ns: 5_000_000_000 })]);
     StoredRun { header, records: records.collect(), damage: Vec::new(), in_progress: false }
 }
 
@@ -74,7 +74,7 @@ fn block_of(block: usize) -> Vec<Record> {
             }
             records.push(Record::Sample(Box::new(slice)));
         }
-        records.push(Record::Stopped(Stopped { block, row, ..stopped() }));
+        records.push(Record::Stopped(StoppedService { block, row, ..stopped() }));
     }
     if block == 2 {
         let reason = "was killed by signal 9 in a slice".to_owned();
@@ -97,11 +97,11 @@ pub(super) fn kept_with(rows: &[(&str, f64)], blocks: usize) -> StoredRun {
             let answered = (20_000.0 * share * (1.0 + 0.02 * (wobble as f64 / 61.0 - 0.5))) as u64;
             let slices = (0..2).map(|round| Sample { block, round, row, ..slice_of(answered, 98) });
             stored.records.extend(slices.map(|slice| Record::Sample(Box::new(slice))));
-            stored.records.push(Record::Stopped(Stopped { block, row, ..stopped() }));
+            stored.records.push(Record::Stopped(StoppedService { block, row, ..stopped() }));
         }
     }
     let elapsed_ns = blocks as u64 * 2_000_000_000;
-    stored.records.push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns }));
+    stored.records.push(Record::Ended(EndedRun { reason: Ending::BlocksMax, elapsed_ns }));
     stored
 }
 
@@ -111,7 +111,7 @@ fn slice_of(answered: u64, cpu_share: u64) -> Sample {
     Sample { host, ..slice }
 }
 
-fn stopped() -> Stopped {
+fn stopped() -> StoppedService {
     let latency = Latency {
         p50_ns: 310_000,
         p90_ns: 400_000,
@@ -120,11 +120,11 @@ fn stopped() -> Stopped {
         max_ns: 3_000_000,
         at_least: false,
     };
-    Stopped {
+    StoppedService {
         rss_bytes_peak: Some(4 << 20),
         context_switches: Some(10),
         latency: vec![Some(latency)],
-        ..Stopped::default()
+        ..StoppedService::default()
     }
 }
 
@@ -150,12 +150,12 @@ fn a_row_without_a_valid_figure_has_a_reason() {
     let report = compute(&kept());
     assert_eq!(
         find(&report, "dying").state,
-        State::Failed("block 3: was killed by signal 9 in a slice".to_owned())
+        RowState::Failed("block 3: was killed by signal 9 in a slice".to_owned())
     );
     assert!(
-        matches!(&find(&report, "wrong").state, State::Invalid(found) if found.to_string().contains("mismatch 8000"))
+        matches!(&find(&report, "wrong").state, RowState::Invalid(found) if found.to_string().contains("mismatch 8000"))
     );
-    assert!(matches!(find(&report, "absent").state, State::Excluded(_)));
+    assert!(matches!(find(&report, "absent").state, RowState::Excluded(_)));
     assert_eq!(find(&report, "wrong").requests_per_second, None);
     assert_eq!(checks::verdict(&checks::of_table(&report)), Verdict::ServiceFailed);
     assert_eq!(find(&report, "wrong").verdict(), Verdict::Invalid);
@@ -184,8 +184,9 @@ fn a_block_that_was_cut_off_counts_as_far_as_its_rounds_are_whole() {
     let last_block = stored.records.iter().rposition(|record| matches!(record, Record::Block(_))).unwrap();
     let is_late =
         |record: &Record| matches!(record, Record::Sample(slice) if slice.block == 7 && slice.round == 1);
-    let one_round =
-        |record: &Record| !is_late(record) && !matches!(record, Record::Stopped(Stopped { block: 7, .. }));
+    let one_round = |record: &Record| {
+        !is_late(record) && !matches!(record, Record::Stopped(StoppedService { block: 7, .. }))
+    };
     stored.records.pop();
     stored.records.retain(one_round);
     let report = compute(&stored);
@@ -200,7 +201,7 @@ fn a_block_that_was_cut_off_counts_as_far_as_its_rounds_are_whole() {
 
 /// One line per row, with the figures of a table.
 fn figures(report: &Report) -> String {
-    let ratio = |ratio: &Option<Estimate>| {
+    let ratio = |ratio: &Option<UnitEstimate>| {
         ratio.as_ref().map(|ratio| format!("{:.4} {:?} {:?}", ratio.value, ratio.low, ratio.high))
     };
     let row = |row: &RowReport| {
@@ -330,8 +331,8 @@ fn counts_that_cannot_be_true_take_the_row() {
     });
     let report = compute(&stored);
     let state = &find(&report, "half").state;
-    assert!(matches!(state, State::Invalid(found) if found.code() == "inconsistent"), "{state:?}");
-    assert_eq!(find(&report, "raw-socket").state, State::Measured);
+    assert!(matches!(state, RowState::Invalid(found) if found.code() == "inconsistent"), "{state:?}");
+    assert_eq!(find(&report, "raw-socket").state, RowState::Measured);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::ops::RangeInclusive;
 use tare_base::spelling::suggestion;
 
-use super::{super::load::DELAY_MS_MAX, Check, LOCAL, LoadEntry, Part, SWEEP, SequentialExperiment, Threads};
+use super::{
+    super::load::DELAY_MS_MAX, FigureCheck, LOCAL, LoadEntry, Part, SWEEP, SequentialExperiment, Threads,
+};
 use crate::figures::Where;
 use tare_base::units::Lasting;
 
@@ -35,7 +37,7 @@ impl SequentialExperiment {
         self.reference.iter().try_for_each(|name| self.is_row(name))
     }
 
-    fn check_is_sound(&self, check: &Check) -> Result<(), Mistake> {
+    fn check_is_sound(&self, check: &FigureCheck) -> Result<(), Mistake> {
         let names = check.but.iter().chain(&check.to).chain([&check.of]).filter(|name| *name != "*");
         names.into_iter().try_for_each(|name| self.is_row(name))?;
         [Some(&check.points), check.to_points.as_ref()]

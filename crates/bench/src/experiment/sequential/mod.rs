@@ -9,7 +9,7 @@ use tare_base::spelling::suggestion;
 use serde::{Deserialize, Serialize};
 
 use super::{FORMAT, name_of};
-use crate::figures::{Check, Figures};
+use crate::figures::{FigureCheck, Figures};
 use tare_base::document::{self, DocumentError};
 use tare_base::units::Lasting;
 use tare_contract::Contract;
@@ -65,7 +65,7 @@ pub struct SequentialExperiment {
     #[serde(rename = "part")]
     pub(crate) parts: Vec<Part>,
     #[serde(default, rename = "check")]
-    pub(crate) checks: Vec<Check>,
+    pub(crate) checks: Vec<FigureCheck>,
 }
 
 /// A row of the table.
@@ -105,12 +105,12 @@ pub(crate) struct Part {
     pub warm_up: Option<Lasting>,
     pub load: LoadEntry,
     #[serde(default = "one_thread")]
-    pub threads: Many<Threads>,
+    pub threads: OneOrMany<Threads>,
     #[serde(default = "no_delay")]
-    pub delay_ms: Many<u64>,
+    pub delay_ms: OneOrMany<u64>,
     /// Names of `[links]`, or `local`.
     #[serde(default = "local")]
-    pub link: Many<String>,
+    pub link: OneOrMany<String>,
 }
 
 /// How requests arrive; lists make several points.
@@ -118,13 +118,13 @@ pub(crate) struct Part {
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub(crate) enum LoadEntry {
     Closed {
-        connections: Many<usize>,
-        threads: Many<usize>,
+        connections: OneOrMany<usize>,
+        threads: OneOrMany<usize>,
         duration: Lasting,
         think: Option<(Lasting, Lasting)>,
     },
     Open {
-        per_second: Many<f64>,
+        per_second: OneOrMany<f64>,
         connections: usize,
         threads: usize,
         duration: Lasting,
@@ -135,7 +135,7 @@ pub(crate) enum LoadEntry {
     },
     Batch {
         producers: usize,
-        messages: Many<u64>,
+        messages: OneOrMany<u64>,
     },
 }
 
@@ -156,30 +156,30 @@ pub(crate) enum Cpus {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Many<T> {
+pub(crate) enum OneOrMany<T> {
     One(T),
     Several(Vec<T>),
 }
 
-impl<T> Many<T> {
+impl<T> OneOrMany<T> {
     pub(crate) fn as_slice(&self) -> &[T] {
         match self {
-            Many::One(one) => std::slice::from_ref(one),
-            Many::Several(several) => several,
+            OneOrMany::One(one) => std::slice::from_ref(one),
+            OneOrMany::Several(several) => several,
         }
     }
 }
 
-fn one_thread() -> Many<Threads> {
-    Many::One(Threads::Number(1))
+fn one_thread() -> OneOrMany<Threads> {
+    OneOrMany::One(Threads::Number(1))
 }
 
-fn no_delay() -> Many<u64> {
-    Many::One(0)
+fn no_delay() -> OneOrMany<u64> {
+    OneOrMany::One(0)
 }
 
-fn local() -> Many<String> {
-    Many::One(LOCAL.to_owned())
+fn local() -> OneOrMany<String> {
+    OneOrMany::One(LOCAL.to_owned())
 }
 
 /// The environment without a slow link.
@@ -243,7 +243,7 @@ impl SequentialExperiment {
         let claims = || figures.claims.iter().map(|claim| claim.id.as_str());
         match self.checks.iter().find(|check| !claims().any(|id| id == check.claim)) {
             None => Ok(()),
-            Some(Check { claim, .. }) => {
+            Some(FigureCheck { claim, .. }) => {
                 let nearest = suggestion(claim, claims());
                 let message = format!("figures/{}.toml has no claim \"{claim}\"{nearest}", self.figures);
                 Err(self.mistake(claim, &message))

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tare_host::{
     foreign,
-    seal::{self, Broken},
+    seal::{self, BrokenSeal},
 };
 
 use crate::{
@@ -27,7 +27,7 @@ use super::{FILE_BYTES_MAX, FORMAT, FolderError, Header, Record, StoredRun, is_b
 
 /// The content of `run.json`, in any format.
 #[derive(Debug, Clone)]
-pub struct Head {
+pub struct RunHead {
     pub value: Value,
     pub format: String,
 }
@@ -40,23 +40,23 @@ const TOO_LONG: &str = "it is longer than any record";
 const LINE_BYTES_MAX: u64 = 16 << 20;
 const REPEATED: &str = "it repeats a record that is there already";
 
-impl Head {
+impl RunHead {
     /// Reads the head of this folder, in any format.
     ///
     /// # Errors
     /// If `run.json` is missing, was changed, is not JSON, or has no format.
-    pub fn read(path: &Path) -> Result<Head, FolderError> {
+    pub fn read(path: &Path) -> Result<RunHead, FolderError> {
         let not_a_run = |reason: String| FolderError::NotARun { path: path.to_owned(), reason };
         if !path.exists() {
             return Err(FolderError::NoFolder { path: path.to_owned() });
         }
         let head = foreign::read(&path.join("run.json"), FILE_BYTES_MAX);
         let head = head.map_err(|error| not_a_run(error.to_string()))?;
-        let broken = |_: Broken| FolderError::Broken { path: path.join("run.json") };
+        let broken = |_: BrokenSeal| FolderError::Broken { path: path.join("run.json") };
         let head = seal::DOCUMENT.unseal(&head).map_err(broken)?;
         let value = foreign::json_value(&head).map_err(|error| not_a_run(error.to_string()))?;
         let format = value.get("format").and_then(Value::as_str).map(ToOwned::to_owned);
-        Ok(Head { format: format.ok_or_else(|| not_a_run("no \"format\"".to_owned()))?, value })
+        Ok(RunHead { format: format.ok_or_else(|| not_a_run("no \"format\"".to_owned()))?, value })
     }
 
     /// The order of its samples; absent if this program does not know it.
@@ -95,7 +95,7 @@ impl Head {
 /// # Errors
 /// If its head cannot be read or understood, or has another major format.
 pub fn read(path: &Path) -> Result<StoredRun, FolderError> {
-    let (mut header, mut damage) = Head::read(path)?.into_header(path)?;
+    let (mut header, mut damage) = RunHead::read(path)?.into_header(path)?;
     if !journal_path(path).exists() {
         damage.push("journal.ndjson is missing: nothing that was measured is left".to_owned());
     }
@@ -110,7 +110,7 @@ pub fn read(path: &Path) -> Result<StoredRun, FolderError> {
 /// # Errors
 /// If it cannot be read or understood, or has another major format.
 pub fn read_header(path: &Path) -> Result<Header, FolderError> {
-    Ok(Head::read(path)?.into_header(path)?.0)
+    Ok(RunHead::read(path)?.into_header(path)?.0)
 }
 
 /// The records of the journal, its damage, and whether it was still being written.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::record::{Ended, Ending};
+use crate::record::{EndedRun, Ending};
 use serde_json::json;
 
 #[test]
@@ -15,7 +15,7 @@ fn a_journal_is_read_as_far_as_it_is_known_and_each_reason_is_given_once() {
         json!({"block": {"order": [0, 9]}}).to_string(),
     ];
     let (records, damage) = records_within((lines.join("\n") + "\n{").as_bytes(), (4, 1)).unwrap();
-    assert_eq!(records[0], Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns: 5 }));
+    assert_eq!(records[0], Record::Ended(EndedRun { reason: Ending::BlocksMax, elapsed_ns: 5 }));
     assert!(matches!(&records[1], Record::Sample(sample) if sample.row == 3));
     insta::assert_snapshot!(damage.join("\n"));
 }
@@ -25,12 +25,12 @@ fn another_major_format_has_a_head_and_no_order() {
     let folder = tempfile::tempdir().unwrap();
     let write = |value: Value| fs::write(folder.path().join("run.json"), value.to_string()).unwrap();
     write(json!({"format": "3.0", "plan": {"title": "T", "order": "sequential"}}));
-    let head = Head::read(folder.path()).unwrap();
+    let head = RunHead::read(folder.path()).unwrap();
     assert_eq!((head.order(), head.text(&["plan", "title"])), (None, Some("T")));
     write(json!({"format": "2.7", "plan": {"order": "sequential"}}));
-    assert_eq!(Head::read(folder.path()).unwrap().order(), Some(Order::Sequential));
+    assert_eq!(RunHead::read(folder.path()).unwrap().order(), Some(Order::Sequential));
     write(json!({"format": "2.7", "plan": {"order": "orbital"}}));
-    assert_eq!(Head::read(folder.path()).unwrap().order(), None);
+    assert_eq!(RunHead::read(folder.path()).unwrap().order(), None);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use tare_base::units::Lasting;
 use tare_host::{cpus::Pinning, link::LinkSpec};
 use tare_service::{catalogue::Row, settings::ServiceSettings};
 
-use super::{Link, LoadSpec, Order, Plan, PlannedRow, Point, Publication, Until};
+use super::{LoadSpec, NamedLink, Order, Plan, PlannedRow, Point, Publication, Until};
 use crate::{
     experiment::{
         ConnectionUse, Rate,
@@ -101,8 +101,8 @@ fn points(
             for name in part.link.as_slice() {
                 // A replaced link gets its own name, because it is not the published one.
                 let link = links.get(name).map(|spec| match options.link {
-                    None => Link { name: name.clone(), spec: *spec },
-                    Some(spec) => Link { name: spec.to_string(), spec },
+                    None => NamedLink { name: name.clone(), spec: *spec },
+                    Some(spec) => NamedLink { name: spec.to_string(), spec },
                 });
                 points.extend(threads.iter().map(|&threads| Point {
                     part: part.name.clone(),

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     plan::{BlockCosts, Division, Plan, Until},
-    record::{Block, Ended, Ending, Failed, Journal, Pilot, Record, Started, Stopped},
+    record::{Block, EndedRun, Ending, Failed, Journal, Pilot, Record, Started, StoppedService},
     sample::LoadResult,
 };
 
@@ -82,7 +82,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         let reason = outcome?;
         stopped?;
         let elapsed_ns = self.elapsed_ns();
-        self.keep(Record::Ended(Ended { reason, elapsed_ns }))?;
+        self.keep(Record::Ended(EndedRun { reason, elapsed_ns }))?;
         Ok(reason)
     }
 
@@ -402,7 +402,7 @@ impl<E: Executor, J: Journal, W: Watch, D: StopRule> Runner<'_, E, J, W, D> {
         for (row, block) in rows {
             self.running.remove(&row);
             let result = match self.parts.executor.stop(row, block) {
-                Ok(stopped) => self.keep(Record::Stopped(Stopped { block, row, ..stopped })),
+                Ok(stopped) => self.keep(Record::Stopped(StoppedService { block, row, ..stopped })),
                 Err(failure) => self.fail(row, block, failure),
             };
             kept = kept.and(result);

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     plan::Plan,
-    record::{Ended, Ending, Journal, Record, Stopped},
-    sample::{Outcome, ProcessFacts, Sample},
+    record::{EndedRun, Ending, Journal, Record, StoppedService},
+    sample::{ProcessFacts, Sample, SampleOutcome},
 };
 
 /// Takes all samples of `plan` that are not in `past`.
@@ -45,7 +45,7 @@ pub(super) fn run<E: Executor, J: Journal, W: Watch, D: StopRule>(
     }
     let past_ns = ResumeState::of(plan, past).elapsed_ns;
     let elapsed_ns = past_ns + parts.executor.now_ns() - began_ns;
-    parts.keep(&Record::Ended(Ended { reason: ending, elapsed_ns }), Duration::ZERO)?;
+    parts.keep(&Record::Ended(EndedRun { reason: ending, elapsed_ns }), Duration::ZERO)?;
     Ok(ending)
 }
 
@@ -66,12 +66,13 @@ fn measure(
     let sample = match taken {
         Ok(sample) => sample,
         Err(ExecutorError::Row(RowFailure(reason))) => {
-            Sample { outcome: Outcome::Failed { reason }, ..Sample::default() }
+            Sample { outcome: SampleOutcome::Failed { reason }, ..Sample::default() }
         }
         // Sequential experiments have no agents.
-        Err(ExecutorError::Slice(slice)) => {
-            Sample { outcome: Outcome::Failed { reason: slice.reasons.join("; ") }, ..Sample::default() }
-        }
+        Err(ExecutorError::Slice(slice)) => Sample {
+            outcome: SampleOutcome::Failed { reason: slice.reasons.join("; ") },
+            ..Sample::default()
+        },
         Err(ExecutorError::Instrument(failure)) => return Err(failure),
     };
     Ok(Some(slot.fill(sample, rate(plan, slot))))
@@ -87,7 +88,7 @@ fn take(plan: &Plan, executor: &mut impl Executor, slot: Slot) -> Result<Sample,
     let sample = executor.sample(slot, plan.seed, rate(plan, slot))?;
     let stopped = match executor.stop(slot.row, slot.block) {
         // A service that hung has no further facts.
-        Err(ExecutorError::Row(_)) if !sample.is_measured() => Stopped::default(),
+        Err(ExecutorError::Row(_)) if !sample.is_measured() => StoppedService::default(),
         stopped => stopped?,
     };
     let process = ProcessFacts {
@@ -102,7 +103,7 @@ fn take(plan: &Plan, executor: &mut impl Executor, slot: Slot) -> Result<Sample,
 }
 
 fn hung_at(sample: &Sample) -> Option<(usize, usize)> {
-    matches!(sample.outcome, Outcome::Hung(_)).then_some((sample.point, sample.row))
+    matches!(sample.outcome, SampleOutcome::Hung(_)).then_some((sample.point, sample.row))
 }
 
 /// All slots in the order of the seed, independent of interruptions.

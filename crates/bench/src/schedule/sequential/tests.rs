@@ -46,18 +46,18 @@ impl Executor for Fake {
     fn sample(&mut self, slot: Slot, _: u64, _: Option<f64>) -> Result<Sample, ExecutorError> {
         self.left = self.left.saturating_sub(1);
         let outcome = match self.hangs == Some(slot.row) {
-            true => Outcome::Hung(Hung::default()),
-            false => Outcome::Measured,
+            true => SampleOutcome::Hung(Hung::default()),
+            false => SampleOutcome::Measured,
         };
         Ok(Sample { outcome, ..Sample::default() })
     }
 
-    fn stop(&mut self, row: usize, _: usize) -> Result<Stopped, ExecutorError> {
+    fn stop(&mut self, row: usize, _: usize) -> Result<StoppedService, ExecutorError> {
         assert_eq!(self.running.take(), Some(row));
         match self.fails == Some(row) || self.hangs == Some(row) {
             true => Err(RowFailure("wrong after the load".to_owned()).into()),
             false if self.is_full => Err(InstrumentFailure("no space".to_owned()).into()),
-            false => Ok(Stopped { rss_bytes_peak: Some(7), ..Stopped::default() }),
+            false => Ok(StoppedService { rss_bytes_peak: Some(7), ..StoppedService::default() }),
         }
     }
 
@@ -147,7 +147,7 @@ fn a_sample_is_one_process_from_its_start_to_its_stop() {
     for sample in journal.0.iter().filter_map(Record::sample) {
         let process = sample.host.process.as_ref();
         match &sample.outcome {
-            Outcome::Failed { reason } => {
+            SampleOutcome::Failed { reason } => {
                 assert_eq!((sample.row, reason.as_str(), process), (1, "wrong after the load", None));
             }
             _ => assert_eq!(process.map(|process| process.rss_bytes_peak), Some(Some(7))),

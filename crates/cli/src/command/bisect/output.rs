@@ -3,8 +3,8 @@
 use serde::Serialize;
 use tare_analysis::{
     apart::Position,
-    bisection::{Bisection, BisectionAnswer, BisectionSearch, Outcome as Judged},
-    estimate::Estimate,
+    bisection::{Bisection, BisectionAnswer, BisectionSearch, StepOutcome},
+    estimate::UnitEstimate,
     figures::{change, interval, parts, up_to},
 };
 use tare_base::units::several;
@@ -58,8 +58,8 @@ struct Change {
     high: Option<f64>,
 }
 
-impl From<Estimate> for Change {
-    fn from(found: Estimate) -> Change {
+impl From<UnitEstimate> for Change {
+    fn from(found: UnitEstimate) -> Change {
         Change { ratio: found.value, low: found.low, high: found.high }
     }
 }
@@ -80,10 +80,10 @@ impl Step {
         let against =
             |end: usize| position.and_then(|position| (*position.against.get(end)?).map(Change::from));
         let (result, reason) = match bisection.outcome(place) {
-            Some(Judged::Good) => ("good", None),
-            Some(Judged::Bad) => ("bad", None),
-            Some(Judged::Neither) | None => ("neither", None),
-            Some(Judged::Skipped(reason)) => ("left out", Some(reason.clone())),
+            Some(StepOutcome::Good) => ("good", None),
+            Some(StepOutcome::Bad) => ("bad", None),
+            Some(StepOutcome::Neither) | None => ("neither", None),
+            Some(StepOutcome::Skipped(reason)) => ("left out", Some(reason.clone())),
         };
         let blocks = position.map_or(0, |position| position.blocks);
         Step { place, result, reason, blocks, against_good: against(0), against_bad: against(1) }
@@ -225,7 +225,7 @@ mod tests {
     }
 
     fn position(found: PositionFound) -> Position {
-        let dearer = Estimate { low: Some(1.05), high: Some(1.15), ..Estimate::known(1.1) };
+        let dearer = UnitEstimate { low: Some(1.05), high: Some(1.15), ..UnitEstimate::known(1.1) };
         Position { found, against: vec![Some(dearer)], blocks: 12 }
     }
 

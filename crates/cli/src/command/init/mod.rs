@@ -15,7 +15,7 @@ use tare_base::units::parse_time;
 use tare_service::{
     checkout::Checkout,
     discover::{self, Guess},
-    learn::{LearnError, Learned, Question},
+    learn::{LearnError, LearnRequest, Learned},
     revisions,
     settings::ServiceSettings,
     workspace::{Published, Root, Workspace, link_on_the_way},
@@ -159,12 +159,12 @@ fn listed(guesses: &[Guess]) -> String {
 }
 
 /// The user's requests, or those of a document in the repository. If empty, the service may have a document.
-fn asked(global: &Global, folder: &Path, args: &Args) -> anyhow::Result<Vec<Question>> {
+fn asked(global: &Global, folder: &Path, args: &Args) -> anyhow::Result<Vec<LearnRequest>> {
     if args.asked.is_empty() { Ok(documented(global, folder)) } else { args.asked.or_root() }
 }
 
 /// The requests of an OpenAPI document in the repository.
-fn documented(global: &Global, folder: &Path) -> Vec<Question> {
+fn documented(global: &Global, folder: &Path) -> Vec<LearnRequest> {
     let names = ["openapi.yaml", "openapi.yml", "openapi.json"];
     let found = names.into_iter().find_map(|name| Some((name, document::read(&folder.join(name)).ok()?)));
     let Some((name, text)) = found else { return Vec::new() };
@@ -185,7 +185,7 @@ fn documented(global: &Global, folder: &Path) -> Vec<Question> {
 fn first_that_answers<'g>(
     site: &Site,
     guesses: &'g [Guess],
-    mut asked: Vec<Question>,
+    mut asked: Vec<LearnRequest>,
 ) -> anyhow::Result<Option<(&'g Guess, Learned)>> {
     for guess in guesses {
         tare_host::message!("trying `{}`", guess.command);
@@ -207,7 +207,7 @@ fn first_that_answers<'g>(
 }
 
 /// Tries one way in a clean checkout, as CI would: files of the work tree only, such as `.venv`, are absent.
-fn try_one(site: &Site, guess: &Guess, asked: &mut Vec<Question>) -> anyhow::Result<Learned> {
+fn try_one(site: &Site, guess: &Guess, asked: &mut Vec<LearnRequest>) -> anyhow::Result<Learned> {
     let Site { global, folder, name, is_typed } = *site;
     let text = ProjectText { name, guess, base: "", has_contract: false }.text();
     let here = global.open_at(&Root::of_text(folder, &text)?)?;
@@ -242,7 +242,7 @@ fn where_it_failed(checkout: &Checkout) -> &'static str {
 fn learn_in(
     workspace: &Workspace,
     name: &str,
-    asked: &mut Vec<Question>,
+    asked: &mut Vec<LearnRequest>,
     scratch: &Path,
 ) -> anyhow::Result<Learned> {
     let rows = workspace.rows([name])?;
@@ -267,8 +267,8 @@ fn learn_in(
 }
 
 /// The requests of the service's own document, or its root.
-fn of_the_service(published: Option<Published>) -> Vec<Question> {
-    let root = || vec![Question::new("GET", "/", None)];
+fn of_the_service(published: Option<Published>) -> Vec<LearnRequest> {
+    let root = || vec![LearnRequest::new("GET", "/", None)];
     published.map_or_else(root, |(place, asked)| {
         tare_host::message!("the service's OpenAPI document at {place} says what to ask");
         asked

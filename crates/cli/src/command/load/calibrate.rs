@@ -20,13 +20,13 @@ use tare_host::{
     signals,
 };
 use tare_load::{
-    Connections, DriverChoice, DriverKind, Exchange, ExchangePool, Generator, Load, RunReport, Schedule,
-    Settings, Stop, Waiting,
-    schedule::{Arrivals, Process, Profile},
+    Connections, DriverChoice, DriverKind, Exchange, ExchangePool, Generator, GeneratorSettings, Load,
+    RunReport, Schedule, Stop, Waiting,
+    schedule::{ArrivalProcess, Arrivals, RateProfile},
 };
 use tare_report::{
     document::{ALWAYS, Unit},
-    write::text::Look,
+    write::text::TextLook,
 };
 use tare_service::{catalogue::RAW_SOCKET, launch, probe::Readiness, settings::ServiceSettings};
 use tare_stats::samples::carry;
@@ -105,7 +105,7 @@ pub(super) fn run(global: &Global, json: bool, quiet: bool) -> anyhow::Result<Ou
     let supervisor = workspace::supervisor(&workspace, [server])?;
     let service_settings = ServiceSettings::of_threads(1);
     let readiness = Readiness::AnswersRightly;
-    let settings = launch::Settings {
+    let settings = launch::LaunchSettings {
         contract,
         service_settings: &service_settings,
         cpus: &pinning.server,
@@ -168,10 +168,10 @@ impl Bench {
     }
 
     fn generator(&self, driver: DriverKind, total: usize) -> Result<Generator, tare_load::GeneratorError> {
-        let settings = Settings {
+        let settings = GeneratorSettings {
             cpus: self.cpus.clone(),
             driver: DriverChoice::Only(driver),
-            ..Settings::new(self.target.clone().into(), Connections { total, threads: 1 }, 0)
+            ..GeneratorSettings::new(self.target.clone().into(), Connections { total, threads: 1 }, 0)
         };
         Generator::new(settings, Arc::new(ExchangePool::new(self.exchanges.clone())))
     }
@@ -192,8 +192,8 @@ impl Bench {
 /// All trials for one driver, about 5 s.
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let open = |rate_per_s| -> anyhow::Result<Schedule> {
-        let profile = Profile::constant(rate_per_s)?;
-        Ok(Schedule::Open(Arrivals { profile, process: Process::Constant }))
+        let profile = RateProfile::constant(rate_per_s)?;
+        Ok(Schedule::Open(Arrivals { profile, process: ArrivalProcess::Constant }))
     };
     let trial = |what, connections, schedule, lasts| Trial { what, connections, schedule, lasts };
     Ok(vec![
@@ -228,7 +228,7 @@ fn row(driver: DriverKind, trial: &Trial, report: &RunReport) -> Measured {
     }
 }
 
-fn text(found: &Calibration, look: Look) -> String {
+fn text(found: &Calibration, look: TextLook) -> String {
     let columns = [
         ("driver", Unit::Text, ALWAYS),
         ("load", Unit::Text, ALWAYS),
@@ -316,6 +316,6 @@ mod tests {
             missing: vec![Missing { driver: "io_uring", reason: "Operation not permitted".into() }],
             interrupted: true,
         };
-        assert_snapshot!(text(&found, Look::default()));
+        assert_snapshot!(text(&found, TextLook::default()));
     }
 }

@@ -9,7 +9,7 @@ use tare_analysis::{
     figures::time,
 };
 use tare_base::units::spell_duration;
-use tare_load::Interval;
+use tare_load::RunInterval;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -27,7 +27,7 @@ pub(super) struct ServerMemory {
 
 impl ServerMemory {
     /// Adds an interval; `bytes` is `None` if the server's processes are not visible.
-    pub(super) fn add(&mut self, interval: &Interval, bytes: Option<u64>) {
+    pub(super) fn add(&mut self, interval: &RunInterval, bytes: Option<u64>) {
         self.answered += interval.measures.tally.answered;
         self.course.extend(bytes.map(|bytes| (self.answered, bytes)));
     }
@@ -42,7 +42,7 @@ impl ServerMemory {
 pub(crate) struct FailureCourse(Vec<(u64, u64)>);
 
 impl FailureCourse {
-    pub(super) fn add(&mut self, interval: &Interval) {
+    pub(super) fn add(&mut self, interval: &RunInterval) {
         let tally = &interval.measures.tally;
         self.0.push((interval.to_ns, tally.failed.total() + tally.connection_failed.total()));
     }
@@ -77,11 +77,11 @@ mod tests {
 
     use super::*;
 
-    fn interval(second: u64, answered: u64, failed: u64) -> Interval {
+    fn interval(second: u64, answered: u64, failed: u64) -> RunInterval {
         let mut measures = Measures::default();
         measures.tally.answered = answered;
         (0..failed).for_each(|_| measures.tally.failed.add(Failure::Reset));
-        Interval { from_ns: second * NS_PER_S, to_ns: (second + 1) * NS_PER_S, measures }
+        RunInterval { from_ns: second * NS_PER_S, to_ns: (second + 1) * NS_PER_S, measures }
     }
 
     #[test]

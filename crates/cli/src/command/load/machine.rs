@@ -169,7 +169,7 @@ impl fmt::Display for Interference {
 
 #[cfg(test)]
 mod tests {
-    use tare_host::{cpus::Times, process::Process};
+    use tare_host::{cpus::CpuTimes, process::Process};
 
     use super::*;
 
@@ -178,11 +178,11 @@ mod tests {
     /// One second on two CPUs.
     fn used(idle_ms: u64, own_ms: u64, steal_ms: u64) -> MachineUse {
         let cpus = Pinning { server: vec![0, 1], generator: vec![0, 1] };
-        let times = Times {
+        let times = CpuTimes {
             tasks_ns: (2_000 - idle_ms - steal_ms) * MS,
             idle_ns: idle_ms * MS,
             steal_ns: steal_ms * MS,
-            ..Times::default()
+            ..CpuTimes::default()
         };
         let accounting = CpuAccounting {
             wall_ns: 1_000 * MS,

@@ -31,14 +31,14 @@ use tare_base::units::several;
 
 use anyhow::{Context, bail, ensure};
 use tare_analysis::{
-    behaviour::answers::{self, Window},
+    behaviour::answers::{self, AnswerWindow},
     level,
 };
 use tare_base::{Endpoint, Route};
 use tare_bench::folder::about::quoted;
 use tare_host::signals;
 use tare_load::{
-    Exchange, ExchangePool, Generator, Limits, Load, RunReport, Schedule, Settings, evaluate,
+    Exchange, ExchangePool, Generator, GeneratorSettings, Limits, Load, RunReport, Schedule, evaluate,
     generator::verdict::shortfall,
 };
 use tare_service::client::{Channel, Trusts};
@@ -50,7 +50,7 @@ use expect::{Learned, Rules, Server};
 use finding::LoadFinding;
 pub(crate) use foreign::advise;
 use machine::{Before, MachineUse};
-use output::{Recorded, Recorder, Several};
+use output::{FromAgents, Recorded, Recorder};
 use plan::Plan;
 use protocol::Spoken;
 use request::RequestSpec;
@@ -112,7 +112,7 @@ pub(crate) struct LoadResult<'a> {
     pub asked: String,
     /// The check of responses, in words.
     pub check: String,
-    pub settings: &'a Settings,
+    pub settings: &'a GeneratorSettings,
     pub load: &'a Load,
     /// Notes, each one sentence: why this driver, what was not reached.
     pub notes: Vec<String>,
@@ -132,7 +132,7 @@ pub(crate) struct LoadResult<'a> {
     /// The share of the due requests that were not answered within the load.
     pub shortfall: f64,
     /// What several generators add, if they sent the load.
-    pub several: Option<Several>,
+    pub several: Option<FromAgents>,
 }
 
 impl Job {
@@ -217,15 +217,15 @@ impl Job {
         }
     }
 
-    fn settings(&self, target: Endpoint, transport: &TransportArgs) -> Settings {
+    fn settings(&self, target: Endpoint, transport: &TransportArgs) -> GeneratorSettings {
         let route = Route { sources: transport.source.clone().unwrap_or_default(), ..target.into() };
-        Settings {
+        GeneratorSettings {
             cpus: transport.cpus.clone().unwrap_or_default(),
             driver: transport.driver,
             protocol: self.spoken.protocol,
             streams: self.spoken.streams,
             tls: self.spoken.tls.clone(),
-            ..Settings::new(route, self.plan.connections, self.seed)
+            ..GeneratorSettings::new(route, self.plan.connections, self.seed)
         }
     }
 
@@ -399,7 +399,7 @@ fn level_steps(rates_per_s: &[f64], interval: Duration) -> impl Iterator<Item = 
 }
 
 /// Stalls and late answers. Closed loops only: in an open loop the percentiles include them.
-fn not_in_time(windows: &[Window], interval: Duration) -> impl Iterator<Item = String> {
+fn not_in_time(windows: &[AnswerWindow], interval: Duration) -> impl Iterator<Item = String> {
     let unit = format!("intervals of {} s", interval.as_secs_f64());
     let stalls = answers::stalls(windows, &[]).map(|found| found.text(&unit));
     let late = answers::late(windows).map(|found| found.text(&unit));

@@ -4,7 +4,7 @@
 use tare_base::{Endpoint, units::several};
 use tare_host::{
     cpus,
-    process::{Server, Whose},
+    process::{CountedProcesses, Server},
 };
 use tare_load::{Schedule, Think, Waiting};
 
@@ -16,7 +16,8 @@ pub(super) fn poll_on_them(plan: &mut Plan, args: &Args, target: &Endpoint) -> O
         args.pace.spin.is_none() && matches!(plan.load.schedule, Schedule::Closed { think: Think::None });
     let threads = usize::from(args.transport.threads);
     let mut own = args.transport.cpus.clone().unwrap_or_else(cpus::available);
-    let of_server = || Server::find(target.clone(), true, &Whose::Listener).map(|server| server.cpus());
+    let of_server =
+        || Server::find(target.clone(), true, &CountedProcesses::Listener).map(|server| server.cpus());
     if !is_asked || !are_own(&own, &of_server().unwrap_or_default(), threads) {
         return None;
     }

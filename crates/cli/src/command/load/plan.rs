@@ -6,8 +6,8 @@ use tare_base::units::several;
 use anyhow::ensure;
 use tare_base::units::spell_duration;
 use tare_load::{
-    Connections, Load, Protocol, Quota, Schedule, Stop, Think, Waiting,
-    schedule::{Arrivals, Process},
+    Connections, Load, Protocol, RequestQuota, Schedule, Stop, Think, Waiting,
+    schedule::{ArrivalProcess, Arrivals},
 };
 
 use super::args::{CheckingArgs, PaceArgs, Spread, TransportArgs};
@@ -107,8 +107,8 @@ pub(crate) fn describe(
         }
         Schedule::Open(arrivals) => {
             let how = match arrivals.process {
-                Process::Constant => "evenly spaced",
-                Process::Poisson => "at random",
+                ArrivalProcess::Constant => "evenly spaced",
+                ArrivalProcess::Poisson => "at random",
             };
             format!("open loop, {} requests a second, {how}", arrivals.profile)
         }
@@ -126,11 +126,11 @@ pub(crate) fn describe(
     let within = spell_duration(load.stop.window());
     words.push(match load.stop.quota() {
         None => format!("for {within}"),
-        Some(Quota::Requests(count)) => format!("{} within {within}", several(count, "request")),
-        Some(Quota::RequestsEach(count)) => {
+        Some(RequestQuota::Requests(count)) => format!("{} within {within}", several(count, "request")),
+        Some(RequestQuota::RequestsEach(count)) => {
             format!("{} by each connection within {within}", several(count, "request"))
         }
-        Some(Quota::Connections(count)) => {
+        Some(RequestQuota::Connections(count)) => {
             format!("{} in all within {within}", several(count, "connection"))
         }
     });
@@ -155,11 +155,11 @@ fn connect_timeout(transport: &TransportArgs, checking: &CheckingArgs) -> Durati
     transport.connect_timeout.unwrap_or(unasked)
 }
 
-fn quota(pace: &PaceArgs) -> Option<Quota> {
-    let requests = pace.requests.map(Quota::Requests);
+fn quota(pace: &PaceArgs) -> Option<RequestQuota> {
+    let requests = pace.requests.map(RequestQuota::Requests);
     requests
-        .or(pace.requests_each.map(Quota::RequestsEach))
-        .or(pace.connections_total.map(Quota::Connections))
+        .or(pace.requests_each.map(RequestQuota::RequestsEach))
+        .or(pace.connections_total.map(RequestQuota::Connections))
 }
 
 fn duration(pace: &PaceArgs) -> Duration {
@@ -172,18 +172,20 @@ fn schedule(pace: &PaceArgs) -> Schedule {
         None => Schedule::Closed { think: pace.think.unwrap_or(Think::None) },
         Some(rate) => {
             let process = match pace.arrivals {
-                Spread::Constant => Process::Constant,
-                Spread::Poisson => Process::Poisson,
+                Spread::Constant => ArrivalProcess::Constant,
+                Spread::Poisson => ArrivalProcess::Poisson,
             };
             Schedule::Open(Arrivals { profile: rate.profile.clone(), process })
         }
     }
 }
 
-fn connections(transport: &TransportArgs, quota: Option<Quota>) -> anyhow::Result<Connections> {
+fn connections(transport: &TransportArgs, quota: Option<RequestQuota>) -> anyhow::Result<Connections> {
     let useful = match quota {
-        Some(Quota::Requests(count) | Quota::Connections(count)) => count.max(transport.threads.into()),
-        Some(Quota::RequestsEach(_)) | None => u64::MAX,
+        Some(RequestQuota::Requests(count) | RequestQuota::Connections(count)) => {
+            count.max(transport.threads.into())
+        }
+        Some(RequestQuota::RequestsEach(_)) | None => u64::MAX,
     };
     let total =
         transport.connections.unwrap_or(CONNECTIONS_DEFAULT.max(transport.threads.into()).min(useful));

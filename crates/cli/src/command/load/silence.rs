@@ -1,7 +1,7 @@
 //! Detects that a server is gone. Otherwise a load with a number of requests would retry for up to an hour.
 //! The engine itself reports that connections failed.
 
-use tare_load::Interval;
+use tare_load::RunInterval;
 
 /// The number of consecutive intervals of 1 s without an answer and with failed connections, after which the
 /// load gives up.
@@ -14,7 +14,7 @@ pub(super) struct Silence {
 
 impl Silence {
     /// Adds an interval, and returns whether to give up.
-    pub(super) fn is_over_with(&mut self, interval: &Interval) -> bool {
+    pub(super) fn is_over_with(&mut self, interval: &RunInterval) -> bool {
         let tally = &interval.measures.tally;
         let gone = tally.answered == 0 && tally.connects == 0 && tally.connection_failed.total() > 0;
         // The interval that ends the load may be short and empty: the decision to give up is final.
@@ -48,10 +48,10 @@ mod tests {
             if refused {
                 measures.tally.connection_failed.add(Failure::Refused);
             }
-            Interval { from_ns: 0, to_ns: 1, measures }
+            RunInterval { from_ns: 0, to_ns: 1, measures }
         };
         let mut silence = Silence::default();
-        let over = |silence: &mut Silence, times: u32, interval: &Interval| {
+        let over = |silence: &mut Silence, times: u32, interval: &RunInterval| {
             (0..times).map(|_| silence.is_over_with(interval)).last().unwrap_or_default()
         };
         assert!(!over(&mut silence, 100, &interval(false, 0)), "slow is not gone");

@@ -6,7 +6,7 @@ use anyhow::{Context, bail, ensure};
 use tare_base::units;
 use tare_load::{
     Waiting,
-    schedule::{Profile, Think},
+    schedule::{RateProfile, Think},
 };
 
 pub(super) use super::super::words::duration;
@@ -45,14 +45,14 @@ pub(super) fn streams(text: &str) -> anyhow::Result<u64> {
 /// The rate of an open loop, and the duration in its text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rate {
-    pub profile: Profile,
+    pub profile: RateProfile,
     /// The duration of the ramp or of all steps; `None` if the last step has none.
     pub lasts: Option<Duration>,
 }
 
 /// Parses `20k`, `1k..20k/30s` or `1k:10s,5k:10s`.
 pub(super) fn rate(text: &str) -> anyhow::Result<Rate> {
-    let profile = text.parse::<Profile>()?;
+    let profile = text.parse::<RateProfile>()?;
     // The profile has no end; its text was already parsed without an error.
     let duration = |text: &str| units::parse_duration(text).ok();
     let lasts = match text.split_once("..") {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tare_bench::{
     folder::{
         FORMAT,
-        about::{About, Profile, Revision},
+        about::{About, Profile, RevisionNote},
     },
     plan::PlannedRow,
 };
@@ -34,7 +34,7 @@ pub(super) fn about(workspace: &Workspace, rows: &[Row], planned: &[PlannedRow])
     Ok(About {
         format: FORMAT.to_owned(),
         command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
-        revision: revision.map(|(commit, changed)| Revision { commit, changed }),
+        revision: revision.map(|(commit, changed)| RevisionNote { commit, changed }),
         profiles: labels.iter().cloned().zip(profiles).collect(),
         aspects: labels.into_iter().zip(aspects).collect::<BTreeMap<_, _>>(),
     })

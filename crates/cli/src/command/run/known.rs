@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tare_analysis::{
     capacity,
-    expected::{Expected, blocks_needed},
+    expected::{ExpectedShares, blocks_needed},
     figures::percent,
     interleaved::spread,
 };
@@ -77,12 +77,12 @@ fn is_same_machine(one: &Environment, other: &Environment) -> bool {
 
 /// The expected result of the run, in words; `None` if there is no reference.
 pub(super) fn expected(plan: &Plan) -> Option<String> {
-    let expected = Expected::of(plan)?;
+    let expected = ExpectedShares::of(plan)?;
     let source = match expected.of_blocks {
         0 => "by the spread of twelve services on another machine, as no run of this experiment and machine is stored".to_owned(),
         blocks => format!("by the spread of the newest stored run ({blocks} blocks)"),
     };
-    let Expected { half_width, found_alone, found_among_all, pairs, .. } = expected;
+    let ExpectedShares { half_width, found_alone, found_among_all, pairs, .. } = expected;
     Some(format!(
         "expected    half intervals of {} of CPU time per request (95%), {source}\n            two rows are separated in 8 of 10 \
          runs if they differ by {} as a pair alone, by {} among {pairs} pairs\n",

@@ -18,7 +18,7 @@ use tare_bench::{
     folder::{self, FolderError, Header, RunFolder, StoredRun},
     plan::{Plan, PlannedRow},
     prepare,
-    record::{Ended, Ending, Journal, Record, ending},
+    record::{EndedRun, Ending, Journal, Record, ending},
     schedule::{self, CutOff, Parts},
 };
 use tare_contract::{Contract, with_tables};
@@ -279,7 +279,7 @@ impl<'a> Session<'a> {
     ) -> anyhow::Result<Document> {
         let ended = match header.plan.has_nothing_to_compare() {
             true => journal
-                .append(&Record::Ended(Ended { reason: Ending::NothingLeft, elapsed_ns: 0 }))
+                .append(&Record::Ended(EndedRun { reason: Ending::NothingLeft, elapsed_ns: 0 }))
                 .map_err(CutOff::from),
             false => self.execute(header, &mut journal, past)?,
         };

@@ -4,7 +4,7 @@ use anyhow::ensure;
 use tare_base::spelling::suggestion;
 use tare_bench::plan::{
     Plan,
-    until::{ALPHA, Metric, Ranks, Until, looks},
+    until::{ALPHA, Metric, RanksGoal, Until, looks},
 };
 
 use crate::command::words;
@@ -37,7 +37,7 @@ pub(super) fn enter(plan: &mut Plan, asked: Asked, delta: f64) -> anyhow::Result
         plan.rows.len(),
         plan.blocks().group_max
     );
-    plan.until = Until::Ranks(Ranks { metric, delta, looks: looks(plan.blocks().max), alpha: ALPHA });
+    plan.until = Until::Ranks(RanksGoal { metric, delta, looks: looks(plan.blocks().max), alpha: ALPHA });
     Ok(())
 }
 

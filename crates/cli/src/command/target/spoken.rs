@@ -8,7 +8,9 @@ use std::{
 
 use anyhow::{Context, anyhow, bail, ensure};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
-use tare_load::{ClientCertificate, Protocol, TlsClient, TlsError, TlsOffer, TlsOptions, TlsVersion, Trust};
+use tare_load::{
+    ClientCertificate, Protocol, TlsClient, TlsError, TlsOffer, TlsOptions, TlsTrust, TlsVersion,
+};
 use tare_service::client::{Channel, Trusts};
 
 use super::url::{Scheme, Url};
@@ -149,9 +151,9 @@ impl SpokenOptions {
         Ok(ClientCertificate { chain, key: Arc::new(key) })
     }
 
-    fn trust(&self) -> anyhow::Result<Trust> {
+    fn trust(&self) -> anyhow::Result<TlsTrust> {
         if self.insecure {
-            return Ok(Trust::Anything);
+            return Ok(TlsTrust::Anything);
         }
         let authorities = match &self.cacert {
             None => rustls_native_certs::load_native_certs().certs,
@@ -162,7 +164,7 @@ impl SpokenOptions {
             "no certificate authority is known{}: give one by --cacert FILE, or accept any certificate by -k",
             if self.cacert.is_some() { " in that file" } else { " on this machine" }
         );
-        Ok(Trust::Authorities(authorities))
+        Ok(TlsTrust::Authorities(authorities))
     }
 }
 

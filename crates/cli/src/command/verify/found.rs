@@ -4,7 +4,7 @@ use serde::Serialize;
 use tare_service::{
     build::BuildError,
     endurance::{Endurance, StageResult},
-    verify::{CheckResult, Outcome as CheckOutcome, Sent, Transcript},
+    verify::{CheckOutcome, CheckResult, SentAnswer, Transcript},
 };
 
 use crate::{exit::Outcome, output::paint};
@@ -34,7 +34,7 @@ pub(super) enum Found {
     },
     /// Only with `--wire`, like the next variant.
     Answered {
-        answers: Vec<Sent>,
+        answers: Vec<SentAnswer>,
     },
     NotAnswered {
         reason: String,

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use tare_report::{
     document::{ALWAYS, Unit, Value},
-    write::text::Look,
+    write::text::TextLook,
 };
-use tare_service::verify::{Field, Sent};
+use tare_service::verify::{Field, SentAnswer};
 
 use super::{Found, Verified};
 use crate::output::table;
@@ -22,11 +22,11 @@ const VALUE_MAX: usize = 24;
 struct Answer<'v> {
     service: &'v str,
     contract: &'v str,
-    sent: &'v Sent,
+    sent: &'v SentAnswer,
 }
 
 /// A table of all answers, and their common parts.
-pub(super) fn text(all: &[Verified], look: Look) -> String {
+pub(super) fn text(all: &[Verified], look: TextLook) -> String {
     let answers = answers(all);
     let Some(first) = answers.first() else { return String::new() };
     let shared = shared(&answers);
@@ -128,7 +128,7 @@ fn without(answers: &[Answer], name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
-    use tare_service::verify::Framing;
+    use tare_service::verify::SentFraming;
 
     use super::*;
 
@@ -136,8 +136,8 @@ mod tests {
         Field { name: name.to_owned(), value: value.to_owned(), varies }
     }
 
-    fn answered(service: &str, framing: Framing, headers: Vec<Field>) -> Verified {
-        let sent = Sent {
+    fn answered(service: &str, framing: SentFraming, headers: Vec<Field>) -> Verified {
+        let sent = SentAnswer {
             request: "hello".to_owned(),
             status_line: "HTTP/1.1 200 OK".to_owned(),
             headers,
@@ -153,10 +153,10 @@ mod tests {
     fn verified() -> Vec<Verified> {
         let plain = || field("content-type", "text/plain", false);
         vec![
-            answered("lean", Framing::ContentLength, vec![plain(), field("content-length", "12", false)]),
+            answered("lean", SentFraming::ContentLength, vec![plain(), field("content-length", "12", false)]),
             answered(
                 "rich",
-                Framing::Chunked,
+                SentFraming::Chunked,
                 vec![
                     field("Date", "now", true),
                     field("Server", "a very long name of a server 1.2.3", false),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     fn shown(width: Option<usize>) -> String {
-        text(&verified(), Look { width, ..Look::default() })
+        text(&verified(), TextLook { width, ..TextLook::default() })
     }
 
     #[test]
@@ -187,6 +187,6 @@ mod tests {
 
     #[test]
     fn nothing_to_compare_is_no_table() {
-        assert_eq!(text(&[], Look::default()), "");
+        assert_eq!(text(&[], TextLook::default()), "");
     }
 }

@@ -243,7 +243,7 @@ impl<'a> Attempt<'a> {
         head.shared = received.shared(wanted);
         head.received = received;
         head.is_certified =
-            certificate.map(|certificate| certificate.outcome() == tare_selftest::Outcome::Seen);
+            certificate.map(|certificate| certificate.outcome() == tare_selftest::TrialOutcome::Seen);
         head.findings().iter().for_each(|finding| tare_host::message!("finding: {finding}"));
         Ok(staging.commit(head)?)
     }
@@ -331,7 +331,7 @@ mod tests {
     use tare_bench::{
         fixture::compared,
         folder::{Header, RunFolder},
-        record::{Ended, Journal, Record},
+        record::{EndedRun, Journal, Record},
     };
 
     use super::*;
@@ -348,7 +348,7 @@ mod tests {
         let header = Header::new("0.1.0", now(), compared().plan, Environment::default());
         let mut journal = RunFolder::create(run, &header).unwrap();
         insta::assert_snapshot!(error(4).unwrap_err(), @"the run was cut off: its command ended with status 4");
-        let mut end = |reason| journal.append(&Record::Ended(Ended { reason, elapsed_ns: 1 })).unwrap();
+        let mut end = |reason| journal.append(&Record::Ended(EndedRun { reason, elapsed_ns: 1 })).unwrap();
         end(Ending::Interrupted);
         insta::assert_snapshot!(error(5).unwrap_err(), @"the run was interrupted");
         end(Ending::BudgetSpent);

@@ -30,7 +30,7 @@ use tare_cluster::{
         MESSAGE_BYTES_MAX,
         message::{Refusal, RefusalKind},
         proof::{Asked, DIGEST, NONCE, PROOF},
-        route::Route,
+        route::PushRoute,
     },
 };
 use tare_host::signals;
@@ -112,7 +112,7 @@ impl Reception {
     }
 
     fn arrived(&self, asked: &Asked, committed: Committed) {
-        let Route::Bundle { position, attempt } = &asked.route else { return };
+        let PushRoute::Bundle { position, attempt } = &asked.route else { return };
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         missing.remove(position);
         let job = self.desk.batch.list.jobs.get(*position).map(tare_cluster::PlannedJob::name);
@@ -200,7 +200,7 @@ async fn answer(State(reception): State<Arc<Reception>>, request: Request) -> Re
         }
     };
     let done = match &asked.route {
-        Route::Bundle { .. } => {
+        PushRoute::Bundle { .. } => {
             let done = bundle(&reception, &asked, &parts, body).await;
             done.inspect(|committed| reception.arrived(&asked, *committed)).map(CollectorDesk::accepted)
         }

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, ensure};
 use tare_agent::Token;
 use tare_cluster::{
-    Allocation, AttemptRecord, Batch, Bundle, Certificates, Collector, Committed, EngineName,
+    Allocation, AttemptRecord, Batch, Bundle, CertificateFolder, Collector, Committed, EngineName,
     MachineIdentity, PlannedJob, PushError, engine,
     push::{
         TOKEN_VARIABLE,
@@ -94,7 +94,7 @@ impl Assignment {
 
     pub(super) fn certificate(&self, machine: &MachineIdentity) -> Option<serde_json::Value> {
         match &self.outbox {
-            Outbox::Shared => Certificates::of(&self.batch).get(machine),
+            Outbox::Shared => CertificateFolder::of(&self.batch).get(machine),
             // A missing certificate costs another test of a minute, not the run.
             Outbox::Pushed { collector, .. } => collector.certificate(machine).ok().flatten(),
         }
@@ -106,7 +106,7 @@ impl Assignment {
         certificate: serde_json::Value,
     ) -> anyhow::Result<()> {
         match &self.outbox {
-            Outbox::Shared => Ok(Certificates::of(&self.batch).put(machine, certificate)?),
+            Outbox::Shared => Ok(CertificateFolder::of(&self.batch).put(machine, certificate)?),
             Outbox::Pushed { collector, .. } => Ok(collector.put_certificate(machine, certificate)?),
         }
     }

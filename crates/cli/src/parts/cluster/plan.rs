@@ -14,7 +14,7 @@ use tare_bench::{
     plan::Plan,
 };
 use tare_cluster::{JobList, ListHead, Machines, PlanRequest, PlannedJob};
-use tare_host::process::Asked;
+use tare_host::process::Query;
 use tare_service::revisions;
 
 use super::absolute;
@@ -216,7 +216,7 @@ fn expected(global: &Global, list: JobList, root: &Path) -> anyhow::Result<JobLi
 fn plan_of(global: &Global, job: &PlannedJob, head: &ListHead, root: &Path) -> anyhow::Result<Plan> {
     let mut command = Command::new(workspace::program()?);
     command.arg("--root").arg(root).args(global.words()).args(job.words(head)).args(["--dry-run", "--json"]);
-    let output = Asked::put(command.current_dir(root), PLAN_WITHIN)?.answer()?;
+    let output = Query::put(command.current_dir(root), PLAN_WITHIN)?.answer()?;
     let said = String::from_utf8_lossy(&output.stderr);
     let error = said.lines().find_map(|line| line.strip_prefix("error: ")).unwrap_or_else(|| said.trim());
     ensure!(output.status.success(), "{error}");

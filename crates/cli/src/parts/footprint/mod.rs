@@ -10,16 +10,16 @@ use tare_contract::Contract;
 use tare_host::{process::Supervisor, signals};
 use tare_import::footprint::{
     self, Kept,
-    measure::{self, Trial},
+    measure::{self, FootprintTrial},
 };
 use tare_report::{
     document::{ALWAYS, Unit, Value},
-    write::text::Look,
+    write::text::TextLook,
 };
 use tare_service::{
     build::{BuildError, Site},
     catalogue::{Row, Service},
-    footprint::{Footprint, Licence, Source},
+    footprint::{Footprint, FootprintSource, Licence},
     workspace::Workspace,
 };
 
@@ -119,7 +119,7 @@ impl Measuring<'_> {
         let (seed, folder) = (tare_host::seed::draw(), self.kept.output(service));
         let contract = contract.with_tables(seed, &folder);
         let contract = contract.map_err(|error| fail("failed", Some(Outcome::SetUp))(error.to_string()))?;
-        let trial = Trial {
+        let trial = FootprintTrial {
             contract: &contract,
             seed,
             now: Timestamp::now(),
@@ -142,7 +142,7 @@ impl Measuring<'_> {
     }
 }
 
-fn text(lines: &[FootprintLine], look: Look) -> String {
+fn text(lines: &[FootprintLine], look: TextLook) -> String {
     let columns = [
         ("service", Unit::Text, ALWAYS),
         ("licence", Unit::Text, 5),
@@ -195,12 +195,12 @@ fn cells(line: &FootprintLine) -> [Value; 10] {
 fn licence(licence: &Licence) -> String {
     let mark = if licence.contradiction.is_some() { "!" } else { "" };
     let whole = format!("{}{mark}", licence.spdx);
-    let room = if licence.source == Source::Manifest { LICENCE - 2 } else { LICENCE };
+    let room = if licence.source == FootprintSource::Manifest { LICENCE - 2 } else { LICENCE };
     let short = match whole.chars().count() > room {
         true => whole.chars().take(room - 1).chain(['…']).collect(),
         false => whole,
     };
-    if licence.source == Source::Manifest { format!("({short})") } else { short }
+    if licence.source == FootprintSource::Manifest { format!("({short})") } else { short }
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 use jiff::{Timestamp, civil::date};
 use tare_service::{
-    build::Cost,
+    build::BuildCost,
     footprint::{Code, Dependencies, Measured, Release},
 };
 
 use super::*;
 
-fn licence(spdx: &str, source: Source) -> Licence {
-    let stated = Some(spdx.to_owned()).filter(|_| source != Source::Manifest);
+fn licence(spdx: &str, source: FootprintSource) -> Licence {
+    let stated = Some(spdx.to_owned()).filter(|_| source != FootprintSource::Manifest);
     Licence { spdx: spdx.to_owned(), source, stated, contradiction: None }
 }
 
@@ -33,13 +33,13 @@ fn line(service: &str, licence: Licence) -> FootprintLine {
 }
 
 fn full() -> FootprintLine {
-    let mut line = line("axum", licence("MIT", Source::Cargo));
+    let mut line = line("axum", licence("MIT", FootprintSource::Cargo));
     line.version = Some("0.8.9".to_owned());
     line.aspects = Footprint {
         dependencies: Dependencies { direct: Some(4), total: Some(61) },
         code: Some(Code { lines: 168, languages: [("Rust".to_owned(), 168)].into() }),
         artefact_bytes: Some(1_960_000),
-        build: Some(Cost { seconds: 31.25, ..Cost::default() }),
+        build: Some(BuildCost { seconds: 31.25, ..BuildCost::default() }),
         release: Some(Release {
             package: "pkg:cargo/axum".to_owned(),
             used: "0.8.9".to_owned(),
@@ -60,8 +60,8 @@ fn full() -> FootprintLine {
 
 /// A build with most parts cached, whose cost is no measure of a full build.
 fn mended() -> FootprintLine {
-    let mut line = line("hyper", licence("MIT", Source::Cargo));
-    line.aspects.build = Some(Cost { seconds: 0.2, ..Cost::default() });
+    let mut line = line("hyper", licence("MIT", FootprintSource::Cargo));
+    line.aspects.build = Some(BuildCost { seconds: 0.2, ..BuildCost::default() });
     line
 }
 
@@ -69,21 +69,21 @@ fn lines() -> Vec<FootprintLine> {
     let contradicted = Licence {
         stated: Some("Apache-2.0 OR ISC".to_owned()),
         contradiction: Some("the package says \"Apache-2.0 OR ISC\", the manifest \"MIT\"".to_owned()),
-        ..licence("Apache-2.0 OR ISC", Source::Debian)
+        ..licence("Apache-2.0 OR ISC", FootprintSource::Debian)
     };
     let long = "AGPL-3.0-or-later OR LicenseRef-CPL";
     vec![
-        line("raw-socket", licence("Apache-2.0 OR MIT", Source::Manifest)),
+        line("raw-socket", licence("Apache-2.0 OR MIT", FootprintSource::Manifest)),
         full(),
         mended(),
-        line("restbed", licence(long, Source::Manifest)),
+        line("restbed", licence(long, FootprintSource::Manifest)),
         line("simple-web-server:close", contradicted),
     ]
 }
 
 #[test]
 fn the_table_shows_what_is_known_and_fits() {
-    let table = text(&lines(), Look::default());
+    let table = text(&lines(), TextLook::default());
     assert!(table.lines().all(|line| line.chars().count() <= 120), "{table}");
     insta::assert_snapshot!(table);
 }

@@ -22,7 +22,7 @@ use axum::{
 };
 use tare_report::write::{
     self,
-    runs::{self, Listed},
+    runs::{self, ListedRun},
 };
 use tokio::{
     sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc, watch},
@@ -60,7 +60,7 @@ pub(super) struct App {
 #[derive(Debug)]
 struct List {
     shelf: Shelf,
-    looked: Option<(Instant, Arc<Vec<Listed>>)>,
+    looked: Option<(Instant, Arc<Vec<ListedRun>>)>,
 }
 
 impl App {
@@ -91,7 +91,7 @@ impl App {
     }
 
     /// The list, updated if it is old.
-    async fn look(&self) -> Result<Arc<Vec<Listed>>, Response> {
+    async fn look(&self) -> Result<Arc<Vec<ListedRun>>, Response> {
         let mut list = Arc::clone(&self.list).lock_owned().await;
         reading(move || list.look()).await
     }
@@ -119,7 +119,7 @@ impl App {
 }
 
 impl List {
-    fn look(&mut self) -> Arc<Vec<Listed>> {
+    fn look(&mut self) -> Arc<Vec<ListedRun>> {
         let began = Instant::now();
         match &self.looked {
             Some((at, runs)) if began < *at + LIST_EVERY => Arc::clone(runs),
@@ -200,7 +200,7 @@ async fn list_events(State(app): State<App>) -> Result<Response, Response> {
     Ok(stream_of(receiver))
 }
 
-fn digest(runs: &[Listed]) -> u64 {
+fn digest(runs: &[ListedRun]) -> u64 {
     let mut hasher = DefaultHasher::new();
     runs.hash(&mut hasher);
     hasher.finish()

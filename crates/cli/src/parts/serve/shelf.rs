@@ -10,12 +10,12 @@ use std::{
 };
 
 use tare_bench::{
-    folder::{self, Head},
+    folder::{self, RunHead},
     plan::{Order, Until},
 };
 use tare_report::{
     document::{Kind, Status},
-    write::runs::{Listed, State},
+    write::runs::{ListedRun, RunState},
 };
 
 use crate::{
@@ -38,7 +38,7 @@ pub(crate) struct Shelf {
 #[derive(Debug)]
 struct Known {
     stamp: Stamp,
-    listed: Listed,
+    listed: ListedRun,
     /// Whether only the head was read.
     is_head: bool,
 }
@@ -106,23 +106,23 @@ impl Shelf {
     }
 
     /// The list, newest first. It reads changed runs while there is time; the others are marked as unread.
-    pub(crate) fn look(&mut self, mut has_time: impl FnMut() -> bool) -> Vec<Listed> {
+    pub(crate) fn look(&mut self, mut has_time: impl FnMut() -> bool) -> Vec<ListedRun> {
         let places = self.folders.places();
         let running: Vec<bool> = places.iter().map(|place| folder::is_being_written(&place.path)).collect();
         let measuring = running.contains(&true);
         self.known.retain(|path, _| places.iter().any(|place| place.path == *path));
         let mut may_read = || !measuring && has_time();
         let listed = places.iter().zip(running).map(|(place, running)| match running {
-            true => self.head(place, State::Known(Status::Running)),
+            true => self.head(place, RunState::Known(Status::Running)),
             false => self.listed(place, &mut may_read),
         });
-        let mut list: Vec<Listed> = listed.collect();
+        let mut list: Vec<ListedRun> = listed.collect();
         list.sort_by_key(|listed| Reverse(listed.began.clone()));
         list
     }
 
     /// The entry of a run that is not in progress.
-    fn listed(&mut self, place: &Place, may_read: &mut impl FnMut() -> bool) -> Listed {
+    fn listed(&mut self, place: &Place, may_read: &mut impl FnMut() -> bool) -> ListedRun {
         let stamp = Stamp::of(&place.path);
         let known = self.known.get_mut(&place.path).filter(|known| !known.is_head);
         if let Some(known) = known.filter(|known| known.stamp.has_the_records_of(&stamp)) {
@@ -133,7 +133,7 @@ impl Shelf {
             return known.listed.clone();
         }
         if !may_read() {
-            return self.head(place, State::Unread);
+            return self.head(place, RunState::Unread);
         }
         let listed = place.read();
         self.known.insert(place.path.clone(), Known { stamp, listed: listed.clone(), is_head: false });
@@ -141,7 +141,7 @@ impl Shelf {
     }
 
     /// The entry from the head of the run, which is read once.
-    fn head(&mut self, place: &Place, state: State) -> Listed {
+    fn head(&mut self, place: &Place, state: RunState) -> ListedRun {
         let stamp = Stamp::of(&place.path);
         let known = self.known.get(&place.path);
         let known = known.filter(|known| known.is_head && known.stamp.has_the_head_of(&stamp));
@@ -153,7 +153,7 @@ impl Shelf {
                 listed
             }
         };
-        Listed { state, ..head }
+        ListedRun { state, ..head }
     }
 }
 
@@ -163,18 +163,18 @@ impl Place {
     }
 
     /// The full entry.
-    fn read(&self) -> Listed {
+    fn read(&self) -> ListedRun {
         let listed = match MERGED.gather(&self.path) {
-            Ok(document) => Listed::of(&self.name, Place::link(&self.name), &document),
+            Ok(document) => ListedRun::of(&self.name, Place::link(&self.name), &document),
             Err(_) if !self.path.join("run.json").exists() => self.other(),
-            Err(error) => Listed { text: error.to_string(), ..self.head(State::Broken) },
+            Err(error) => ListedRun { text: error.to_string(), ..self.head(RunState::Broken) },
         };
-        Listed { bytes: Some(size(&self.path)), ..listed }
+        ListedRun { bytes: Some(size(&self.path)), ..listed }
     }
 
     /// The entry from `run.json` alone.
-    fn head(&self, state: State) -> Listed {
-        let head = Head::read(&self.path).ok();
+    fn head(&self, state: RunState) -> ListedRun {
+        let head = RunHead::read(&self.path).ok();
         let word =
             |keys: &[&str]| head.as_ref().and_then(|head| head.text(keys)).unwrap_or_default().to_owned();
         let title = Some(word(&["plan", "title"])).filter(|title| !title.is_empty());
@@ -188,7 +188,7 @@ impl Place {
             },
             None => "",
         };
-        Listed {
+        ListedRun {
             name: self.name.clone(),
             link: Some(Place::link(&self.name)),
             title: title.unwrap_or_else(|| self.name.clone()),
@@ -201,7 +201,7 @@ impl Place {
     }
 
     /// The entry of a folder without a run: of another command, or of a run in preparation.
-    fn other(&self) -> Listed {
+    fn other(&self) -> ListedRun {
         let has = |file: &str| self.path.join(file).is_file();
         let (kind, text) = if has("certificate.json") {
             ("selftest", "What tare selftest found is in its certificate.json.")
@@ -210,8 +210,8 @@ impl Place {
         } else {
             ("", "It has no run.json: no run, or one that was not measured yet.")
         };
-        let state = if kind.is_empty() { State::Broken } else { State::Known(Status::Complete) };
-        Listed {
+        let state = if kind.is_empty() { RunState::Broken } else { RunState::Known(Status::Complete) };
+        ListedRun {
             link: None,
             kind: kind.to_owned(),
             text: text.to_owned(),
@@ -304,15 +304,15 @@ mod tests {
             shelf(&["runs/20261121T142005.078Z-quick", "runs/20261121T174629.521Z-selftest", "runs/bad"]);
         fs::write(folder.path().join("runs/20261121T174629.521Z-selftest/certificate.json"), "{}").unwrap();
         fs::write(folder.path().join("runs/bad/run.json"), "{\"format\":\"9.0\"}").unwrap();
-        assert!(shelf.look(|| false).iter().all(|listed| listed.state == State::Unread));
+        assert!(shelf.look(|| false).iter().all(|listed| listed.state == RunState::Unread));
         let list = shelf.look(|| true);
-        let told: Vec<(&str, State, &str)> =
+        let told: Vec<(&str, RunState, &str)> =
             list.iter().map(|listed| (listed.name.as_str(), listed.state, listed.began.as_str())).collect();
-        let complete = State::Known(Status::Complete);
+        let complete = RunState::Known(Status::Complete);
         let expected = [
             ("20261121T174629.521Z-selftest", complete, "2026-11-21T17:46:29.521Z"),
-            ("20261121T142005.078Z-quick", State::Broken, "2026-11-21T14:20:05.078Z"),
-            ("bad", State::Broken, ""),
+            ("20261121T142005.078Z-quick", RunState::Broken, "2026-11-21T14:20:05.078Z"),
+            ("bad", RunState::Broken, ""),
         ];
         assert_eq!(told, expected);
         assert!(list[2].text.contains("has format \"9.0\""), "{}", list[2].text);
@@ -341,15 +341,15 @@ mod tests {
             let list = shelf.look(|| true);
             list.into_iter().map(|listed| (listed.title, listed.state)).collect::<Vec<_>>()
         };
-        let running = State::Known(Status::Running);
-        assert_eq!(told(), [("A".to_owned(), State::Unread), ("A".to_owned(), running)]);
+        let running = RunState::Known(Status::Running);
+        assert_eq!(told(), [("A".to_owned(), RunState::Unread), ("A".to_owned(), running)]);
         for run in ["now", "past"] {
             let head = folder.path().join("runs").join(run).join("run.json");
             replace(&head, "{\"format\":\"9.0\",\"plan\":{\"title\":\"B\"}}");
         }
-        assert_eq!(told(), [("A".to_owned(), State::Unread), ("A".to_owned(), running)]);
+        assert_eq!(told(), [("A".to_owned(), RunState::Unread), ("A".to_owned(), running)]);
         drop(journal);
-        assert_eq!(told(), [("B".to_owned(), State::Broken), ("B".to_owned(), State::Broken)]);
+        assert_eq!(told(), [("B".to_owned(), RunState::Broken), ("B".to_owned(), RunState::Broken)]);
     }
 
     #[test]

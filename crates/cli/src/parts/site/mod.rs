@@ -15,7 +15,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 use tare_host::signals;
-use tare_site::{self as site, RunEntry, Settings};
+use tare_site::{self as site, RunEntry, SiteSettings};
 
 use crate::{
     exit::Outcome,
@@ -81,7 +81,7 @@ struct Done {
 }
 
 pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
-    let settings = Settings { title: args.title.clone(), url: args.url.clone() };
+    let settings = SiteSettings { title: args.title.clone(), url: args.url.clone() };
     let folders = if args.runs.is_empty() { global.find()?.run_folders() } else { args.runs.clone() };
     let found = find::runs(&folders, !args.runs.is_empty())?;
     ensure!(!found.is_empty(), "there are no runs: `tare run` makes one; or name run folders");
@@ -133,7 +133,7 @@ fn words(done: &Done) -> String {
 struct Reader<'a> {
     found: &'a [FoundRun],
     store: &'a Store,
-    settings: &'a Settings,
+    settings: &'a SiteSettings,
     progress: &'a Progress,
     interrupt: &'a AtomicBool,
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tare_base::whole::WholeFolder;
 use tare_report::write::File;
 
-use tare_site::{RunEntry, Settings};
+use tare_site::{RunEntry, SiteSettings};
 
 use super::find::Stamp;
 use crate::workspace;
@@ -66,7 +66,7 @@ pub(super) struct Counts {
 
 impl Store {
     /// Opens a folder that is new, empty, or a site; other folders are refused.
-    pub(super) fn open(folder: &Path, settings: &Settings) -> anyhow::Result<Store> {
+    pub(super) fn open(folder: &Path, settings: &SiteSettings) -> anyhow::Result<Store> {
         let state = folder.join(STATE);
         if !state.exists() && fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
             bail!("{}: is not empty, and no site of this command; name a new folder", folder.display());
@@ -146,7 +146,7 @@ fn is_inside(name: &str) -> bool {
 }
 
 /// Identifies the program and settings: a change makes all pages anew.
-fn made_by(settings: &Settings) -> anyhow::Result<String> {
+fn made_by(settings: &SiteSettings) -> anyhow::Result<String> {
     let program = workspace::program()?;
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(fs::File::open(&program)?).with_context(|| program.display().to_string())?;

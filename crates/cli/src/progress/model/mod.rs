@@ -12,9 +12,9 @@ use tare_bench::{
     folder::{Header, StoredRun},
     plan::{Plan, PlannedRow, Until},
     record::{Block, Pilot, Record},
-    sample::{Outcome, Sample},
+    sample::{Sample, SampleOutcome},
     schedule::{Slot, StopRule, searches::Searches},
-    slo::Found,
+    slo::FoundRate,
 };
 use tare_report::{
     document::{ALWAYS, Table, Value},
@@ -249,9 +249,9 @@ impl<'a> Model<'a> {
             _ => None,
         });
         match samples.map(|sample| &sample.outcome).next()? {
-            Outcome::Measured => None,
-            Outcome::Hung(_) => Some("hung".to_owned()),
-            Outcome::Failed { .. } => Some("failed".to_owned()),
+            SampleOutcome::Measured => None,
+            SampleOutcome::Hung(_) => Some("hung".to_owned()),
+            SampleOutcome::Failed { .. } => Some("failed".to_owned()),
         }
     }
 
@@ -355,10 +355,10 @@ fn state_of_search(searches: &Searches, row: usize) -> Option<String> {
     }
     let window = format!("window {}", search.counted() + search.discarded());
     Some(match search.found() {
-        Found::Between { held, broke } => format!("{window}: {} .. {}", rate(held), rate(broke)),
-        Found::AtLeast(held) => format!("{window}: {} or more", rate(held)),
-        Found::Below(broke) => format!("{window}: below {}", rate(broke)),
-        Found::Nothing => window,
+        FoundRate::Between { held, broke } => format!("{window}: {} .. {}", rate(held), rate(broke)),
+        FoundRate::AtLeast(held) => format!("{window}: {} or more", rate(held)),
+        FoundRate::Below(broke) => format!("{window}: below {}", rate(broke)),
+        FoundRate::Nothing => window,
     })
 }
 

@@ -6,7 +6,7 @@ use tare_bench::{
         Excluded, Exclusion, Order,
         until::{ALPHA, Gate, Metric, looks},
     },
-    record::{Block, Ended, Ending, Failed, Latency, Pilot, Started, Stopped},
+    record::{Block, EndedRun, Ending, Failed, Latency, Pilot, Started, StoppedService},
     slo::Slo,
 };
 use tare_host::environment::Environment;
@@ -50,7 +50,13 @@ fn sample(sample: Sample) -> Record {
 
 fn stopped(block: usize, row: usize) -> Record {
     let latency = vec![Some(Latency { p50_ns: 300_000, p99_ns: 600_000, ..Latency::default() })];
-    Record::Stopped(Stopped { block, row, rss_bytes_peak: Some(4 << 20), latency, ..Stopped::default() })
+    Record::Stopped(StoppedService {
+        block,
+        row,
+        rss_bytes_peak: Some(4 << 20),
+        latency,
+        ..StoppedService::default()
+    })
 }
 
 fn block(number: usize, rows: &[(&str, f64)]) -> Vec<Record> {
@@ -141,7 +147,7 @@ fn the_table_is_that_of_the_end() {
     let records: Vec<Record> = (0..7).flat_map(|number| block(number, &ROWS)).collect();
     let mut model = Model::new(&head, &records);
     let reason = Ending::Interrupted;
-    record(&mut model, [Record::Ended(Ended { reason, elapsed_ns: 28_000_000_000 })]);
+    record(&mut model, [Record::Ended(EndedRun { reason, elapsed_ns: 28_000_000_000 })]);
     record(&mut model, [begins(7, &ROWS), started(7, 0)]);
     let view = model.view(Duration::from_secs(7));
     assert_eq!(view.elapsed, Duration::from_secs(24 + 7), "what was before counts");
@@ -255,7 +261,7 @@ fn samples_one_by_one_are_counted_and_those_without_figures_are_named() {
     let measured = sample(slice(0, 0, 0, 1.0));
     model.on_record(&measured, LEFT);
     assert!(model.has_more_to_compute(&measured), "each sample is a run of its own");
-    let failed = Outcome::Failed { reason: "was killed".to_owned() };
+    let failed = SampleOutcome::Failed { reason: "was killed".to_owned() };
     record(&mut model, [sample(Sample { outcome: failed, ..slice(0, 0, 1, 1.0) })]);
     model.begin(slot(1, 0), 2, Duration::ZERO);
     model.compute();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use console::{measure_text_width, truncate_str};
 use tare_report::{
     document::Table,
-    write::text::{self, Look},
+    write::text::{self, TextLook},
 };
 
 use super::duration;
@@ -58,7 +58,7 @@ impl View {
     pub(crate) fn lines(&self, size: Size, colours: bool) -> Vec<String> {
         let (width, height) = (usize::from(size.columns), usize::from(size.lines));
         let look =
-            Look { width: Some(width.saturating_sub(MARK[1].len())), colours, ascii: output::is_ascii() };
+            TextLook { width: Some(width.saturating_sub(MARK[1].len())), colours, ascii: output::is_ascii() };
         let mut lines = self.head(width, look);
         // On a low terminal the table gets most of the lines.
         let remarks = self.remarks.len().min(REMARKS_MAX).min(height / 6);
@@ -69,7 +69,7 @@ impl View {
         lines.iter().map(|line| truncate_str(line, width, "…").trim_end().to_owned()).collect()
     }
 
-    fn head(&self, width: usize, look: Look) -> Vec<String> {
+    fn head(&self, width: usize, look: TextLook) -> Vec<String> {
         let times = format!("{}, about {} left", duration(self.elapsed), duration(self.left));
         let room = width.saturating_sub(measure_text_width(&times) + 2);
         let first = match room >= TITLE_MIN {
@@ -85,7 +85,7 @@ impl View {
         std::iter::once(first).chain(rest.map(|text| one_line(text))).collect()
     }
 
-    fn rows(&self, room: usize, look: Look) -> Vec<String> {
+    fn rows(&self, room: usize, look: TextLook) -> Vec<String> {
         if room < 2 || self.table.rows.is_empty() {
             return Vec::new();
         }

@@ -27,7 +27,7 @@ use tare_base::Endpoint;
 
 /// Selects the processes whose CPU time and memory are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whose {
+pub enum CountedProcesses {
     /// The processes that hold the listening socket, and all their descendants.
     Listener,
     /// This process and all its descendants.
@@ -77,17 +77,21 @@ impl Server {
     /// Looks for the processes of the server at `address`; `is_here` means an address of this machine.
     ///
     /// # Errors
-    /// The named process or cgroup does not exist or does not serve. [`Whose::Listener`] never fails.
-    pub fn find(address: impl Into<Endpoint>, is_here: bool, whose: &Whose) -> Result<Server, ServerError> {
+    /// The named process or cgroup does not exist or does not serve. [`CountedProcesses::Listener`] never fails.
+    pub fn find(
+        address: impl Into<Endpoint>,
+        is_here: bool,
+        whose: &CountedProcesses,
+    ) -> Result<Server, ServerError> {
         let address = address.into();
         let sockets = if is_here { sockets_of(&address) } else { Vec::new() };
         let counted = match whose {
-            Whose::Listener => by_listener(is_here, &sockets),
-            Whose::Pid(pid) => Ok(by_pid(*pid, &address, &sockets)?),
-            Whose::Cgroup(path) => Ok(by_cgroup(path)?),
-            Whose::CgroupOf(pid) => Ok(by_cgroup_of(*pid)?),
+            CountedProcesses::Listener => by_listener(is_here, &sockets),
+            CountedProcesses::Pid(pid) => Ok(by_pid(*pid, &address, &sockets)?),
+            CountedProcesses::Cgroup(path) => Ok(by_cgroup(path)?),
+            CountedProcesses::CgroupOf(pid) => Ok(by_cgroup_of(*pid)?),
         };
-        Ok(Server { address, by_listener: *whose == Whose::Listener, counted, sockets })
+        Ok(Server { address, by_listener: *whose == CountedProcesses::Listener, counted, sockets })
     }
 
     pub fn address(&self) -> &Endpoint {

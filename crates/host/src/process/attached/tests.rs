@@ -52,7 +52,7 @@ fn cpu_ns(attached: &Attached) -> Option<u64> {
 #[test]
 fn a_server_is_found_by_its_port_with_its_cpu_time() {
     let (_listener, address) = listener();
-    let server = Server::find(address, true, &Whose::Listener).unwrap();
+    let server = Server::find(address, true, &CountedProcesses::Listener).unwrap();
     let pids: Vec<u32> = server.processes().iter().map(|process| process.pid).collect();
     assert_eq!((pids, server.unseen()), (vec![std::process::id()], None));
     assert!(!server.cpus().is_empty());
@@ -68,7 +68,7 @@ fn a_server_is_found_by_its_port_with_its_cpu_time() {
 fn other_addresses_of_this_machine_are_looked_at_too() {
     for host in ["127.0.0.2:0", "[::1]:0"] {
         let Ok(listener) = TcpListener::bind(host) else { continue };
-        let server = Server::find(listener.local_addr().unwrap(), true, &Whose::Listener).unwrap();
+        let server = Server::find(listener.local_addr().unwrap(), true, &CountedProcesses::Listener).unwrap();
         assert_eq!(server.unseen(), None, "{host}");
     }
 }
@@ -82,7 +82,7 @@ fn what_cannot_be_found_says_why_and_has_no_cpu_time() {
     assert_eq!(of(false, &[]), Err(Unseen::OtherHost));
     assert_eq!(of(true, &[]), Err(Unseen::OtherNetwork));
     assert_eq!(of(true, &["no inode"]), Err(Unseen::OtherUser));
-    let hidden = Attached::new(Server::find(silent(), true, &Whose::Listener).unwrap());
+    let hidden = Attached::new(Server::find(silent(), true, &CountedProcesses::Listener).unwrap());
     assert_eq!((cpu_ns(&hidden), hidden.pid(), hidden.gone()), (None, None, None));
 }
 
@@ -101,14 +101,14 @@ fn a_hidden_server_is_gone_with_its_socket() {
 fn a_process_that_ends_is_gone_and_its_cpu_time_is_not_lost() {
     let mut sleeper = Sleeper::start();
     let pid = sleeper.0.id();
-    let server = Server::find(silent(), true, &Whose::Pid(pid)).unwrap();
+    let server = Server::find(silent(), true, &CountedProcesses::Pid(pid)).unwrap();
     let attached = Attached::new(server.clone());
     let before = cpu_ns(&attached).unwrap();
     assert_eq!(attached.gone(), None);
     sleeper.end();
     assert_eq!(attached.gone(), Some(ServerGone::Ended { pid }));
     assert!(cpu_ns(&attached).unwrap() >= before);
-    let error = Server::find(silent(), true, &Whose::Pid(pid)).unwrap_err().to_string();
+    let error = Server::find(silent(), true, &CountedProcesses::Pid(pid)).unwrap_err().to_string();
     assert_eq!(error, format!("there is no process {pid}"));
 }
 
@@ -135,11 +135,11 @@ fn who_listens_in_its_place_is_told() {
 fn a_process_that_does_not_listen_is_refused_if_another_does() {
     let (_listener, address) = listener();
     let sleeper = Sleeper::start();
-    let error = Server::find(address, true, &Whose::Pid(sleeper.0.id())).unwrap_err();
+    let error = Server::find(address, true, &CountedProcesses::Pid(sleeper.0.id())).unwrap_err();
     assert!(matches!(error, ServerError::OtherListener { .. }), "{error}");
     // The parent of the listening process is accepted, as its children are counted.
     let parent = std::os::unix::process::parent_id();
-    assert!(Server::find(address, true, &Whose::Pid(parent)).is_ok());
+    assert!(Server::find(address, true, &CountedProcesses::Pid(parent)).is_ok());
 }
 
 /// A folder with the files of a cgroup that contains this process.
@@ -156,7 +156,7 @@ fn cgroup_folder(file: &str, text: &str) -> tempfile::TempDir {
 fn a_cgroup_of_either_version_counts_all_that_is_in_it() {
     for (file, text) in [("cpuacct.usage", "7000\n"), ("cpu.stat", "usage_usec 7\n")] {
         let folder = cgroup_folder(file, text);
-        let whose = Whose::Cgroup(folder.path().to_owned());
+        let whose = CountedProcesses::Cgroup(folder.path().to_owned());
         let server = Server::find(silent(), true, &whose).unwrap();
         assert_eq!(server.cgroup(), Some(folder.path()));
         let attached = Attached::new(server);
@@ -168,7 +168,9 @@ fn a_cgroup_of_either_version_counts_all_that_is_in_it() {
 #[test]
 fn a_folder_that_is_no_cgroup_or_an_empty_one_is_refused() {
     let folder = cgroup_folder("memory.stat", "");
-    let error = |folder: &Path| Server::find(silent(), true, &Whose::Cgroup(folder.to_owned())).unwrap_err();
+    let error = |folder: &Path| {
+        Server::find(silent(), true, &CountedProcesses::Cgroup(folder.to_owned())).unwrap_err()
+    };
     assert!(matches!(error(folder.path()), ServerError::NoCgroup(_)));
     fs::write(folder.path().join("cpu.stat"), "usage_usec 7\n").unwrap();
     fs::write(folder.path().join("below/cgroup.procs"), "").unwrap();
@@ -201,7 +203,7 @@ fn a_server_with_a_cgroup_of_its_own_is_counted_in_it() {
     fs::create_dir(&folder).unwrap();
     let server = Forks::start("orphan");
     let address = SocketAddr::from(([127, 0, 0, 1], server.port()));
-    let find = || Server::find(address, true, &Whose::Listener).unwrap();
+    let find = || Server::find(address, true, &CountedProcesses::Listener).unwrap();
     assert_eq!(find().cgroup(), None, "it shares that of the test");
     fs::write(folder.join("cgroup.procs"), server.pid().to_string()).unwrap();
     let found = find();
@@ -225,8 +227,8 @@ fn a_server_with_a_cgroup_of_its_own_is_counted_in_it() {
 fn those_beside_a_server_are_looked_at_unless_somebody_said_what_it_is() {
     let (_listener, address) = listener();
     let of = |whose| Attached::new(Server::find(address, true, &whose).unwrap()).bystanders().is_some();
-    assert!(of(Whose::Listener));
-    assert!(!of(Whose::Pid(std::process::id())));
+    assert!(of(CountedProcesses::Listener));
+    assert!(!of(CountedProcesses::Pid(std::process::id())));
     let counted = Err(Unseen::OtherUser);
     let hidden = Server { address: address.into(), by_listener: true, counted, sockets: Vec::new() };
     assert!(Attached::new(hidden).bystanders().is_none(), "it would be among them");

@@ -12,7 +12,7 @@ use super::{
     syscall::{self, Heirs, TaskClock},
     tally::{CpuTime, Tally, tick_ns},
 };
-use crate::cpus::Times;
+use crate::cpus::CpuTimes;
 
 /// With more threads there are no counters: each thread needs two files.
 const THREADS_MAX: usize = 256;
@@ -40,7 +40,7 @@ pub(super) struct Meter {
 
 /// Comparison of the counters with the processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Says {
+enum CounterComparison {
     /// The counters have more time: a process ended unseen.
     More,
     AsMuch,
@@ -71,31 +71,31 @@ impl Meter {
     pub(super) fn read(&mut self, roots: &[u32]) -> CpuTime {
         let mut time = self.tally.read(roots);
         let mut says = self.says(&time);
-        if says == Says::More {
+        if says == CounterComparison::More {
             thread::sleep(STEAL_SHOWN);
             time = self.tally.read(roots);
             says = self.says(&time);
         }
-        self.is_lossy |= says == Says::More;
-        if says != Says::TooLittleToTell {
+        self.is_lossy |= says == CounterComparison::More;
+        if says != CounterComparison::TooLittleToTell {
             self.followed = None;
         }
         CpuTime { is_lossy: self.is_lossy, ..time }
     }
 
-    fn says(&self, time: &CpuTime) -> Says {
-        let Some(counted_ns) = self.counted_ns() else { return Says::TooLittleToTell };
+    fn says(&self, time: &CpuTime) -> CounterComparison {
+        let Some(counted_ns) = self.counted_ns() else { return CounterComparison::TooLittleToTell };
         // While the hypervisor has a CPU, the counters advance and the clocks do not.
         let stolen_ns = stolen_ns().saturating_sub(self.stolen_from_ns);
         let error_ns = ERROR_NS + self.tally.error_ns() + stolen_ns;
         let share_ns = (counted_ns as f64 * ERROR_SHARE) as u64;
         // The last stolen tick may not be visible yet.
         if self.from_ns + counted_ns > time.ns() + error_ns + share_ns + tick_ns() {
-            Says::More
+            CounterComparison::More
         } else if error_ns < share_ns {
-            Says::AsMuch
+            CounterComparison::AsMuch
         } else {
-            Says::TooLittleToTell
+            CounterComparison::TooLittleToTell
         }
     }
 
@@ -128,7 +128,7 @@ impl Followed {
 
 /// Stolen time up to now, in whole ticks.
 fn stolen_ns() -> u64 {
-    Times::of_machine().map_or(0, |times| times.steal_ns)
+    CpuTimes::of_machine().map_or(0, |times| times.steal_ns)
 }
 
 /// Opens the counters. Absent if the kernel refuses them, or if new threads keep beginning.

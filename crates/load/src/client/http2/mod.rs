@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::{Client, Prepared, SlotEvent, ToSend, Traffic, cut_short};
 use crate::driver::{self, Driver, own_range};
 use crate::exchange::ExchangePool;
-use crate::http1::{Progress, Response, Version};
+use crate::http1::{Progress, Response, StatusLineVersion};
 use crate::http2::{
     Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Request, RequestList, Scheme, Sent,
 };
@@ -306,7 +306,7 @@ impl<D: Driver> Client for Http2<D> {
         let is_whole = own.keep_bytes_max.is_some_and(|bytes_max| own.kept.len() < bytes_max);
         is_whole.then(|| Response {
             status: own.judgement.status().unwrap_or_default(),
-            version: Version::Http2,
+            version: StatusLineVersion::Http2,
             headers: connection.fields(slot % self.streams).unwrap_or_default().to_vec(),
             body: own.kept.clone(),
             keep_alive: true,

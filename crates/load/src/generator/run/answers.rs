@@ -4,7 +4,7 @@ use super::Run;
 use crate::client::Client;
 use crate::generator::worker::Worker;
 use crate::judgement::Outcome;
-use crate::tally::{Failure, Sample};
+use crate::tally::{Failure, FailureSample};
 
 /// The state of a connection after the bytes that arrived.
 enum Disposition {
@@ -97,7 +97,7 @@ impl<C: Client> Run<'_, C> {
     fn unsolicited(&mut self, slot: usize, now_ns: u64) {
         let client = &self.worker.client;
         self.ledger.connection_failed(Failure::Malformed, now_ns);
-        self.ledger.sample(Failure::Malformed, now_ns, || Sample {
+        self.ledger.sample(Failure::Malformed, now_ns, || FailureSample {
             failure: Failure::Malformed,
             exchange: String::new(),
             expected: "an open connection with nothing to read".to_owned(),
@@ -138,7 +138,7 @@ impl<C: Client> Run<'_, C> {
             return;
         }
         self.ledger.connection_failed(Failure::CutSequence, now_ns);
-        self.ledger.sample(Failure::CutSequence, now_ns, || Sample {
+        self.ledger.sample(Failure::CutSequence, now_ns, || FailureSample {
             failure: Failure::CutSequence,
             exchange: pool.exchanges()[next].name.clone(),
             expected: "an open connection for the next step of a sequence".to_owned(),
@@ -160,7 +160,7 @@ impl<C: Client> Run<'_, C> {
     fn sample(&mut self, slot: usize, failure: Failure, now_ns: u64) {
         let Worker { client, connections, sessions, pool, .. } = &*self.worker;
         let exchange = &pool.exchanges()[connections[slot].exchange];
-        self.ledger.sample(failure, now_ns, || Sample {
+        self.ledger.sample(failure, now_ns, || FailureSample {
             failure,
             exchange: exchange.name.clone(),
             expected: match sessions.get(slot) {

@@ -8,15 +8,15 @@ use super::Run;
 use crate::client::Client;
 use crate::generator::connection::Phase;
 use crate::generator::worker::{Share, Worker};
-use crate::schedule::{Arrivals, Schedule, Source};
+use crate::schedule::{ArrivalSource, Arrivals, Schedule};
 
 /// The next request, the waiting ones, and the connections that could send them.
 pub(super) struct Queue<'a> {
     arrivals: &'a Arrivals,
     /// The generator of the next request, which is not due yet.
-    next: Source,
+    next: ArrivalSource,
     /// The generator of the oldest waiting request, if there is one.
-    oldest: Source,
+    oldest: ArrivalSource,
     waiting: u64,
     /// Idle open connections, in the order in which they became idle.
     idle: VecDeque<usize>,
@@ -29,7 +29,7 @@ impl<'a> Queue<'a> {
     pub(super) fn of<C: Client>(schedule: &'a Schedule, worker: &mut Worker<C>) -> Option<Queue<'a>> {
         let Schedule::Open(arrivals) = schedule else { return None };
         let Share { split, worker: own, workers, slots, .. } = worker.place;
-        let next = Source::new(arrivals, split, (own, workers), worker.seed);
+        let next = ArrivalSource::new(arrivals, split, (own, workers), worker.seed);
         // Another run is another sample. If generators share a load, all of them draw the same sample.
         worker.seed = match split.is_whole() {
             true => worker.random.draw(),

@@ -4,7 +4,7 @@ use super::super::connection::Stamp;
 use super::super::measures::Measures;
 use super::marks::Marks;
 use crate::client::Traffic;
-use crate::tally::{Failure, Sample};
+use crate::tally::{Failure, FailureSample};
 
 #[derive(Default)]
 pub(super) struct Ledger {
@@ -23,7 +23,7 @@ pub(super) struct Ledger {
     answered_ns: u64,
     /// When a connection was first refused after the last established connection and the last answer.
     refused_ns: Option<u64>,
-    pub(super) first_failure: Option<Sample>,
+    pub(super) first_failure: Option<FailureSample>,
     pub(super) marks: Marks,
 }
 
@@ -182,10 +182,11 @@ impl Ledger {
     }
 
     /// Keeps the first failure, or the first wrong answer instead; `sample` is called only if it is kept.
-    pub(super) fn sample(&mut self, failure: Failure, now_ns: u64, sample: impl FnOnce() -> Sample) {
-        let is_less = |own: &Sample| own.failure.is_wrong_answer() || !failure.is_wrong_answer();
+    pub(super) fn sample(&mut self, failure: Failure, now_ns: u64, sample: impl FnOnce() -> FailureSample) {
+        let is_less = |own: &FailureSample| own.failure.is_wrong_answer() || !failure.is_wrong_answer();
         if !self.first_failure.as_ref().is_some_and(is_less) {
-            self.first_failure = Some(Sample { at_ns: now_ns.saturating_sub(self.start_ns), ..sample() });
+            self.first_failure =
+                Some(FailureSample { at_ns: now_ns.saturating_sub(self.start_ns), ..sample() });
         }
     }
 }

@@ -6,8 +6,8 @@ use super::Run;
 use crate::client::Client;
 use crate::generator::connection::{Phase, Stamp};
 use crate::schedule::{Schedule, Think};
-use crate::stop::Quota;
-use crate::tally::{Failure, Sample};
+use crate::stop::RequestQuota;
+use crate::tally::{Failure, FailureSample};
 use tare_base::{Clock, Monotonic};
 
 /// The time until the next attempt to connect after a failed one. It prevents a busy loop.
@@ -17,7 +17,7 @@ impl<C: Client> Run<'_, C> {
     /// Gives a slot its share of the quota and its first action.
     pub(super) fn begin_slot(&mut self, slot: usize) {
         let share = match self.shared.load.stop.quota() {
-            Some(Quota::RequestsEach(each)) => each,
+            Some(RequestQuota::RequestsEach(each)) => each,
             _ => u64::MAX,
         };
         let now_ns = Monotonic.now_ns();
@@ -145,7 +145,8 @@ impl<C: Client> Run<'_, C> {
     /// Takes up to `wanted` requests from the budget of all workers.
     #[inline]
     pub(super) fn claim(&mut self, wanted: u64, now_ns: u64) -> u64 {
-        let (Some(budget), Some(Quota::Requests(_))) = (&self.shared.budget, self.shared.load.stop.quota())
+        let (Some(budget), Some(RequestQuota::Requests(_))) =
+            (&self.shared.budget, self.shared.load.stop.quota())
         else {
             return wanted;
         };
@@ -162,7 +163,7 @@ impl<C: Client> Run<'_, C> {
     /// Takes a connection from the budget, if the quota counts connections, and gives it its number of requests.
     fn claim_connection(&mut self, slot: usize) -> bool {
         let mut allowed = self.shared.load.requests_per_connection.unwrap_or(u64::MAX);
-        if let (Some(budget), Some(Quota::Connections(_))) =
+        if let (Some(budget), Some(RequestQuota::Connections(_))) =
             (&self.shared.budget, self.shared.load.stop.quota())
         {
             let take = |left: u64| left.checked_sub(1);
@@ -229,7 +230,7 @@ impl<C: Client> Run<'_, C> {
             self.ledger.connection_failed(failure, now_ns);
         }
         let client = &self.worker.client;
-        self.ledger.sample(failure, now_ns, || Sample {
+        self.ledger.sample(failure, now_ns, || FailureSample {
             failure,
             exchange: String::new(),
             expected: "a connection".to_owned(),
@@ -246,7 +247,7 @@ impl<C: Client> Run<'_, C> {
 
     /// Counts the requests that only this connection would have sent as unsent.
     pub(super) fn abandon(&mut self, slot: usize) {
-        if let Some(Quota::Connections(_)) = self.shared.load.stop.quota() {
+        if let Some(RequestQuota::Connections(_)) = self.shared.load.stop.quota() {
             self.ledger.left_over(self.worker.connections[slot].allowed);
         }
     }

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use crate::schedule::{Arrivals, Process, Profile, Source, SplitMix64};
+use crate::schedule::{ArrivalProcess, ArrivalSource, Arrivals, RateProfile, SplitMix64};
 use crate::split::Split;
 
 /// The critical value at the nominal 1%; the exact level of the limit distribution is 1.024%.
@@ -32,8 +32,9 @@ pub(super) fn a_squared(mut intervals: Vec<f64>) -> f64 {
 /// The intervals between the arrivals of all workers, in expected arrivals. They are exponential with mean 1
 /// if the process is Poisson.
 fn intervals(arrivals: &Arrivals, workers: usize, seed: u64) -> Vec<f64> {
-    let mut sources: Vec<_> =
-        (0..workers).map(|worker| Source::new(arrivals, Split::WHOLE, (worker, workers), seed)).collect();
+    let mut sources: Vec<_> = (0..workers)
+        .map(|worker| ArrivalSource::new(arrivals, Split::WHOLE, (worker, workers), seed))
+        .collect();
     let mut last = 0.0;
     let mut next = || {
         let source = sources.iter_mut().min_by_key(|source| source.due_ns()).expect("at least one worker");
@@ -47,7 +48,7 @@ fn intervals(arrivals: &Arrivals, workers: usize, seed: u64) -> Vec<f64> {
 }
 
 fn poisson(profile: &str) -> Arrivals {
-    Arrivals { profile: profile.parse().expect("profile"), process: Process::Poisson }
+    Arrivals { profile: profile.parse().expect("profile"), process: ArrivalProcess::Poisson }
 }
 
 /// The number of seeds from 0 on that stay at or below a critical value.
@@ -100,7 +101,8 @@ fn rejections_are_as_many_as_the_level_says() {
 
 #[test]
 fn what_is_not_poisson_is_rejected() {
-    let even = Arrivals { profile: Profile::constant(1e3).expect("rate"), process: Process::Constant };
+    let even =
+        Arrivals { profile: RateProfile::constant(1e3).expect("rate"), process: ArrivalProcess::Constant };
     assert_eq!(passes(10, CRITICAL_1_PERCENT, |seed| intervals(&even, 4, seed)), 0, "constant");
     // Uniform over 0 to 2: the correct mean with the wrong shape.
     let uniform = |seed| {
@@ -113,11 +115,11 @@ fn what_is_not_poisson_is_rejected() {
     assert_eq!(passes(10, CRITICAL_1_PERCENT, fast), 0, "too fast");
     // The ramp in plain time, at its mean rate.
     let ramp = Arrivals {
-        profile: Profile::ramp(100.0, 1900.0, Duration::from_secs(10)).expect("ramp"),
-        process: Process::Poisson,
+        profile: RateProfile::ramp(100.0, 1900.0, Duration::from_secs(10)).expect("ramp"),
+        process: ArrivalProcess::Poisson,
     };
     let plain = |seed| {
-        let mut source = Source::new(&ramp, Split::WHOLE, (0, 1), seed);
+        let mut source = ArrivalSource::new(&ramp, Split::WHOLE, (0, 1), seed);
         let mut last_ns = 0;
         let mut next = || {
             let interval = (source.due_ns() - last_ns) as f64 / 1e6;
@@ -138,7 +140,7 @@ fn intervals_are_independent() {
     for seed in 0..20 {
         let one = intervals(&arrivals, 1, seed);
         let share = |worker| {
-            let mut source = Source::new(&arrivals, Split::WHOLE, (worker, 2), seed);
+            let mut source = ArrivalSource::new(&arrivals, Split::WHOLE, (worker, 2), seed);
             let mut last_ns = 0;
             let mut next = || {
                 let interval = (source.due_ns() - last_ns) as f64 / 2e6;

@@ -8,18 +8,18 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::parse::SpecError;
-use super::{Arrivals, Process, Profile, ProfileError, Source};
+use super::{ArrivalProcess, ArrivalSource, Arrivals, ProfileError, RateProfile};
 use crate::split::Split;
 
 const S: u64 = 1_000_000_000;
 
-fn profile(text: &str) -> Profile {
+fn profile(text: &str) -> RateProfile {
     text.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Up to `most` instants of one worker before `end_ns`.
 fn due_before(arrivals: &Arrivals, worker: usize, workers: usize, end_ns: u64, most: usize) -> Vec<u64> {
-    let mut source = Source::new(arrivals, Split::WHOLE, (worker, workers), 7);
+    let mut source = ArrivalSource::new(arrivals, Split::WHOLE, (worker, workers), 7);
     let next = || {
         let due_ns = source.due_ns();
         source.advance(arrivals);
@@ -94,14 +94,14 @@ fn ramps_keep_their_digits() {
     assert!(instant_ns.abs_diff(1_799_999_999_550) <= 1, "{instant_ns}");
     // Computed naively, the rate shortly before the end is negative.
     let lasts = Duration::from_secs(95 * 365 * 86_400);
-    let down = Profile::ramp(3.0, 0.0, lasts).expect("ramp");
+    let down = RateProfile::ramp(3.0, 0.0, lasts).expect("ramp");
     assert!(down.rate_per_s(lasts.as_nanos() as u64 - 1) >= 0.0);
 }
 
 #[test]
 fn constant_arrivals_by_table() {
     let due = |text: &str, worker, workers| {
-        let arrivals = Arrivals { profile: profile(text), process: Process::Constant };
+        let arrivals = Arrivals { profile: profile(text), process: ArrivalProcess::Constant };
         due_before(&arrivals, worker, workers, u64::MAX, 3)
     };
     assert_eq!(due("1k", 0, 1), [500_000, 1_500_000, 2_500_000]);
@@ -118,9 +118,9 @@ fn constant_arrivals_by_table() {
 /// After the last arrival a source stays exhausted, however often it advances.
 #[test]
 fn an_exhausted_source_stays_exhausted() {
-    for process in [Process::Constant, Process::Poisson] {
+    for process in [ArrivalProcess::Constant, ArrivalProcess::Poisson] {
         let arrivals = Arrivals { profile: profile("5..0/2s"), process };
-        let mut source = Source::new(&arrivals, Split::WHOLE, (0, 1), 3);
+        let mut source = ArrivalSource::new(&arrivals, Split::WHOLE, (0, 1), 3);
         for _ in 0..100 {
             source.advance(&arrivals);
         }
@@ -131,11 +131,13 @@ fn an_exhausted_source_stays_exhausted() {
 #[test]
 fn a_billion_arrivals_do_not_drift() {
     for rate in [1_u64, 3, 7, 999, 20_000, 333_333, 1_000_003] {
-        let arrivals =
-            Arrivals { profile: Profile::constant(rate as f64).expect("rate"), process: Process::Constant };
+        let arrivals = Arrivals {
+            profile: RateProfile::constant(rate as f64).expect("rate"),
+            process: ArrivalProcess::Constant,
+        };
         for arrival in [0, 1, 999_999_937, 999_999_999, 1_000_000_000_usize] {
             // The first arrival of worker k of k + 1 is arrival k.
-            let due_ns = Source::new(&arrivals, Split::WHOLE, (arrival, arrival + 1), 0).due_ns();
+            let due_ns = ArrivalSource::new(&arrivals, Split::WHOLE, (arrival, arrival + 1), 0).due_ns();
             let exact_ns = (2 * arrival as u128 + 1) * u128::from(S) / (2 * u128::from(rate));
             assert!(u128::from(due_ns).abs_diff(exact_ns) < 1000, "{rate}/s, {arrival}: {due_ns} {exact_ns}");
         }
@@ -144,8 +146,8 @@ fn a_billion_arrivals_do_not_drift() {
 
 #[test]
 fn the_poisson_sum_loses_nothing() {
-    let arrivals = Arrivals { profile: profile("1k"), process: Process::Poisson };
-    let mut source = Source::new(&arrivals, Split::WHOLE, (5, 8), 9);
+    let arrivals = Arrivals { profile: profile("1k"), process: ArrivalProcess::Poisson };
+    let mut source = ArrivalSource::new(&arrivals, Split::WHOLE, (5, 8), 9);
     let mut random = super::SplitMix64::stream(9, 5);
     // Kahan summation: the error of an addition is carried into the next.
     let (mut sum, mut carry) = (0.0_f64, 0.0_f64);
@@ -160,17 +162,17 @@ fn the_poisson_sum_loses_nothing() {
 
 #[test]
 fn poisson_starts_after_an_interval_and_every_worker_has_its_own() {
-    let arrivals = Arrivals { profile: profile("1k"), process: Process::Poisson };
+    let arrivals = Arrivals { profile: profile("1k"), process: ArrivalProcess::Poisson };
     let mut first: Vec<u64> =
-        (0..64).map(|worker| Source::new(&arrivals, Split::WHOLE, (worker, 64), 1).due_ns()).collect();
+        (0..64).map(|worker| ArrivalSource::new(&arrivals, Split::WHOLE, (worker, 64), 1).due_ns()).collect();
     // The earliest of 64 arrivals at 1000/64 per second each is exponential again, with mean 1 ms.
     assert!(first.iter().all(|&due_ns| due_ns > 0));
     first.sort_unstable();
     first.dedup();
     assert_eq!(first.len(), 64);
     let (a, b) = (
-        Source::new(&arrivals, Split::WHOLE, (0, 1), 1).due_ns(),
-        Source::new(&arrivals, Split::WHOLE, (0, 1), 2).due_ns(),
+        ArrivalSource::new(&arrivals, Split::WHOLE, (0, 1), 1).due_ns(),
+        ArrivalSource::new(&arrivals, Split::WHOLE, (0, 1), 2).due_ns(),
     );
     assert_ne!(a, b, "seeds");
 }
@@ -178,64 +180,68 @@ fn poisson_starts_after_an_interval_and_every_worker_has_its_own() {
 #[test]
 #[should_panic(expected = "worker 2 of 2")]
 fn workers_are_counted_from_0() {
-    let _ =
-        Source::new(&Arrivals { profile: profile("1"), process: Process::Constant }, Split::WHOLE, (2, 2), 0);
+    let _ = ArrivalSource::new(
+        &Arrivals { profile: profile("1"), process: ArrivalProcess::Constant },
+        Split::WHOLE,
+        (2, 2),
+        0,
+    );
 }
 
 #[test]
 fn a_source_is_small() {
-    assert!(size_of::<Source>() <= 80, "{}", size_of::<Source>());
+    assert!(size_of::<ArrivalSource>() <= 80, "{}", size_of::<ArrivalSource>());
 }
 
 #[test]
 fn profiles_that_are_none() {
     let s = Duration::from_secs(1);
-    assert!(matches!(Profile::constant(f64::NAN), Err(ProfileError::NotFinite(_))));
-    assert_eq!(Profile::constant(f64::INFINITY), Err(ProfileError::NotFinite(f64::INFINITY)));
-    assert_eq!(Profile::constant(-1.0), Err(ProfileError::Negative(-1.0)));
-    assert_eq!(Profile::constant(2e9), Err(ProfileError::TooHigh(2e9)));
-    assert_eq!(Profile::constant(-0.0), Err(ProfileError::ZeroEverywhere));
-    assert_eq!(Profile::ramp(0.0, 0.0, s), Err(ProfileError::ZeroEverywhere));
-    assert_eq!(Profile::ramp(1.0, 2.0, Duration::ZERO), Err(ProfileError::ZeroDuration));
-    assert_eq!(Profile::ramp(1.0, 2.0, Duration::MAX), Err(ProfileError::TooLong));
-    assert_eq!(Profile::steps(&[]), Err(ProfileError::NoSteps));
-    assert_eq!(Profile::steps(&[(0.0, s), (0.0, s)]), Err(ProfileError::ZeroEverywhere));
-    assert_eq!(Profile::steps(&[(1.0, Duration::ZERO), (2.0, s)]), Err(ProfileError::ZeroDuration));
+    assert!(matches!(RateProfile::constant(f64::NAN), Err(ProfileError::NotFinite(_))));
+    assert_eq!(RateProfile::constant(f64::INFINITY), Err(ProfileError::NotFinite(f64::INFINITY)));
+    assert_eq!(RateProfile::constant(-1.0), Err(ProfileError::Negative(-1.0)));
+    assert_eq!(RateProfile::constant(2e9), Err(ProfileError::TooHigh(2e9)));
+    assert_eq!(RateProfile::constant(-0.0), Err(ProfileError::ZeroEverywhere));
+    assert_eq!(RateProfile::ramp(0.0, 0.0, s), Err(ProfileError::ZeroEverywhere));
+    assert_eq!(RateProfile::ramp(1.0, 2.0, Duration::ZERO), Err(ProfileError::ZeroDuration));
+    assert_eq!(RateProfile::ramp(1.0, 2.0, Duration::MAX), Err(ProfileError::TooLong));
+    assert_eq!(RateProfile::steps(&[]), Err(ProfileError::NoSteps));
+    assert_eq!(RateProfile::steps(&[(0.0, s), (0.0, s)]), Err(ProfileError::ZeroEverywhere));
+    assert_eq!(RateProfile::steps(&[(1.0, Duration::ZERO), (2.0, s)]), Err(ProfileError::ZeroDuration));
     assert_eq!(
-        Profile::steps(&[(1.0, s), (f64::NEG_INFINITY, s)]),
+        RateProfile::steps(&[(1.0, s), (f64::NEG_INFINITY, s)]),
         Err(ProfileError::NotFinite(f64::NEG_INFINITY))
     );
     let half = Duration::from_nanos(u64::MAX / 2 + 1);
-    assert_eq!(Profile::steps(&[(1.0, half), (2.0, half), (3.0, s)]), Err(ProfileError::TooLong));
+    assert_eq!(RateProfile::steps(&[(1.0, half), (2.0, half), (3.0, s)]), Err(ProfileError::TooLong));
 }
 
 #[test]
 fn profiles_by_table() {
     let s = Duration::from_secs;
     let table = [
-        ("20k", "20k", Profile::constant(20_000.0)),
-        ("1.5M", "1.5M", Profile::constant(1_500_000.0)),
-        ("500", "500", Profile::constant(500.0)),
-        ("1234", "1234", Profile::constant(1234.0)),
-        ("1k..20k/30s", "1k..20k/30s", Profile::ramp(1000.0, 20_000.0, s(30))),
-        (" 1k .. 20k / 90", "1k..20k/90s", Profile::ramp(1000.0, 20_000.0, s(90))),
-        ("20k..0/1500ms", "20k..0/1500ms", Profile::ramp(20_000.0, 0.0, Duration::from_millis(1500))),
-        ("1k..1k/30s", "1k", Profile::constant(1000.0)),
+        ("20k", "20k", RateProfile::constant(20_000.0)),
+        ("1.5M", "1.5M", RateProfile::constant(1_500_000.0)),
+        ("500", "500", RateProfile::constant(500.0)),
+        ("1234", "1234", RateProfile::constant(1234.0)),
+        ("1k..20k/30s", "1k..20k/30s", RateProfile::ramp(1000.0, 20_000.0, s(30))),
+        (" 1k .. 20k / 90", "1k..20k/90s", RateProfile::ramp(1000.0, 20_000.0, s(90))),
+        ("20k..0/1500ms", "20k..0/1500ms", RateProfile::ramp(20_000.0, 0.0, Duration::from_millis(1500))),
+        ("1k..1k/30s", "1k", RateProfile::constant(1000.0)),
         (
             "1k:10s,5k:10s,20k",
             "1k:10s,5k:10s,20k",
-            Profile::steps(&[(1000.0, s(10)), (5000.0, s(10)), (20_000.0, s(1))]),
+            RateProfile::steps(&[(1000.0, s(10)), (5000.0, s(10)), (20_000.0, s(1))]),
         ),
         (
             "1k:60, 5k:1h, 20k:10s",
             "1k:1m,5k:1h,20k",
-            Profile::steps(&[(1e3, s(60)), (5e3, s(3600)), (2e4, s(0))]),
+            RateProfile::steps(&[(1e3, s(60)), (5e3, s(3600)), (2e4, s(0))]),
         ),
-        ("1k:10s,1k:10s,2k", "1k:20s,2k", Profile::steps(&[(1e3, s(20)), (2e3, s(1))])),
-        ("1k:10s", "1k", Profile::constant(1000.0)),
-        ("5000/s", "5k", Profile::constant(5000.0)),
-        ("1k/s..20k/s/1m30s", "1k..20k/90s", Profile::ramp(1000.0, 20_000.0, s(90))),
-        ("1k/s:1m30s,2k/s", "1k:90s,2k", Profile::steps(&[(1e3, s(90)), (2e3, s(1))])),
+        ("1k:10s,1k:10s,2k", "1k:20s,2k", RateProfile::steps(&[(1e3, s(20)), (2e3, s(1))])),
+        ("1k:10s", "1k", RateProfile::constant(1000.0)),
+        ("5000/s", "5k", RateProfile::constant(5000.0)),
+        ("1k/s..20k/s/1m30s", "1k..20k/90s", RateProfile::ramp(1000.0, 20_000.0, s(90))),
+        ("1k/s:1m30s,2k/s", "1k:90s,2k", RateProfile::steps(&[(1e3, s(90)), (2e3, s(1))])),
     ];
     for (text, shown, expected) in table {
         assert_eq!(profile(text), expected.expect(text), "{text}");
@@ -273,7 +279,7 @@ fn what_is_no_profile_says_what_is() {
         ("2G", "the rate 2000000000 is above one request per nanosecond: give at most 1G per second"),
     ];
     for (text, message) in table {
-        assert_eq!(text.parse::<Profile>().map_err(|error| error.to_string()), Err(message.to_owned()));
+        assert_eq!(text.parse::<RateProfile>().map_err(|error| error.to_string()), Err(message.to_owned()));
     }
     for text in [
         "1k,",
@@ -286,9 +292,9 @@ fn what_is_no_profile_says_what_is() {
         "1k/2s",
         "1k..2k/1s,3k",
     ] {
-        assert!(text.parse::<Profile>().is_err(), "{text}");
+        assert!(text.parse::<RateProfile>().is_err(), "{text}");
     }
-    assert!(matches!("0:1s,0".parse::<Profile>(), Err(SpecError::Profile(ProfileError::ZeroEverywhere))));
+    assert!(matches!("0:1s,0".parse::<RateProfile>(), Err(SpecError::Profile(ProfileError::ZeroEverywhere))));
 }
 
 fn rates() -> impl Strategy<Value = f64> {
@@ -308,22 +314,22 @@ fn durations() -> impl Strategy<Value = Duration> {
     ]
 }
 
-fn profiles() -> impl Strategy<Value = Profile> {
+fn profiles() -> impl Strategy<Value = RateProfile> {
     let steps = prop::collection::vec((rates(), durations()), 1..6);
     prop_oneof![
-        rates().prop_map(Profile::constant),
-        (rates(), rates(), durations()).prop_map(|(from, to, over)| Profile::ramp(from, to, over)),
-        steps.prop_map(|steps| Profile::steps(&steps)),
+        rates().prop_map(RateProfile::constant),
+        (rates(), rates(), durations()).prop_map(|(from, to, over)| RateProfile::ramp(from, to, over)),
+        steps.prop_map(|steps| RateProfile::steps(&steps)),
     ]
     .prop_filter_map("zero everywhere", Result::ok)
 }
 
-fn processes() -> impl Strategy<Value = Process> {
-    prop_oneof![Just(Process::Constant), Just(Process::Poisson)]
+fn processes() -> impl Strategy<Value = ArrivalProcess> {
+    prop_oneof![Just(ArrivalProcess::Constant), Just(ArrivalProcess::Poisson)]
 }
 
 /// The error in arrivals of rounding an instant down to a nanosecond, plus that of the sums.
-fn tolerance(profile: &Profile, arrivals: f64) -> f64 {
+fn tolerance(profile: &RateProfile, arrivals: f64) -> f64 {
     profile.rate_per_s_max() * 2e-9 + arrivals * 1e-12 + 1e-9
 }
 
@@ -365,7 +371,7 @@ proptest! {
         profile in profiles(), process in processes(), worker in 0..4_usize, skip in 0..200_usize, seed: u64,
     ) {
         let arrivals = Arrivals { profile, process };
-        let mut source = Source::new(&arrivals, Split::WHOLE, (worker, 4), seed);
+        let mut source = ArrivalSource::new(&arrivals, Split::WHOLE, (worker, 4), seed);
         (0..skip).for_each(|_| source.advance(&arrivals));
         let mut earlier = source.clone();
         let mut last_ns = 0;
@@ -381,7 +387,7 @@ proptest! {
     #[test]
     fn workers_together_are_evenly_spaced(rate_per_s in 0.1..2e6_f64, workers in 1..40_usize) {
         let arrivals =
-            Arrivals { profile: Profile::constant(rate_per_s).expect("rate"), process: Process::Constant };
+            Arrivals { profile: RateProfile::constant(rate_per_s).expect("rate"), process: ArrivalProcess::Constant };
         let mut union: Vec<u64> =
             (0..workers).flat_map(|worker| due_before(&arrivals, worker, workers, u64::MAX, 50)).collect();
         union.sort_unstable();
@@ -399,7 +405,7 @@ proptest! {
         // About 2000 arrivals, wherever they lie.
         let expected = part * profile.arrivals_before(400 * S).min(2000.0);
         let end_ns = profile.instant_ns(expected).unwrap_or(400 * S);
-        let arrivals = Arrivals { profile, process: Process::Constant };
+        let arrivals = Arrivals { profile, process: ArrivalProcess::Constant };
         let count: usize =
             (0..workers).map(|worker| due_before(&arrivals, worker, workers, end_ns, usize::MAX).len()).sum();
         let expected = arrivals.profile.arrivals_before(end_ns);
@@ -410,7 +416,7 @@ proptest! {
     fn poisson_arrivals_before_an_instant_are_near_the_integral(profile in profiles(), workers in 1..5_usize) {
         let expected = profile.arrivals_before(400 * S).min(2000.0);
         let end_ns = profile.instant_ns(expected).unwrap_or(400 * S);
-        let arrivals = Arrivals { profile, process: Process::Poisson };
+        let arrivals = Arrivals { profile, process: ArrivalProcess::Poisson };
         let count: usize =
             (0..workers).map(|worker| due_before(&arrivals, worker, workers, end_ns, usize::MAX).len()).sum();
         let expected = arrivals.profile.arrivals_before(end_ns);
@@ -420,18 +426,18 @@ proptest! {
 
     #[test]
     fn a_profile_reads_back(profile in profiles()) {
-        prop_assert_eq!(profile.to_string().parse::<Profile>(), Ok(profile));
+        prop_assert_eq!(profile.to_string().parse::<RateProfile>(), Ok(profile));
     }
 
     #[test]
     fn any_text_is_read_or_refused(text in any::<String>()) {
-        let _ = text.parse::<Profile>();
+        let _ = text.parse::<RateProfile>();
     }
 
     #[test]
     fn text_that_is_almost_a_profile_is_read_or_refused(text in "[0-9kKmMgGtThsun.,:/ é-]{0,40}") {
-        if let Ok(profile) = text.parse::<Profile>() {
-            prop_assert_eq!(profile.to_string().parse::<Profile>(), Ok(profile));
+        if let Ok(profile) = text.parse::<RateProfile>() {
+            prop_assert_eq!(profile.to_string().parse::<RateProfile>(), Ok(profile));
         }
     }
 }

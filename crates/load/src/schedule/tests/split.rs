@@ -4,12 +4,12 @@ use proptest::prelude::*;
 
 use super::anderson_darling::{CRITICAL_1_PERCENT, a_squared};
 use super::profile;
-use crate::schedule::{Arrivals, Process, Source};
+use crate::schedule::{ArrivalProcess, ArrivalSource, Arrivals};
 use crate::split::Split;
 
 /// The first instants of one worker.
 fn instants(arrivals: &Arrivals, split: Split, worker: (usize, usize), seed: u64, count: usize) -> Vec<u64> {
-    let mut source = Source::new(arrivals, split, worker, seed);
+    let mut source = ArrivalSource::new(arrivals, split, worker, seed);
     let next = || {
         let due_ns = source.due_ns();
         source.advance(arrivals);
@@ -39,8 +39,8 @@ fn single(arrivals: &Arrivals, seed: u64, count: usize) -> Vec<u64> {
     instants(arrivals, Split::WHOLE, (0, 1), seed, count)
 }
 
-fn process() -> impl Strategy<Value = Process> {
-    prop_oneof![Just(Process::Poisson), Just(Process::Constant)]
+fn process() -> impl Strategy<Value = ArrivalProcess> {
+    prop_oneof![Just(ArrivalProcess::Poisson), Just(ArrivalProcess::Constant)]
 }
 
 proptest! {
@@ -64,7 +64,7 @@ proptest! {
 /// The combined arrivals of n generators have no burst that one generator would not send: they are the same.
 #[test]
 fn the_most_arrivals_in_any_millisecond_are_those_of_one_generator() {
-    let arrivals = Arrivals { profile: profile("20k"), process: Process::Poisson };
+    let arrivals = Arrivals { profile: profile("20k"), process: ArrivalProcess::Poisson };
     let most = |instants: &[u64]| {
         let ends =
             instants.iter().map(|from_ns| instants.partition_point(|at_ns| *at_ns < from_ns + 1_000_000));
@@ -82,7 +82,7 @@ fn the_most_arrivals_in_any_millisecond_are_those_of_one_generator() {
 /// The test above implies it, but the union's intervals are checked directly too, at 1%.
 #[test]
 fn intervals_of_all_generators_together_are_exponential() {
-    let arrivals = Arrivals { profile: profile("1k"), process: Process::Poisson };
+    let arrivals = Arrivals { profile: profile("1k"), process: ArrivalProcess::Poisson };
     let passed = (0..100).filter(|seed| {
         let union = together(&arrivals, &[1, 2, 1], *seed, 2_600);
         let instants = std::iter::once(&0).chain(&union).zip(&union);
@@ -97,7 +97,7 @@ fn intervals_of_all_generators_together_are_exponential() {
 /// and the reason to test the union.
 #[test]
 fn one_generator_alone_is_more_even_than_poisson() {
-    let arrivals = Arrivals { profile: profile("1k"), process: Process::Poisson };
+    let arrivals = Arrivals { profile: profile("1k"), process: ArrivalProcess::Poisson };
     let half = instants(&arrivals, Split { index: 0, of: 2 }, (0, 1), 3, 10_001);
     let intervals: Vec<f64> = half.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 2e6).collect();
     let mean = intervals.iter().sum::<f64>() / intervals.len() as f64;
@@ -110,6 +110,6 @@ fn one_generator_alone_is_more_even_than_poisson() {
 #[test]
 #[should_panic(expected = "generators are counted from 0")]
 fn an_index_beyond_the_number_is_refused() {
-    let arrivals = Arrivals { profile: profile("1k"), process: Process::Poisson };
-    let _ = Source::new(&arrivals, Split { index: 2, of: 2 }, (0, 1), 1);
+    let arrivals = Arrivals { profile: profile("1k"), process: ArrivalProcess::Poisson };
+    let _ = ArrivalSource::new(&arrivals, Split { index: 2, of: 2 }, (0, 1), 1);
 }

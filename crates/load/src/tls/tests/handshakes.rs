@@ -161,7 +161,7 @@ fn the_protocol_has_to_be_chosen() {
 #[test]
 fn a_certificate_that_is_not_trusted_or_of_another_name_is_refused() {
     let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap().cert.der().clone();
-    let stranger = TlsOptions { trust: Trust::Authorities(vec![other]), ..options() };
+    let stranger = TlsOptions { trust: TlsTrust::Authorities(vec![other]), ..options() };
     let misnamed = TlsOptions { server_name: "example.org".to_owned(), ..options() };
     for (options, reason) in [
         (stranger.clone(), "is signed by itself, and is not trusted"),
@@ -175,7 +175,7 @@ fn a_certificate_that_is_not_trusted_or_of_another_name_is_refused() {
         assert!(pair.server_failed, "the server is informed by an alert");
     }
     for options in [stranger, misnamed] {
-        Pair::open(ordinary(), TlsOptions { trust: Trust::Anything, ..options });
+        Pair::open(ordinary(), TlsOptions { trust: TlsTrust::Anything, ..options });
     }
 }
 
@@ -183,7 +183,7 @@ fn a_certificate_that_is_not_trusted_or_of_another_name_is_refused() {
 fn names_and_authorities_that_cannot_be_used_are_named() {
     let name = TlsClient::new(TlsOptions { server_name: "a b".to_owned(), ..options() }).unwrap_err();
     assert_eq!(name, TlsError::Name("a b".to_owned()));
-    let trust = Trust::Authorities(vec![CertificateDer::from(vec![1, 2, 3])]);
+    let trust = TlsTrust::Authorities(vec![CertificateDer::from(vec![1, 2, 3])]);
     assert!(matches!(TlsClient::new(TlsOptions { trust, ..options() }), Err(TlsError::Roots(_))));
 }
 

@@ -140,7 +140,7 @@ fn ordinary() -> ServerConfig {
 
 fn options() -> TlsOptions {
     TlsOptions {
-        trust: Trust::Authorities(vec![identity().0.clone()]),
+        trust: TlsTrust::Authorities(vec![identity().0.clone()]),
         server_name: "localhost".to_owned(),
         alpn: None,
         resume: false,

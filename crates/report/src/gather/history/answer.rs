@@ -4,7 +4,7 @@ use tare_analysis::{
     figures::{self, percent, up_to},
     history::{
         changes::Change,
-        comparable::{Difference, Weight},
+        comparable::{Difference, DifferenceWeight},
         effects::{DECIDES, Effect, EffectVerdict, floor},
         run::NamedRun,
         scope::RunSet,
@@ -168,7 +168,7 @@ pub(crate) fn notes(scope: &RunSet, differences: &[Difference], all: &[Effect]) 
             }
         }
     }
-    let is_told = |one: &&Difference| one.weight < Weight::Machine && !one.is_same;
+    let is_told = |one: &&Difference| one.weight < DifferenceWeight::Machine && !one.is_same;
     notes.extend(differences.iter().filter(is_told).map(|one| format!("differs: {}", one.text(scope.runs))));
     if scope.by_runs() {
         notes.push(

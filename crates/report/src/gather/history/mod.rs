@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tare_analysis::history::{
     changes,
-    comparable::{self, Difference, Weight},
+    comparable::{self, Difference, DifferenceWeight},
     effects,
     run::NamedRun,
     scope::RunSet,
@@ -168,7 +168,7 @@ fn refuse_the_same(runs: &[NamedRun]) -> Result<(), HistoryError> {
 }
 
 fn refuse_what_differs(runs: &[NamedRun], differences: &[Difference]) -> Result<(), HistoryError> {
-    let forbids = |one: &&Difference| one.weight == Weight::Forbids && !one.is_same;
+    let forbids = |one: &&Difference| one.weight == DifferenceWeight::Forbids && !one.is_same;
     let mut reasons: Vec<String> = differences.iter().filter(forbids).map(|one| one.text(runs)).collect();
     let scope = RunSet::new(runs, differences);
     let mut machines: Vec<String> = (0..runs.len()).map(|run| scope.machine(run)).collect();

@@ -13,7 +13,7 @@ use tare_analysis::history::{
     effects::{DECIDES, Effect, names},
     run::{NamedRun, RowRatios},
     scope::RunSet,
-    spread::{Spread, spreads},
+    spread::{HistorySpread, spreads},
 };
 
 /// The difference of each row.
@@ -225,7 +225,7 @@ fn spread(scope: &RunSet) -> Section {
     let spreads = spreads(scope);
     let is_empty = spreads.is_empty();
     let columns = Columns::new()
-        .facet("row", "Service", |spread: &Spread| spread.row.clone())
+        .facet("row", "Service", |spread: &HistorySpread| spread.row.clone())
         .facet("metric", "Metric", |spread| spread.metric.name())
         .share("between_runs", "Between runs", |spread| spread.between_runs)
         .help("Standard deviation from run to run, beyond what their blocks explain")

@@ -5,7 +5,7 @@ use tare_bench::{
     fixture,
     folder::{Header, RunFolder, StoredRun},
     plan::{Excluded, Exclusion, LoadSpec, Plan, PlannedRow},
-    record::{Block, Ended, Ending, Journal, Latency, Record, Started, Stopped},
+    record::{Block, EndedRun, Ending, Journal, Latency, Record, Started, StoppedService},
     sample::Sample as Slice,
 };
 use tare_host::environment::Environment;
@@ -73,8 +73,10 @@ fn run(day: u64, speed: f64, rows: &[Row], blocks: usize) -> NamedRun {
             records.extend(slice(block, place, speed * level * own * (1.0 + 0.1 * wobble(day, block, 0))));
         }
     }
-    records
-        .push(Record::Ended(Ended { reason: Ending::BlocksMax, elapsed_ns: blocks as u64 * 1_000_000_000 }));
+    records.push(Record::Ended(EndedRun {
+        reason: Ending::BlocksMax,
+        elapsed_ns: blocks as u64 * 1_000_000_000,
+    }));
     NamedRun::of(
         format!("runs/day{day:02}"),
         StoredRun { header, records, damage: Vec::new(), in_progress: false },
@@ -85,7 +87,7 @@ fn slice(block: usize, row: usize, level: f64) -> [Record; 3] {
     let answered = (10_000.0 * level) as u64;
     let slice = Slice { block, row, ..fixture::slice(answered) };
     let p99_ns = (600_000.0 / level) as u64;
-    let stopped = Stopped {
+    let stopped = StoppedService {
         block,
         row,
         rss_bytes_peak: Some(4_000_000 + block as u64 * 4096),

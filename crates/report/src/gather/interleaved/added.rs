@@ -1,6 +1,6 @@
 //! The added cost of TLS and HTTP/2 per request, service by service.
 
-use tare_analysis::{estimate::Estimate, interleaved::AddedCost, loads::AtLoad};
+use tare_analysis::{estimate::UnitEstimate, interleaved::AddedCost, loads::AtLoad};
 use tare_base::units::several;
 use tare_bench::folder::StoredRun;
 use tare_load::Protocol;
@@ -126,7 +126,7 @@ fn question(added: &AddedCost) -> &'static str {
 }
 
 fn alt(rows: &[AddedCost]) -> String {
-    let value = |of: Estimate| of.value;
+    let value = |of: UnitEstimate| of.value;
     let named = rows.iter().map(|added| (added.label.as_str(), value(added.added_cpu_ns)));
     format!(
         "CPU time that a protocol adds to a request: {}.",

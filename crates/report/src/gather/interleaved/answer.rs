@@ -3,7 +3,7 @@
 use tare_analysis::{
     findings::{Issue, RowIssue},
     interleaved::{
-        Ranks, Report, Role, RowReport, State,
+        Ranks, Report, Role, RowReport, RowState,
         figures::{rate, time},
     },
     loads::AtLoad,
@@ -20,7 +20,8 @@ use crate::{
 
 /// One or two sentences, each with a capital letter, even before a service's name.
 pub(crate) fn answer(report: &Report) -> String {
-    let measured: Vec<&RowReport> = report.rows.iter().filter(|row| row.state == State::Measured).collect();
+    let measured: Vec<&RowReport> =
+        report.rows.iter().filter(|row| row.state == RowState::Measured).collect();
     let said = match measured.as_slice() {
         [] => return nothing(report),
         [only] => alone(only, report),
@@ -40,7 +41,7 @@ pub(crate) fn answer(report: &Report) -> String {
 pub(super) fn wrong_answers(loads: &[AtLoad]) -> Option<String> {
     let all = loads.iter().flat_map(|at| at.report.rows.iter().map(move |row| (at, row)));
     let wrong = all.filter_map(|(at, row)| match &row.state {
-        State::Invalid(found) if matches!(found.issue, Issue::Row(RowIssue::WrongAnswers { .. })) => {
+        RowState::Invalid(found) if matches!(found.issue, Issue::Row(RowIssue::WrongAnswers { .. })) => {
             let load = if loads.len() > 1 { format!(" at {}", at.load.label()) } else { String::new() };
             Some(format!("Invalid: {}{load}: {found}.", row.label))
         }
@@ -55,8 +56,8 @@ fn nothing(report: &Report) -> String {
     let Some(first) = report.rows.first() else {
         return "Nothing was measured: the run has no services.".to_owned();
     };
-    let unmeasured = report.rows.iter().filter(|row| row.state == State::Unmeasured).count();
-    let is_wrong = |row: &RowReport| matches!(row.state, State::Failed(_) | State::Invalid(_));
+    let unmeasured = report.rows.iter().filter(|row| row.state == RowState::Unmeasured).count();
+    let is_wrong = |row: &RowReport| matches!(row.state, RowState::Failed(_) | RowState::Invalid(_));
     if unmeasured > 0 && !report.rows.iter().any(is_wrong) {
         return format!("No figures for {}: no block is complete.", several(unmeasured, "service"));
     }
@@ -163,14 +164,15 @@ fn lead(ranks: &Ranks, report: &Report, labels: &[&str], noun: &str) -> String {
 
 /// `3 of 8 rows are not valid`; `None` if all are.
 fn not_valid(report: &Report) -> Option<String> {
-    let count = report.rows.iter().filter(|row| matches!(row.state, State::Invalid(_))).count();
+    let count = report.rows.iter().filter(|row| matches!(row.state, RowState::Invalid(_))).count();
     let are = if count == 1 { "is" } else { "are" };
     (count > 0).then(|| format!("{count} of {} {are} not valid", several(report.rows.len(), "row")))
 }
 
 /// `The throughput of 3 of 8 rows is not valid`; their CPU time is.
 fn throughput_not_valid(report: &Report) -> Option<String> {
-    let has_cpu_alone = |row: &&RowReport| row.state == State::Measured && row.throughput_finding.is_some();
+    let has_cpu_alone =
+        |row: &&RowReport| row.state == RowState::Measured && row.throughput_finding.is_some();
     let count = report.rows.iter().filter(has_cpu_alone).count();
     (count > 0)
         .then(|| format!("The throughput of {count} of {} is not valid", several(report.rows.len(), "row")))
@@ -249,7 +251,7 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
 fn without_a_place(ranks: &Ranks, report: &Report) -> usize {
     let is_placed = |row: &RowReport| ranks.rows.iter().any(|place| place.row == row.label);
     let is_one = |row: &&RowReport| match row.role {
-        Role::Reference => row.state != State::Measured,
+        Role::Reference => row.state != RowState::Measured,
         Role::Ranked => !is_placed(row),
     };
     report.rows.iter().filter(is_one).count()

@@ -2,8 +2,8 @@
 //! and the sections of both and of the cost at equal rates.
 
 use tare_analysis::{
-    estimate::Estimate,
-    interleaved::{CostAtRate, Report, RowReport, State},
+    estimate::UnitEstimate,
+    interleaved::{CostAtRate, Report, RowReport, RowState},
 };
 
 use super::parts;
@@ -24,7 +24,9 @@ const EQUAL_RATE_LEAD: &str = "CPU time per request in open loops, at rates that
 pub(crate) fn section(report: &Report) -> Section {
     let reference = report.reference.as_str();
     let has = |row: &&RowReport| {
-        row.state == State::Measured && row.requests_per_second.is_some() && row.cpu_ns_per_request.is_some()
+        row.state == RowState::Measured
+            && row.requests_per_second.is_some()
+            && row.cpu_ns_per_request.is_some()
     };
     let rows: Vec<&RowReport> = report.rows.iter().filter(has).collect();
     if rows.is_empty() {
@@ -59,7 +61,7 @@ fn alt(rows: &[&RowReport], reference: &str, are_related: bool) -> String {
     let spans = |unit: Unit, value: &dyn Fn(&RowReport) -> Option<f64>| {
         span(unit, rows.iter().filter_map(|row| Some((row.label.as_str(), value(row)?)))).unwrap_or_default()
     };
-    let of = |found: Option<Estimate>| found.map(|found| found.value);
+    let of = |found: Option<UnitEstimate>| found.map(|found| found.value);
     if are_related {
         let rates = spans(Unit::Share, &|row| of(row.throughput_of(reference)));
         let costs = spans(Unit::Times, &|row| of(row.cost_of(reference)));
@@ -161,7 +163,7 @@ fn columns_at_rate<'a>(report: &Report) -> Columns<'a, (&'a RowReport, &'a CostA
         .and(parts::at_rate(report, |(_, cost): &(&RowReport, &CostAtRate)| cost.backing_cpu_ns_per_request))
         .estimate(Unit::Times, "cpu_ratio_at_rate", "of reference", |(_, cost)| {
             // That of the reference is 1 without an interval.
-            cost.cpu_ratio.or(Some(Estimate::known(1.0)))
+            cost.cpu_ratio.or(Some(UnitEstimate::known(1.0)))
         })
         .help("related to the reference's at the same rate in the same block, with a 95% interval")
         .estimate(Unit::Nanoseconds, "cpu_ns_per_request", "saturated", |(row, _)| row.cpu_ns_per_request)

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use tare_analysis::interleaved::{OpenLatency, Report, RowReport, State};
+use tare_analysis::interleaved::{OpenLatency, Report, RowReport, RowState};
 use tare_base::latency::Histogram;
 use tare_bench::{
     experiment::Rate,
@@ -74,7 +74,7 @@ impl<'a> Curves<'a> {
 
     /// The curves of the rows with figures under one load.
     fn steps<'r>(&self, report: &'r Report, load: &str) -> Vec<Percentile<'r>> {
-        let measured = report.rows.iter().filter(|row| row.state == State::Measured);
+        let measured = report.rows.iter().filter(|row| row.state == RowState::Measured);
         let found = measured.filter_map(|row| {
             let histogram = self.found.get(&(row.label.as_str(), load.to_owned()))?;
             Some(percentiles(histogram.count()).into_iter().map(|percentile| Percentile {

@@ -1,7 +1,7 @@
 //! A run with several loads: a curve over connections, and a table for each load other than the first.
 
 use tare_analysis::{
-    interleaved::{RowReport, State},
+    interleaved::{RowReport, RowState},
     loads::{AtLoad, ToFirst},
 };
 use tare_bench::folder::StoredRun;
@@ -133,7 +133,7 @@ fn to_first<'a>(first: usize) -> Columns<'a, UnderLoad<'a>> {
 /// One line per service.
 fn charts(points: &[UnderLoad], reference: &str) -> Vec<Chart> {
     let line = |key: &str, title: &str, unit: Unit, figure: &dyn Fn(&RowReport) -> Option<f64>| {
-        let measured = points.iter().filter(|at| at.row.state == State::Measured);
+        let measured = points.iter().filter(|at| at.row.state == RowState::Measured);
         let named =
             |at: &UnderLoad| Some((format!("{} at {}", at.row.label, at.connections), figure(at.row)?));
         let found: Vec<(String, f64)> = measured.filter_map(named).collect();

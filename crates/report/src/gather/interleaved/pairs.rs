@@ -1,7 +1,7 @@
 //! Pairs of services: the data for a page that compares any two.
 
 use tare_analysis::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     interleaved::{PairRatios, pair_ratios},
     loads::AtLoad,
 };
@@ -32,10 +32,10 @@ pub(super) fn section(first: &StoredRun, at: &AtLoad, has_others: bool) -> Optio
 }
 
 /// Rounded, because there are thousands of rows, and a reader sees three digits.
-fn brief(estimate: Option<Estimate>) -> Option<Estimate> {
-    let Estimate { value, low, high, .. } = estimate?;
+fn brief(estimate: Option<UnitEstimate>) -> Option<UnitEstimate> {
+    let UnitEstimate { value, low, high, .. } = estimate?;
     let [low, high] = [low, high].map(|end| end.map(four_digits));
-    Some(Estimate { value: four_digits(value), low, high, ..estimate? })
+    Some(UnitEstimate { value: four_digits(value), low, high, ..estimate? })
 }
 
 fn columns<'a>(by: Option<String>) -> Columns<'a, PairRatios> {

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use tare_analysis::{
-    estimate::Estimate,
-    interleaved::{BackingCost, BackingKind, KernelShare, Report, RowReport, State},
+    estimate::UnitEstimate,
+    interleaved::{BackingCost, BackingKind, KernelShare, Report, RowReport, RowState},
 };
 
 use crate::{
@@ -41,7 +41,7 @@ type Parts<'a> = (&'a RowReport, &'a BackingCost);
 /// `None` for a run without a backing service.
 pub(super) fn section(report: &Report) -> Option<Section> {
     let [name, of_it] = words(kind(report)?);
-    let measured = report.rows.iter().filter(|row| row.state == State::Measured);
+    let measured = report.rows.iter().filter(|row| row.state == RowState::Measured);
     let rows: Vec<Parts> = measured.filter_map(|row| Some((row, row.backing.as_ref()?))).collect();
     let lead = format!("CPU time of a request. Driver and framework are in the service's part; {of_it}.");
     let title = "CPU time of service and ".to_owned() + name;
@@ -71,7 +71,7 @@ fn resolution(rows: &[Parts]) -> Option<String> {
 }
 
 fn chart(name: &str, rows: &[Parts]) -> Option<Chart> {
-    let value = |estimate: Option<Estimate>| estimate.map(|found| found.value);
+    let value = |estimate: Option<UnitEstimate>| estimate.map(|found| found.value);
     let totals =
         rows.iter().filter_map(|(row, of)| Some((row.label.as_str(), value(of.total_cpu_ns_per_request)?)));
     let backing = rows.iter().map(|(row, of)| (row.label.as_str(), of.cpu_ns_per_request.value));
@@ -144,7 +144,7 @@ pub(crate) fn in_main_table<'a, T: 'a>(
 /// The cost at a rate that is the same for all.
 pub(super) fn at_rate<'a, T: 'a>(
     report: &Report,
-    value: impl Fn(&T) -> Option<Estimate> + Clone + 'a,
+    value: impl Fn(&T) -> Option<UnitEstimate> + Clone + 'a,
 ) -> Columns<'a, T> {
     let columns = kind(report).map(|kind| {
         Columns::new()
@@ -176,7 +176,7 @@ mod tests {
         gather::fixture::{kept, kept_with_database},
         write::{
             markdown,
-            text::{self, Look},
+            text::{self, TextLook},
         },
     };
 
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn the_section_in_a_terminal_and_as_markdown() {
         let section = section(&compute(&kept_with_database(8))).unwrap();
-        let look = Look { width: Some(140), ..Look::default() };
+        let look = TextLook { width: Some(140), ..TextLook::default() };
         insta::assert_snapshot!(format!(
             "{}\n{}",
             text::section(&section, look),

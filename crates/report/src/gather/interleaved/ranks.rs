@@ -1,6 +1,6 @@
 //! The main table: every requested row; those without figures have their reason.
 
-use tare_analysis::interleaved::{Report, Role, RowReport, State, Twin};
+use tare_analysis::interleaved::{Report, Role, RowReport, RowState, Twin};
 use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
 
 use super::{cost, parts};
@@ -37,7 +37,7 @@ fn heading(report: &Report) -> [&'static str; 3] {
             true => ["Ranks", REFERENCES_LEAD, "References, then services, best first"],
             false => ["Ranks", RANKS_LEAD, "Services, best first"],
         },
-        _ if report.rows.iter().filter(|row| row.state == State::Measured).count() > 1 => {
+        _ if report.rows.iter().filter(|row| row.state == RowState::Measured).count() > 1 => {
             ["Services", UNRANKED_LEAD, "Services"]
         }
         _ => ["Services", ALONE_LEAD, "Services"],
@@ -251,7 +251,7 @@ fn charts(report: &Report) -> impl Iterator<Item = Chart> {
 type Figure<'a> = (&'static str, Unit, &'a dyn Fn(&RowReport) -> Option<f64>);
 
 fn bars(report: &Report, title: &str, ratio: Figure<'_>, own: Figure<'_>) -> Option<Chart> {
-    let measured = || report.rows.iter().filter(|row| row.state == State::Measured);
+    let measured = || report.rows.iter().filter(|row| row.state == RowState::Measured);
     let of = |(_, unit, value): Figure<'_>| {
         span(unit, measured().filter_map(|row| Some((row.label.as_str(), value(row)?))))
     };
@@ -265,11 +265,11 @@ fn bars(report: &Report, title: &str, ratio: Figure<'_>, own: Figure<'_>) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tare_analysis::estimate::Estimate;
+    use tare_analysis::estimate::UnitEstimate;
 
     #[test]
     fn a_twin_says_what_a_run_could_have_seen_and_only_with_an_interval() {
-        let ends = Estimate { low: Some(0.99), high: Some(1.03), ..Estimate::known(1.01) };
+        let ends = UnitEstimate { low: Some(0.99), high: Some(1.03), ..UnitEstimate::known(1.01) };
         let row = RowReport { label: "raw-socket@2".to_owned(), ..RowReport::default() };
         let twin = Twin {
             row,
@@ -284,12 +284,12 @@ mod tests {
             said.ends_with("raw-socket@2, its twin, has 1.01x (0.99 .. 1.03x) of its CPU per request"),
             "{said}"
         );
-        let wider = Estimate { low: Some(0.9), high: Some(1.1), ..ends };
+        let wider = UnitEstimate { low: Some(0.9), high: Some(1.1), ..ends };
         let other = seen_by(&Twin { estimate: Some(wider), ..twin.clone() }).unwrap();
         assert!(
             other.contains("a difference of 10.6% between") && other.contains("1.01x (0.90 .. 1.10x)"),
             "{other}"
         );
-        assert_eq!(seen_by(&Twin { estimate: Some(Estimate::known(1.01)), ..twin }), None);
+        assert_eq!(seen_by(&Twin { estimate: Some(UnitEstimate::known(1.01)), ..twin }), None);
     }
 }

@@ -1,16 +1,16 @@
 //! Starts: warm-up, time to the first answer, and memory.
 
 use tare_analysis::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     interleaved::{
-        Report, RowReport, State,
+        Report, RowReport, RowState,
         slices::{BlockFigures, blocks},
     },
 };
 use tare_bench::{
     folder::StoredRun,
     record::{Pilot, Record},
-    sample::Cost,
+    sample::RequestCost,
 };
 
 use crate::{
@@ -48,7 +48,7 @@ impl<'a> PilotWindow<'a> {
 
     fn cpu_ns_per_request(&self) -> Option<f64> {
         let cpu_ns = *self.pilot.server_cpu_ns.get(self.place)?;
-        Cost::of(cpu_ns, self.answered()).per_request().map(six_digits)
+        RequestCost::of(cpu_ns, self.answered()).per_request().map(six_digits)
     }
 
     fn requests_per_second(&self) -> Option<f64> {
@@ -124,7 +124,7 @@ struct Measure {
     /// The unit of repetition, as the title of a column.
     of: &'static str,
     each: fn(&BlockFigures) -> Option<u64>,
-    level: fn(&RowReport) -> Option<Estimate>,
+    level: fn(&RowReport) -> Option<UnitEstimate>,
     /// The caption of the table, the title of the chart, and its description.
     words: [&'static str; 3],
     none: &'static str,
@@ -133,7 +133,7 @@ struct Measure {
 impl Measure {
     fn spreads<'a>(&self, stored: &StoredRun, report: &'a Report) -> Vec<Spread<'a>> {
         let blocks = blocks(stored);
-        let measured = report.rows.iter().filter(|row| row.state == State::Measured);
+        let measured = report.rows.iter().filter(|row| row.state == RowState::Measured);
         let values =
             |row: &RowReport| blocks.get(row.label.as_str()).into_iter().flatten().filter_map(self.each);
         let spreads = measured.map(|row| Spread { row, values: values(row).collect() });

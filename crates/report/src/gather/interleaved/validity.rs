@@ -2,7 +2,7 @@
 //! accounting of CPU time.
 
 use tare_analysis::interleaved::{
-    AdjacentPair, CpuAccounting, Report, RowReport,
+    AdjacentPair, CpuTotals, Report, RowReport,
     slices::{ClassifiedSlice, Disposition, slices},
 };
 use tare_analysis::validity::{Disturbance, InFlight};
@@ -135,8 +135,8 @@ pub(crate) fn accounting(report: &Report) -> Section {
         return Section::without("cpu-accounting", "CPU accounting", ACCOUNTING_LEAD)
             .note("the slices of this run have no CPU accounting: nothing was measured, or it was made by an earlier version");
     };
-    let CpuAccounting { all_ns, server_ns, backing_ns, generator_ns, others_ns, idle_ns, .. } = *found;
-    let CpuAccounting { steal_ns, softirq_ns, .. } = *found;
+    let CpuTotals { all_ns, server_ns, backing_ns, generator_ns, others_ns, idle_ns, .. } = *found;
+    let CpuTotals { steal_ns, softirq_ns, .. } = *found;
     let sum_ns = server_ns + backing_ns + generator_ns + others_ns + idle_ns + steal_ns;
     let parts = [
         ("services", server_ns),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tare_analysis::interleaved::Report;
 use tare_bench::folder::{StoredRun, about};
-use tare_service::verify::Sent;
+use tare_service::verify::SentAnswer;
 
 use crate::{
     document::{Chart, Section, Shape, Unit},
@@ -17,7 +17,7 @@ const LEAD: &str = "What each service sends for each request of the contract, to
 
 struct Answer {
     label: String,
-    sent: Sent,
+    sent: SentAnswer,
 }
 
 pub(crate) fn section(stored: &StoredRun, report: &Report, run: &Path) -> Section {

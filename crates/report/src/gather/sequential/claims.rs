@@ -1,7 +1,7 @@
 //! The claims of a published benchmark, the verdict of this run on each, and all comparisons behind them.
 
 use tare_analysis::{
-    sequential::{CheckReport, ClaimOutcome, ClaimReport, Found, Judgement, Weakness},
+    sequential::{CheckReport, CheckedFigure, ClaimOutcome, ClaimReport, Judgement, Weakness},
     verdict::{Question, Verdict},
 };
 
@@ -64,7 +64,8 @@ pub(crate) fn verdicts(run: &Experiment) -> Option<Section> {
 /// The comparison that decides the verdict; preferably one with a result that is not weak.
 fn decisive(claim: &ClaimReport) -> Option<String> {
     let with = || claim.checks.iter().filter(|check| check.verdict == claim.stated.verdict);
-    let worth = |check: &&CheckReport| (matches!(check.found, Found::Nothing(_)), check.weak.is_some());
+    let worth =
+        |check: &&CheckReport| (matches!(check.found, CheckedFigure::Nothing(_)), check.weak.is_some());
     let first = with().min_by_key(worth)?;
     let more = match with().count() - 1 {
         0 => String::new(),
@@ -128,7 +129,7 @@ impl Evidence<'_> {
 
     /// The kind of axis: milliseconds and ratios are not on one.
     fn kind(&self) -> &'static str {
-        let is_ratio = self.check.metric.is_some_and(|metric| metric.unit() == metric::Unit::Ratio);
+        let is_ratio = self.check.metric.is_some_and(|metric| metric.unit() == metric::FigureUnit::Ratio);
         if is_ratio || self.check.divided_by.is_some() { "ratio" } else { "figure" }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use tare_analysis::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     figures::{percent, rate, time},
     findings::RowIssue,
     sequential::{CellReport, PUBLISHED, PointReport, single_round},
@@ -37,7 +37,7 @@ pub(super) fn sentences(run: &Experiment) -> Vec<String> {
 #[derive(Debug, Clone, Copy)]
 struct Figure<'a> {
     label: &'a str,
-    found: Estimate,
+    found: UnitEstimate,
     published: Option<f64>,
     /// The range in which the true figure is assumed to lie.
     reach: (f64, f64),
@@ -57,7 +57,7 @@ fn is_framework(run: &Experiment, row: &PlannedRow) -> bool {
 fn figures<'a>(
     run: &Experiment<'a>,
     point: &'a PointReport,
-    of: impl Fn(&CellReport) -> Option<Estimate>,
+    of: impl Fn(&CellReport) -> Option<UnitEstimate>,
     published: impl Fn(&ServiceAt<'a>) -> Option<f64>,
 ) -> Vec<Figure<'a>> {
     let factor = single_round::factor(Metric::Throughput, &point.point.load).unwrap_or(f64::INFINITY);

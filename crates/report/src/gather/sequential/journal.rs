@@ -5,7 +5,7 @@ use tare_analysis::sequential::invalid;
 use tare_bench::{
     plan::{LoadSpec, Point},
     record::Record,
-    sample::{Failure, LoadResult, Outcome, Sample},
+    sample::{Failure, LoadResult, Sample, SampleOutcome},
 };
 use tare_host::cpus::TICK_NS;
 
@@ -56,7 +56,7 @@ impl<'a> CellRound<'a> {
 
     /// The figures, including those of a cell that hung.
     fn figures(&self) -> Option<&'a LoadResult> {
-        Some(&self.sample.load).filter(|_| !matches!(self.sample.outcome, Outcome::Failed { .. }))
+        Some(&self.sample.load).filter(|_| !matches!(self.sample.outcome, SampleOutcome::Failed { .. }))
     }
 
     /// The figures of a completed cell.
@@ -66,9 +66,9 @@ impl<'a> CellRound<'a> {
 
     fn reason(&self) -> Option<String> {
         match &self.sample.outcome {
-            Outcome::Measured => invalid(self.run.plan, self.sample).map(|issue| issue.to_string()),
-            Outcome::Hung(hung) => Some(format!("stuck: {hung}")),
-            Outcome::Failed { reason } => Some(format!("failed: {reason}")),
+            SampleOutcome::Measured => invalid(self.run.plan, self.sample).map(|issue| issue.to_string()),
+            SampleOutcome::Hung(hung) => Some(format!("stuck: {hung}")),
+            SampleOutcome::Failed { reason } => Some(format!("failed: {reason}")),
         }
     }
 

@@ -16,7 +16,7 @@ mod tests;
 use std::path::Path;
 
 use tare_analysis::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     figures::time,
     sequential::{CellReport, PUBLISHED, PointReport, SequentialReport, point_name},
 };
@@ -80,7 +80,8 @@ pub(crate) fn at_point(stored: &StoredRun, report: &SequentialReport, point: usi
             columns.estimate(Unit::PerSecond, "requests_per_second", "req/s", |cell| cell.cell?.per_second)
         }
     };
-    let value = |of: fn(&CellReport) -> Option<Estimate>| move |cell: &ServiceAt| Some(of(cell.cell?)?.value);
+    let value =
+        |of: fn(&CellReport) -> Option<UnitEstimate>| move |cell: &ServiceAt| Some(of(cell.cell?)?.value);
     let columns = columns
         .share("of_reference", "of reference", value(|cell| cell.of_reference))
         .with(Column::bar)
@@ -177,7 +178,7 @@ impl<'a> ServiceAt<'a> {
     }
 
     /// The published row, for the published load only.
-    fn published(&self) -> Option<&'a figures::Row> {
+    fn published(&self) -> Option<&'a figures::PublishedRow> {
         let name = self.row.published.as_deref().filter(|_| self.point.point.part == PUBLISHED)?;
         self.report.published.row(name)
     }

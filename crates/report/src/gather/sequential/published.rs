@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tare_analysis::{
-    estimate::Estimate,
+    estimate::UnitEstimate,
     sequential::{PUBLISHED, messages_published},
 };
 use tare_bench::{
@@ -169,7 +169,7 @@ fn beside<'a>(
     unit: Unit,
     key: &str,
     title: &str,
-    here: impl Fn(&ServiceAt<'a>) -> Option<Estimate> + Copy + 'a,
+    here: impl Fn(&ServiceAt<'a>) -> Option<UnitEstimate> + Copy + 'a,
     there: impl Fn(&ServiceAt<'a>) -> Option<f64> + Copy + 'a,
 ) -> Cells<'a> {
     let ratio = move |cell: &ServiceAt<'a>| Some(here(cell)?.over(there(cell).filter(|value| *value > 0.0)?));
@@ -186,7 +186,7 @@ fn also<'a>(
     key: &str,
     title: &str,
     here: fn(&LoadResult) -> Option<f64>,
-    there: fn(&figures::Row) -> Option<f64>,
+    there: fn(&figures::PublishedRow) -> Option<f64>,
 ) -> Cells<'a> {
     let own = move |cell: &ServiceAt| cell.figures().and_then(here);
     let theirs = move |cell: &ServiceAt| cell.published().and_then(there);
@@ -198,7 +198,7 @@ fn also<'a>(
         .hidden()
 }
 
-fn throughput<'a>(there: fn(&figures::Row) -> Option<f64>) -> Cells<'a> {
+fn throughput<'a>(there: fn(&figures::PublishedRow) -> Option<f64>) -> Cells<'a> {
     let published = move |cell: &ServiceAt| cell.published().and_then(there);
     beside(Unit::PerSecond, "requests_per_second", "req/s", |cell| cell.cell?.per_second, published)
 }
@@ -249,7 +249,7 @@ fn requests<'a>() -> Cells<'a> {
 }
 
 fn answered<'a>() -> Cells<'a> {
-    let published = |row: &figures::Row| Some(row.requests? as f64);
+    let published = |row: &figures::PublishedRow| Some(row.requests? as f64);
     also(Unit::Count, "requests", "requests", |of| Some(of.answered as f64), published).all_hidden()
 }
 
@@ -258,14 +258,16 @@ fn sessions<'a>() -> Cells<'a> {
     let each = |of: &LoadResult| (of.connects > 0).then(|| of.answered as f64 / of.connects as f64);
     let time = |of: &LoadResult| mean(of.connection_time.as_ref()?);
     let deviation = |of: &LoadResult| stdev(of.connection_time.as_ref()?);
-    let published_time = |row: &figures::Row| ms(row.connection_time_ms?.avg);
-    let published_deviation = |row: &figures::Row| ms(row.connection_time_ms?.stddev);
+    let published_time = |row: &figures::PublishedRow| ms(row.connection_time_ms?.avg);
+    let published_deviation = |row: &figures::PublishedRow| ms(row.connection_time_ms?.stddev);
     let connections = |of: &LoadResult| Some(of.connects as f64);
-    let published_connections = |row: &figures::Row| Some(row.connections? as f64);
+    let published_connections = |row: &figures::PublishedRow| Some(row.connections? as f64);
     let resets = |of: &LoadResult| Some(resets(of) as f64);
-    let published_resets = |row: &figures::Row| Some(row.connections_reset? as f64);
-    let (took, published_took) =
-        (|of: &LoadResult| Some(of.elapsed_ns as f64), |row: &figures::Row| Some(row.test_seconds? * 1e9));
+    let published_resets = |row: &figures::PublishedRow| Some(row.connections_reset? as f64);
+    let (took, published_took) = (
+        |of: &LoadResult| Some(of.elapsed_ns as f64),
+        |row: &figures::PublishedRow| Some(row.test_seconds? * 1e9),
+    );
     throughput(|row| row.value)
         .and(also(Unit::Number, "replies_per_connection", "replies a connection", each, |row| {
             row.replies_per_connection
@@ -290,7 +292,7 @@ fn messages(cell: &ServiceAt) -> Option<f64> {
     }
 }
 
-fn message_ns(cell: &ServiceAt) -> Option<Estimate> {
+fn message_ns(cell: &ServiceAt) -> Option<UnitEstimate> {
     Some(cell.cell?.makespan_ns?.over(messages(cell)?))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tare_bench::{
     record::Record,
-    sample::{Outcome, Second},
+    sample::{SampleOutcome, Second},
 };
 
 use super::{Experiment, ServiceAt};
@@ -92,7 +92,7 @@ fn seconds<'a>(run: &Experiment<'a>, cell: &ServiceAt<'a>) -> &'a [Second] {
     let hung = samples.find(|sample| {
         let is_here = cell.cell.is_some_and(|cell| cell.row == sample.row)
             && run.plan.points[sample.point] == cell.point.point;
-        is_here && matches!(sample.outcome, Outcome::Hung(_))
+        is_here && matches!(sample.outcome, SampleOutcome::Hung(_))
     });
     hung.map_or(&[], |sample| &sample.load.seconds)
 }

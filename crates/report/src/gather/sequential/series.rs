@@ -6,7 +6,7 @@ use tare_analysis::{
     checks,
     sequential::{SequentialReport, compute},
 };
-use tare_bench::folder::{self, FolderError, Head, StoredRun, series::SeriesHead};
+use tare_bench::folder::{self, FolderError, RunHead, StoredRun, series::SeriesHead};
 
 use super::{
     super::{columns::Columns, damage},
@@ -121,7 +121,7 @@ impl Member {
 
 impl Found {
     fn read(run: &Path) -> Found {
-        let head = match Head::read(run) {
+        let head = match RunHead::read(run) {
             Ok(head) => head,
             Err(error) => {
                 return Found::Unreadable(format!("run.json cannot be read: {}", damage::reason(error)));

@@ -6,7 +6,7 @@ use tare_bench::{
     fixture::published::ALL,
     folder::{RunFolder, StoredRun},
     record::{Journal, Record},
-    sample::{Failure, Hung, LoadResult, Outcome, Sample},
+    sample::{Failure, Hung, LoadResult, Sample, SampleOutcome},
     schedule::Slot,
 };
 
@@ -47,11 +47,11 @@ fn what_has_no_figure_has_its_state_and_reason() {
             "cpprestsdk:waiting" if point.service_settings.threads < 10 => {
                 let silent_ns = Some(5_000_000_000);
                 let hung = Hung { silent_ns, requests: 100, threads: 4, ..Hung::default() };
-                Sample { outcome: Outcome::Hung(hung), load: LoadResult::default(), ..sample }
+                Sample { outcome: SampleOutcome::Hung(hung), load: LoadResult::default(), ..sample }
             }
             "pistache" => {
                 let reason = "exit status 7 during the load".to_owned();
-                Sample { outcome: Outcome::Failed { reason }, ..sample }
+                Sample { outcome: SampleOutcome::Failed { reason }, ..sample }
             }
             "restinio" => half(sample),
             _ => sample,
@@ -120,7 +120,7 @@ fn a_run_that_was_cut_off_says_so() {
 #[test]
 fn a_grid_of_failures_only_has_the_first_reason() {
     let grid = kept("abstract-2018", 0.1, |_, Slot { round, point, row, .. }| {
-        let outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
+        let outcome = SampleOutcome::Failed { reason: "exit status 1".to_owned() };
         Sample { round, point, row, outcome, ..Sample::default() }
     });
     let found = told(&grid);
@@ -166,7 +166,7 @@ fn ranking(name: &str, rounds: usize, as_row: fn(usize) -> Option<usize>) -> Str
     let grid = kept(name, 0.1, |plan, cell| match as_row(cell.row) {
         Some(row) => Sample { row: cell.row, ..measured(plan, Slot { row, ..cell }) },
         None => {
-            let outcome = Outcome::Failed { reason: "exit status 1".to_owned() };
+            let outcome = SampleOutcome::Failed { reason: "exit status 1".to_owned() };
             Sample { outcome, ..measured(plan, cell) }
         }
     });

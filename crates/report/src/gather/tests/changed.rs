@@ -31,15 +31,15 @@ fn sealed_run() -> (tempfile::TempDir, Vec<PathBuf>) {
     let command = ["run", "quick"].map(str::to_owned).to_vec();
     let (aspects, profiles) = (BTreeMap::new(), BTreeMap::new());
     let format = tare_bench::folder::FORMAT.to_owned();
-    let revision = Some(Revision { commit: "0a1b2c".to_owned(), changed: false });
+    let revision = Some(RevisionNote { commit: "0a1b2c".to_owned(), changed: false });
     About { format, command, revision, aspects, profiles }.keep(run).unwrap();
     files.push(run.join("about.json"));
     let header = |name: &str| Field { name: name.to_owned(), value: "1.26.8".to_owned(), varies: false };
-    let sent = Sent {
+    let sent = SentAnswer {
         request: "hello".to_owned(),
         status_line: "HTTP/1.1 200 OK".to_owned(),
         headers: vec![header("Server")],
-        framing: Framing::ContentLength,
+        framing: SentFraming::ContentLength,
         head_bytes: 60,
         body_bytes: 13,
         total_bytes: 73,

@@ -10,16 +10,16 @@ use serde_json::Value as Json;
 use tare_bench::{
     folder::{
         StoredRun,
-        about::{About, Profile, Revision, keep_sent},
+        about::{About, Profile, RevisionNote, keep_sent},
         service_folder,
     },
-    record::{Block, Ended, Ending, Record},
+    record::{Block, EndedRun, Ending, Record},
     sample::Sample,
 };
 use tare_service::{
     catalogue::Setting,
-    footprint::{Code, Dependencies, Footprint, Licence, Source},
-    verify::{Field, Framing, Sent},
+    footprint::{Code, Dependencies, Footprint, FootprintSource, Licence},
+    verify::{Field, SentAnswer, SentFraming},
 };
 
 use super::*;
@@ -343,7 +343,7 @@ fn a_heading_names_ranks_only_where_they_are_known() {
 fn what_a_user_stopped_says_so() {
     let answer = answer_of(|stored| {
         without_end(stored);
-        stored.records.push(Record::Ended(Ended { reason: Ending::Interrupted, elapsed_ns: 1 }));
+        stored.records.push(Record::Ended(EndedRun { reason: Ending::Interrupted, elapsed_ns: 1 }));
     });
     assert!(
         answer.starts_with(
@@ -358,7 +358,7 @@ fn a_run_that_somebody_measures_goes_on_whatever_it_was_before() {
     let run = folder(&kept(8));
     journal(run.path(), |text| {
         let end = text.trim_end().rfind('\n').unwrap();
-        let interrupted = Record::Ended(Ended { reason: Ending::Interrupted, elapsed_ns: 1 });
+        let interrupted = Record::Ended(EndedRun { reason: Ending::Interrupted, elapsed_ns: 1 });
         let more = Record::Block(Block { block: 8, elapsed_ns: 2, ..Block::default() });
         let lines = [interrupted, more].map(|record| serde_json::to_string(&record).unwrap() + "\n");
         format!("{}\n{}", &text[..end], lines.concat())
@@ -519,7 +519,7 @@ fn a_journal_that_was_cut_anywhere_gives_a_sound_document() {
 fn footprints_and_answers_are_shown_if_the_run_kept_them() {
     let run = folder(&kept(6));
     let licence =
-        Licence { spdx: "MIT".to_owned(), source: Source::Cargo, stated: None, contradiction: None };
+        Licence { spdx: "MIT".to_owned(), source: FootprintSource::Cargo, stated: None, contradiction: None };
     let aspects = Footprint {
         licence,
         dependencies: Dependencies { direct: Some(3), total: Some(40) },
@@ -540,16 +540,16 @@ fn footprints_and_answers_are_shown_if_the_run_kept_them() {
     let about = About {
         format: tare_bench::folder::FORMAT.to_owned(),
         command: ["run", "a b.toml", "--budget", "10s"].map(str::to_owned).to_vec(),
-        revision: Some(Revision { commit: "abc123".to_owned(), changed: true }),
+        revision: Some(RevisionNote { commit: "abc123".to_owned(), changed: true }),
         aspects: [("axum".to_owned(), aspects)].into(),
         profiles: [("axum".to_owned(), profile)].into(),
     };
     about.keep(run.path()).unwrap();
-    let sent = Sent {
+    let sent = SentAnswer {
         request: "hello".to_owned(),
         status_line: "HTTP/1.1 200 OK".to_owned(),
         headers: vec![Field { name: "Date".to_owned(), value: "now".to_owned(), varies: true }],
-        framing: Framing::ContentLength,
+        framing: SentFraming::ContentLength,
         head_bytes: 60,
         body_bytes: 13,
         total_bytes: 73,

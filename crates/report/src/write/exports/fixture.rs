@@ -3,7 +3,7 @@
 use tempfile::tempdir;
 
 use crate::{
-    exports::{Exported, Subject},
+    exports::{ExportSubject, Exported},
     gather::fixture,
     write::fixture::HOSTILE,
 };
@@ -20,9 +20,9 @@ pub(super) fn exported() -> Exported {
 /// The same with a hostile name wherever a user can choose the text.
 pub(super) fn hostile() -> Exported {
     let whole = exported();
-    let renamed = |(place, subject): (usize, &Subject)| {
+    let renamed = |(place, subject): (usize, &ExportSubject)| {
         let name = HOSTILE[place % HOSTILE.len()].to_owned();
-        Subject {
+        ExportSubject {
             service: format!("{name}{place}"),
             contract: name.clone(),
             load: Some(name),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use tare_stats::Better;
 
 use super::short;
-use crate::exports::{Exported, Level, Subject};
+use crate::exports::{ExportSubject, Exported, Level};
 
 /// A result with the action's field names.
 #[derive(Serialize)]
@@ -30,7 +30,7 @@ pub fn github(exported: &Exported, better: Better) -> String {
     serde_json::to_string_pretty(&entries).expect("its keys are text") + "\n"
 }
 
-fn entry(exported: &Exported, subject: &Subject, level: &Level) -> Entry {
+fn entry(exported: &Exported, subject: &ExportSubject, level: &Level) -> Entry {
     let range = level.estimate.interval().map(|(low, high)| format!("{} .. {}", short(low), short(high)));
     let version = subject.version.iter().map(|version| format!("version {version}"));
     let n = (level.estimate.n > 0).then(|| format!("n = {}", level.estimate.n));

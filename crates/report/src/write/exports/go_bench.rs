@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use tare_stats::Better;
 
-use crate::exports::{BlockLevels, Exported, ExportedMeasure, Subject};
+use crate::exports::{BlockLevels, ExportSubject, Exported, ExportedMeasure};
 
 /// The samples of all subjects; those without blocks are left out.
 #[must_use]
@@ -56,7 +56,7 @@ fn direction(measure: &ExportedMeasure) -> &'static str {
 }
 
 /// The name ends with the number of threads. Without it, benchstat would strip a number at the end of a name.
-fn name(subject: &Subject) -> String {
+fn name(subject: &ExportSubject) -> String {
     let load = subject.load.iter().map(|load| format!("/load={}", word(load)));
     let name =
         format!("BenchmarkTare/contract={}/service={}", word(&subject.contract), word(&subject.service));
@@ -127,7 +127,7 @@ mod tests {
     fn names_stay_apart_and_in_one_word() {
         assert_eq!(word("./shop node"), ".%2Fshop%20node");
         assert_eq!(word("a%2Fb"), "a%252Fb");
-        let subject = Subject { service: "net-8".to_owned(), ..exported().subjects.remove(0) };
+        let subject = ExportSubject { service: "net-8".to_owned(), ..exported().subjects.remove(0) };
         assert!(name(&subject).ends_with("/service=net-8-1"), "{}", name(&subject));
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
-use crate::exports::{Exported, ExportedMeasure, Level, MEASURES, Subject};
+use crate::exports::{ExportSubject, Exported, ExportedMeasure, Level, MEASURES};
 
 /// The text of all subjects, which ends with `# EOF`.
 #[must_use]
@@ -46,7 +46,7 @@ fn name(measure: &ExportedMeasure) -> String {
     if name.ends_with(&format!("_{unit}")) { name } else { format!("{name}_{unit}") }
 }
 
-fn samples(subject: &Subject, level: &Level) -> String {
+fn samples(subject: &ExportSubject, level: &Level) -> String {
     let name = name(level.measure);
     let labels = labels(subject);
     let estimate = level.estimate;
@@ -59,7 +59,7 @@ fn samples(subject: &Subject, level: &Level) -> String {
     known.map(sample).collect()
 }
 
-fn labels(subject: &Subject) -> String {
+fn labels(subject: &ExportSubject) -> String {
     let own = [
         ("service", Some(&subject.service)),
         ("contract", Some(&subject.contract)),

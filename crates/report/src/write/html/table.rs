@@ -13,7 +13,7 @@ const CROWDED_COLUMNS_MIN: usize = 9;
 #[derive(Debug)]
 pub struct TableView<'a> {
     pub table: &'a Table,
-    pub heads: Vec<Head<'a>>,
+    pub heads: Vec<ColumnHead<'a>>,
     /// `None` if the table is so long that the script makes it.
     pub rows: Option<Vec<RowView<'a>>>,
     /// Whether it is so wide that each column must be narrow.
@@ -29,7 +29,7 @@ pub struct TableView<'a> {
 }
 
 #[derive(Debug)]
-pub struct Head<'a> {
+pub struct ColumnHead<'a> {
     pub column: &'a Column,
     /// Its index among all columns, including hidden ones.
     pub place: usize,
@@ -37,11 +37,11 @@ pub struct Head<'a> {
     pub classes: String,
 }
 
-impl<'a> Head<'a> {
-    fn new(place: usize, column: &'a Column) -> Head<'a> {
+impl<'a> ColumnHead<'a> {
+    fn new(place: usize, column: &'a Column) -> ColumnHead<'a> {
         let numeric = column.unit.is_numeric();
         let classes = if numeric { "number".to_owned() } else { String::new() };
-        Head { column, place, numeric, classes }
+        ColumnHead { column, place, numeric, classes }
     }
 
     /// The parts of its title between line-break opportunities: browsers do not break after a slash.
@@ -132,13 +132,13 @@ impl<'a> TableView<'a> {
         if drawn {
             heads.iter_mut().for_each(|head| head.classes = classes(table, head, name));
         }
-        let is_crowded = |heads: &[Head<'_>]| {
+        let is_crowded = |heads: &[ColumnHead<'_>]| {
             let shown = heads.iter().filter(|head| !drawn || !is_extra(table, head));
             short && shown.count() >= CROWDED_COLUMNS_MIN
         };
         let crowded = is_crowded(&heads);
         let compact = crowded || drawn;
-        let is_below = |head: &Head<'_>| {
+        let is_below = |head: &ColumnHead<'_>| {
             let has_room = !short || !(main || compact);
             !has_room && head.column.facet && head.column.unit == Unit::Text && Some(head.place) != name
         };
@@ -146,7 +146,7 @@ impl<'a> TableView<'a> {
         let below: Vec<usize> = below.filter(|place| !main || !table.is_alike(*place)).collect();
         heads.retain(|head| !is_below(head));
         let is_said =
-            |head: &Head<'_>| compact && Some(head.place) != name && has_sentences(table, head.place);
+            |head: &ColumnHead<'_>| compact && Some(head.place) != name && has_sentences(table, head.place);
         let said: Vec<usize> = heads.iter().filter(|head| is_said(head)).map(|head| head.place).collect();
         heads.retain(|head| !said.contains(&head.place));
         // Words below names do not crowd a table.
@@ -195,14 +195,14 @@ impl<'a> TableView<'a> {
 }
 
 /// The columns that have any value.
-fn heads(table: &Table) -> Vec<Head<'_>> {
+fn heads(table: &Table) -> Vec<ColumnHead<'_>> {
     let columns = table.columns.iter().enumerate();
     let shown = columns.filter(|(place, column)| !column.hidden && !table.is_unknown(*place));
-    shown.map(|(place, column)| Head::new(place, column)).collect()
+    shown.map(|(place, column)| ColumnHead::new(place, column)).collect()
 }
 
 /// Classes for a table that is its own chart: which columns a phone shows, and which only on request.
-fn classes(table: &Table, head: &Head<'_>, name: Option<usize>) -> String {
+fn classes(table: &Table, head: &ColumnHead<'_>, name: Option<usize>) -> String {
     let number = head.numeric.then_some("number");
     let core = (Some(head.place) == name || head.column.track).then_some("core");
     let extra = is_extra(table, head).then_some("extra");
@@ -210,7 +210,7 @@ fn classes(table: &Table, head: &Head<'_>, name: Option<usize>) -> String {
     all.join(" ")
 }
 
-fn is_extra(table: &Table, head: &Head<'_>) -> bool {
+fn is_extra(table: &Table, head: &ColumnHead<'_>) -> bool {
     match head.column.extra {
         Extra::Never => false,
         Extra::Always => true,
@@ -219,8 +219,8 @@ fn is_extra(table: &Table, head: &Head<'_>) -> bool {
 }
 
 /// Name and ranks also span the sentences of their row, so that rank brackets are continuous.
-fn tall(heads: &[Head<'_>], name: Option<usize>) -> usize {
-    let begins = |heads: &[Head<'_>]| match heads {
+fn tall(heads: &[ColumnHead<'_>], name: Option<usize>) -> usize {
+    let begins = |heads: &[ColumnHead<'_>]| match heads {
         [first, second, ..] => Some(first.place) == name && second.column.key == RANKS,
         _ => false,
     };
@@ -241,7 +241,7 @@ fn is_flagged(table: &Table, row: &[Value], key: &str) -> bool {
     table.place(key).and_then(|place| row.get(place)) == Some(&Value::Flag(true))
 }
 
-fn rows<'a>(table: &'a Table, heads: &[Head<'_>], beside: &Beside) -> Vec<RowView<'a>> {
+fn rows<'a>(table: &'a Table, heads: &[ColumnHead<'_>], beside: &Beside) -> Vec<RowView<'a>> {
     let drawings: Vec<Drawing> = heads.iter().map(|head| Drawing::of(table, head)).collect();
     let view = |place: usize| {
         let row = &table.rows[place];
@@ -263,7 +263,13 @@ fn rows<'a>(table: &'a Table, heads: &[Head<'_>], beside: &Beside) -> Vec<RowVie
     first
 }
 
-fn cell<'a>(table: &'a Table, place: usize, head: &Head<'_>, drawing: &Drawing, beside: &Beside) -> Cell<'a> {
+fn cell<'a>(
+    table: &'a Table,
+    place: usize,
+    head: &ColumnHead<'_>,
+    drawing: &Drawing,
+    beside: &Beside,
+) -> Cell<'a> {
     let row = &table.rows[place];
     let cell = Cell::new(table, row, head, drawing);
     if Some(head.place) == beside.name {
@@ -319,7 +325,7 @@ enum Drawing {
 const TRACK_MARGIN: f64 = 0.04;
 
 impl Drawing {
-    fn of(table: &Table, head: &Head<'_>) -> Drawing {
+    fn of(table: &Table, head: &ColumnHead<'_>) -> Drawing {
         let mut keys = vec![head.column.key.as_str()];
         keys.extend(head.column.interval.iter().flatten().map(String::as_str));
         let numbers = || keys.iter().flat_map(|key| table.values(key)).filter_map(Value::number);
@@ -349,7 +355,7 @@ impl Drawing {
 }
 
 impl Cell<'_> {
-    fn new(table: &Table, row: &[Value], head: &Head<'_>, drawing: &Drawing) -> Self {
+    fn new(table: &Table, row: &[Value], head: &ColumnHead<'_>, drawing: &Drawing) -> Self {
         let (column, value) = (head.column, row.get(head.place).unwrap_or(&Value::None));
         let ends = ends(table, row, head.place);
         let percent = |number: f64| drawing.percent(number);

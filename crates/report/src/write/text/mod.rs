@@ -21,7 +21,7 @@ const INDENT: usize = 4;
 
 /// The properties of the output.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Look {
+pub struct TextLook {
     /// The width of the terminal in columns; tables in a file have their natural width.
     pub width: Option<usize>,
     pub colours: bool,
@@ -29,7 +29,7 @@ pub struct Look {
     pub ascii: bool,
 }
 
-impl Look {
+impl TextLook {
     /// `text` in an ANSI colour, such as `1` (bold) or `31` (red).
     pub fn paint(self, code: &str, text: &str) -> String {
         match self.colours && !code.is_empty() && !text.is_empty() {
@@ -85,7 +85,7 @@ pub fn width_of(text: &str) -> usize {
 
 /// The answer, the sections of the short form, and all findings.
 #[must_use]
-pub fn brief(document: &Document, look: Look) -> String {
+pub fn brief(document: &Document, look: TextLook) -> String {
     let mut out = head(document, look, |fact| fact.brief);
     for part in document.sections.iter().enumerate().filter(|(place, part)| *place == 0 || part.brief) {
         out += &format!("\n{}", part_of(part.1, look, part.0 > 0));
@@ -96,7 +96,7 @@ pub fn brief(document: &Document, look: Look) -> String {
 /// Repeats the answer on a terminal, where tables have moved the first one out of sight. A file begins with
 /// it.
 #[must_use]
-pub fn closing(document: &Document, look: Look) -> String {
+pub fn closing(document: &Document, look: TextLook) -> String {
     match look.width {
         Some(_) if !document.answer.is_empty() => format!("\n{}", look.wrapped("", &document.answer)),
         _ => String::new(),
@@ -105,7 +105,7 @@ pub fn closing(document: &Document, look: Look) -> String {
 
 /// The whole document, except for tables with many rows, which the other formats have.
 #[must_use]
-pub fn whole(document: &Document, look: Look) -> String {
+pub fn whole(document: &Document, look: TextLook) -> String {
     let mut out = head(document, look, |_| true);
     out += &findings(document, look);
     for part in &document.sections {
@@ -116,7 +116,7 @@ pub fn whole(document: &Document, look: Look) -> String {
 
 /// One section: its heading, its lead, its table and its notes.
 #[must_use]
-pub fn section(section: &Section, look: Look) -> String {
+pub fn section(section: &Section, look: TextLook) -> String {
     let mut out = format!("{}\n", look.paint("1", &visible(&section.title)));
     if !section.lead.is_empty() {
         out += &look.wrapped("", &section.lead);
@@ -136,13 +136,13 @@ pub fn section(section: &Section, look: Look) -> String {
 }
 
 /// A section of the short form, with its heading unless it is the first.
-fn part_of(section: &Section, look: Look, titled: bool) -> String {
+fn part_of(section: &Section, look: TextLook, titled: bool) -> String {
     let title = if titled { look.paint("1", &visible(&section.title)) + "\n" } else { String::new() };
     let table = section.table.as_ref().map(|rows| table(rows, look));
     title + &table.unwrap_or_default() + &notes(&section.notes, look)
 }
 
-fn head(document: &Document, look: Look, is_shown: fn(&Fact) -> bool) -> String {
+fn head(document: &Document, look: TextLook, is_shown: fn(&Fact) -> bool) -> String {
     let mut out = format!("{}\n", look.paint("1", &visible(&document.title)));
     if !document.question.is_empty() {
         out += &look.paint("2", look.wrapped("", &document.question).replace('\n', " ").trim_end());
@@ -168,7 +168,7 @@ fn head(document: &Document, look: Look, is_shown: fn(&Fact) -> bool) -> String 
 }
 
 /// The findings about the whole run.
-fn findings(document: &Document, look: Look) -> String {
+fn findings(document: &Document, look: TextLook) -> String {
     let damage = document.damage.iter().map(|text| ("31", "damaged: ", text));
     let notes = document.notes.iter().map(|text| ("33", "note: ", text));
     let lines: String = damage
@@ -178,13 +178,13 @@ fn findings(document: &Document, look: Look) -> String {
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-fn notes(notes: &[String], look: Look) -> String {
+fn notes(notes: &[String], look: TextLook) -> String {
     notes.iter().map(|note| look.wrapped("", note)).collect()
 }
 
 /// A table, followed by values without a column. In a table of words, sentences are below their rows.
 #[must_use]
-pub fn table(table: &Table, look: Look) -> String {
+pub fn table(table: &Table, look: TextLook) -> String {
     let layout = Layout::of(table);
     let parts = draw_all(&layout, look);
     let has_rows = table.rows.iter().any(|row| !layout.is_without_figures(row));
@@ -199,7 +199,7 @@ pub fn table(table: &Table, look: Look) -> String {
 }
 
 /// The header and rows of one part of a table. In a table of words, the first part has the sentences.
-fn part_of_table(layout: &Layout, part: &Drawn, is_first: bool, look: Look) -> String {
+fn part_of_table(layout: &Layout, part: &Drawn, is_first: bool, look: TextLook) -> String {
     let mut out = look.paint("2", &part.head) + "\n";
     let rows = || layout.table.rows.iter().enumerate().filter(|(_, row)| !layout.is_without_figures(row));
     let last_reference =
@@ -222,7 +222,7 @@ fn part_of_table(layout: &Layout, part: &Drawn, is_first: bool, look: Look) -> S
 }
 
 /// Rows without figures, and remarks about rows with figures.
-fn below(layout: &Layout, look: Look) -> String {
+fn below(layout: &Layout, look: TextLook) -> String {
     let of = |(place, row): (usize, &Vec<Value>)| match layout.is_without_figures(row) {
         true => without_figures(layout, place, look),
         false if layout.has_figures() => {
@@ -236,18 +236,18 @@ fn below(layout: &Layout, look: Look) -> String {
 /// A table for a view that is redrawn: its header, and a line per row. The line of a row without figures has
 /// its reason; other sentences are left out.
 #[must_use]
-pub fn lines(table: &Table, look: Look) -> (String, Vec<String>) {
+pub fn lines(table: &Table, look: TextLook) -> (String, Vec<String>) {
     let layout = Layout::of(table);
     let drawn = draw(&layout, &layout.columns, look);
     let line = |(place, line): (usize, String)| match layout.is_without_figures(&table.rows[place]) {
-        true => without_figures(&layout, place, Look { width: None, ..look }).trim_end().to_owned(),
+        true => without_figures(&layout, place, TextLook { width: None, ..look }).trim_end().to_owned(),
         false => line,
     };
     (drawn.head, drawn.rows.into_iter().enumerate().map(line).collect())
 }
 
 /// The common values of all rows, and the names of dropped columns.
-fn said_once(layout: &Layout, parts: &[Drawn], look: Look) -> String {
+fn said_once(layout: &Layout, parts: &[Drawn], look: TextLook) -> String {
     let alike = layout.alike().map(|alike| format!("in all rows: {alike}"));
     let missing = || parts.iter().flat_map(|part| &part.without);
     let mut without: Vec<String> = Vec::new();
@@ -273,7 +273,7 @@ fn said_once(layout: &Layout, parts: &[Drawn], look: Look) -> String {
 }
 
 /// `flask  failed: block 3: was killed by signal 9 in a slice`.
-fn without_figures(layout: &Layout, place: usize, look: Look) -> String {
+fn without_figures(layout: &Layout, place: usize, look: TextLook) -> String {
     let row = &layout.table.rows[place];
     let (name, state) = (layout.name(row), layout.state(row));
     let said: Vec<&str> = layout.said(row).map(|(_, text)| text).collect();
@@ -283,7 +283,7 @@ fn without_figures(layout: &Layout, place: usize, look: Look) -> String {
     format!("{name}  {state}: {}", look.wrapped(&head, &said.join("; ")))
 }
 
-fn named(name: &str, title: &str, text: &str, look: Look) -> String {
+fn named(name: &str, title: &str, text: &str, look: TextLook) -> String {
     let head = format!("{name}: {title}: ");
     format!("{name}: {}: {}", look.paint("33", title), look.wrapped(&head, text))
 }

@@ -1,7 +1,7 @@
 //! A table as lines of text: columns side by side, as many as fit. Columns that must not be dropped and do
 //! not fit are in a second table below, and so on.
 
-use super::{Look, track::RatioTrack, width_of};
+use super::{TextLook, track::RatioTrack, width_of};
 use crate::{
     document::{ALWAYS, Tone, Value},
     write::layout::{Layout, cell, interval},
@@ -59,7 +59,7 @@ struct Strip {
 }
 
 /// The table in its full width, or as much as fits, with further parts below it.
-pub(crate) fn draw_all(layout: &Layout, look: Look) -> Vec<Drawn> {
+pub(crate) fn draw_all(layout: &Layout, look: TextLook) -> Vec<Drawn> {
     let mut parts = vec![draw(layout, &layout.columns, look)];
     while let Some(last) = parts.last_mut() {
         let columns: Vec<usize> = layout.name.into_iter().chain(last.rest.iter().copied()).collect();
@@ -82,7 +82,7 @@ pub(crate) fn draw_all(layout: &Layout, look: Look) -> Vec<Drawn> {
 }
 
 /// Draws these columns of the table, as many as fit.
-pub(crate) fn draw(layout: &Layout, columns: &[usize], look: Look) -> Drawn {
+pub(crate) fn draw(layout: &Layout, columns: &[usize], look: TextLook) -> Drawn {
     let strips = columns.iter().flat_map(|place| of_column(layout, *place, look)).collect();
     let (mut strips, gone) = fit(strips, look.width);
     widen(&mut strips, layout, look);
@@ -103,7 +103,7 @@ pub(crate) fn draw(layout: &Layout, columns: &[usize], look: Look) -> Drawn {
     let without = without.collect();
     let row = |row: usize| {
         let is_dim = look.colours && layout.is_reference(&layout.table.rows[row]);
-        let own = if is_dim { Look { colours: false, ..look } } else { look };
+        let own = if is_dim { TextLook { colours: false, ..look } } else { look };
         let line =
             joined(strips.iter().enumerate().map(|(at, strip)| strip.cell(row, widths(&strips, at), own)));
         if is_dim { look.paint("2", &line) } else { line }
@@ -146,7 +146,7 @@ fn total(strips: &[Strip]) -> usize {
 }
 
 /// Gives the remaining width to a track.
-fn widen(strips: &mut [Strip], layout: &Layout, look: Look) {
+fn widen(strips: &mut [Strip], layout: &Layout, look: TextLook) {
     let Some(width) = look.width else { return };
     let room = width.saturating_sub(total(strips));
     if let Some(strip) = strips.iter_mut().find(|strip| strip.what == What::Track) {
@@ -168,12 +168,12 @@ pub fn aligned(lines: &[Vec<String>], right_from: usize) -> Vec<String> {
     };
     let strips: Vec<Strip> = (0..lines.first().map_or(0, Vec::len)).map(strip).collect();
     let line =
-        |line: usize| joined(strips.iter().map(|strip| strip.cell(line, strip.width, Look::default())));
+        |line: usize| joined(strips.iter().map(|strip| strip.cell(line, strip.width, TextLook::default())));
     (0..lines.len()).map(line).collect()
 }
 
 /// A figure with its picture before it, and after it its interval or its rank bracket.
-fn of_column(layout: &Layout, place: usize, look: Look) -> Vec<Strip> {
+fn of_column(layout: &Layout, place: usize, look: TextLook) -> Vec<Strip> {
     let (table, column) = (layout.table, layout.column(place));
     let own = |row: &Vec<Value>| row.get(place).map_or(Tone::Plain, Value::tone);
     let figures = table.rows.iter().map(|row| (cell(table, row, place), own(row)));
@@ -232,7 +232,7 @@ fn joined(cells: impl Iterator<Item = String>) -> String {
 }
 
 /// A bar for a ratio from 0 to 1, in eighths of a column; a larger ratio ends in an arrow.
-fn bar(ratio: f64, look: Look) -> String {
+fn bar(ratio: f64, look: TextLook) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let is_more = ratio > 1.0 + 0.5 / (8 * BAR) as f64;
     if look.ascii {
@@ -252,7 +252,7 @@ impl Strip {
         Strip { place, what, head: head.to_owned(), cells, width, is_right: true, priority }
     }
 
-    fn cell(&self, row: usize, width: usize, look: Look) -> String {
+    fn cell(&self, row: usize, width: usize, look: TextLook) -> String {
         let (text, tone) = &self.cells[row];
         let painted = match self.what {
             What::Bar | What::Track => look.paint("36", text),
@@ -274,11 +274,11 @@ mod tests {
 
     #[test]
     fn a_bar_is_as_long_as_its_ratio() {
-        let in_utf8 = |ratio| bar(ratio, Look::default());
+        let in_utf8 = |ratio| bar(ratio, TextLook::default());
         assert_eq!(in_utf8(1.0), "████████████");
         assert_eq!([in_utf8(0.5), in_utf8(0.0), in_utf8(0.26)], ["██████", "▏", "███▏"]);
         assert_eq!(in_utf8(1.3), "███████████▶");
-        let in_ascii = |ratio| bar(ratio, Look { ascii: true, ..Look::default() });
+        let in_ascii = |ratio| bar(ratio, TextLook { ascii: true, ..TextLook::default() });
         assert_eq!([in_ascii(1.3), in_ascii(0.5), in_ascii(0.0)], ["###########>", "######", "#"]);
     }
 }

@@ -4,8 +4,8 @@ use crate::{
     write::fixture::{HOSTILE, hostile, interleaved},
 };
 
-fn at(width: usize) -> Look {
-    Look { width: Some(width), ..Look::default() }
+fn at(width: usize) -> TextLook {
+    TextLook { width: Some(width), ..TextLook::default() }
 }
 
 /// A run in which one service has reasons instead of figures, and another remarks beside them.
@@ -44,9 +44,9 @@ fn no_line_is_wider_than_the_terminal() {
 
 #[test]
 fn a_file_has_all_columns_and_no_colour() {
-    let text = brief(&with_remarks(), Look::default());
+    let text = brief(&with_remarks(), TextLook::default());
     assert!(!text.contains('\u{1b}') && !text.contains("too narrow"), "{text}");
-    let colours = Look { colours: true, ..Look::default() };
+    let colours = TextLook { colours: true, ..TextLook::default() };
     let painted = brief(&with_remarks(), colours);
     assert!(painted.contains("\u{1b}[1mSample\u{1b}[0m\n"), "{painted}");
 }
@@ -127,9 +127,9 @@ fn ranked() -> Table {
 #[test]
 fn references_stand_apart_and_rows_that_are_not_separated_together() {
     let in_utf8 = super::table(&ranked(), at(60));
-    let in_ascii = super::table(&ranked(), Look { ascii: true, ..at(60) });
+    let in_ascii = super::table(&ranked(), TextLook { ascii: true, ..at(60) });
     insta::assert_snapshot!(format!("{in_utf8}\n{in_ascii}"));
-    let painted = super::table(&ranked(), Look { colours: true, ..at(60) });
+    let painted = super::table(&ranked(), TextLook { colours: true, ..at(60) });
     let dim: Vec<&str> = painted.lines().filter(|line| line.starts_with("\u{1b}[2mraw-socket")).collect();
     assert_eq!(dim.len(), 1, "{painted}");
     assert!(painted.lines().any(|line| line.starts_with("hyper")), "{painted}");

@@ -1,6 +1,6 @@
 //! Ratios as points with their intervals, on a logarithmic scale: `┊   ├─●─┤`. The line is at 1.
 
-use super::Look;
+use super::TextLook;
 use crate::{
     document::{Tone, Value},
     write::layout::{Layout, ends},
@@ -35,12 +35,12 @@ impl RatioTrack {
     pub(super) const MOST: usize = 48;
 
     /// The smallest width.
-    pub(super) fn least(look: Look) -> usize {
+    pub(super) fn least(look: TextLook) -> usize {
         look.width.map_or(USUAL, |width| (width / 6).clamp(10, USUAL))
     }
 
     /// The track of a column, if the column has one and there is a row besides the reference.
-    pub(super) fn of(layout: &Layout, place: usize, look: Look) -> Option<RatioTrack> {
+    pub(super) fn of(layout: &Layout, place: usize, look: TextLook) -> Option<RatioTrack> {
         let table = layout.table;
         if !layout.column(place).track {
             return None;

@@ -10,7 +10,7 @@ use std::{
 
 use tare_host::{
     foreign,
-    process::{self, Ended, Exit, Launch, Limits},
+    process::{self, Ended, Exit, Launch, ProgramLimits},
 };
 
 use crate::build::{BuildError, Site};
@@ -83,7 +83,8 @@ impl Git<'_> {
             append: true,
             ..Launch::default()
         };
-        let limits = Limits { time: LIMIT, output_bytes: LOG_BYTES_MAX, interrupt: self.site.interrupt };
+        let limits =
+            ProgramLimits { time: LIMIT, output_bytes: LOG_BYTES_MAX, interrupt: self.site.interrupt };
         let began = Instant::now();
         let job = process::run_to_end(&launch, self.site.supervisor, limits)
             .map_err(|error| Failed::Said(error.why.to_string()))?;

@@ -20,7 +20,7 @@ use std::{
 
 pub use licence::{Laid, LicenceFile};
 
-use super::{BuildError, Cost, Site, SourceError, content};
+use super::{BuildCost, BuildError, Site, SourceError, content};
 use crate::{
     catalogue::{GitSource, Service},
     lock::{self, Lock},
@@ -48,7 +48,7 @@ impl SourceCache {
         service: &Service,
         log: &Path,
         site: &Site<'_>,
-        cost: &mut Cost,
+        cost: &mut BuildCost,
     ) -> Result<Vec<Laid>, BuildError> {
         let mut git = Git { service: &service.name, log, site, spent: Spent::default() };
         let laid =
@@ -63,7 +63,7 @@ impl SourceCache {
         source: &GitSource,
         service: &Service,
         git: &mut Git<'_>,
-        cost: &mut Cost,
+        cost: &mut BuildCost,
     ) -> Result<Laid, BuildError> {
         let into = service.place.join(&source.into);
         let is_taken = !git::is_free_of_links(&service.place, &source.into) || has_something(&into);

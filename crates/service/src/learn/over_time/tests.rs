@@ -9,7 +9,7 @@ use tare_load::http1::parse_response;
 
 use super::*;
 use crate::{
-    learn::{LearnedAnswer, NAME, Question, Required, contract_of},
+    learn::{LearnRequest, LearnedAnswer, NAME, Required, contract_of},
     probe,
 };
 
@@ -140,7 +140,7 @@ const SECOND: i128 = 1_000_000_000;
 fn failures(value: Value, body: Body, seed: u64) -> Option<String> {
     let mut service = Simulated::new(value, body, seed);
     let answers = service.learned(2);
-    let asked = [Question::new("GET", "/", None)];
+    let asked = [LearnRequest::new("GET", "/", None)];
     let learned = match contract_of(&asked, &answers, service.now, false) {
         Ok(learned) => learned,
         Err(error) => return Some(format!("{value:?} in {body:?} of seed {seed}: {error}")),
@@ -228,7 +228,7 @@ fn what_is_fixed_is_learned_byte_by_byte() {
             let mut service = Simulated::new(Value::Fixed(text), body, 1);
             let answers = service.learned(2);
             let learned =
-                contract_of(&[Question::new("GET", "/", None)], &answers, service.now, false).unwrap();
+                contract_of(&[LearnRequest::new("GET", "/", None)], &answers, service.now, false).unwrap();
             let bytes = body.of(text).len();
             assert_eq!(learned.required[0].1, Required::Body { status: 200, bytes }, "{text} {body:?}");
         }
@@ -255,7 +255,7 @@ fn questions_are_further_apart_than_a_second() {
 #[test]
 fn an_answer_without_a_body_is_known_by_its_status() {
     let answer = parse_response(b"HTTP/1.1 204 No Content\r\n\r\n", false, true).unwrap().unwrap().0;
-    let asked = Question::new("GET", "/", None);
+    let asked = LearnRequest::new("GET", "/", None);
     let common = LearnedAnswer::common(&asked, &[answer.clone(), answer], None).unwrap();
     assert_eq!(common.required(), Required::Body { status: 204, bytes: 0 });
 }

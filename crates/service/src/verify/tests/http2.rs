@@ -228,7 +228,7 @@ fn h2c(fault: H2Fault) -> String {
 
 /// Names of the executed and of the skipped checks.
 fn names(transcript: &Transcript) -> [String; 2] {
-    let is_made = |result: &&CheckResult| !matches!(result.outcome, Outcome::Skipped(_));
+    let is_made = |result: &&CheckResult| !matches!(result.outcome, CheckOutcome::Skipped(_));
     let (made, skipped): (Vec<_>, Vec<_>) = transcript.checks.iter().partition(is_made);
     [made, skipped].map(|results| {
         let mut names: Vec<&str> = results.iter().map(|result| result.check.name()).collect();
@@ -422,7 +422,7 @@ fn how_a_connection_ends_on_sigterm() {
         let result = farewell.result(&contract, &options);
         let note = result.note.unwrap_or_default();
         match result.outcome {
-            Outcome::Pass => format!("pass: {note}"),
+            CheckOutcome::Pass => format!("pass: {note}"),
             outcome => format!("{outcome:?}"),
         }
     };

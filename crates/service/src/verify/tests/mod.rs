@@ -52,9 +52,9 @@ fn faulty(name: &str, fault: Fault) -> Transcript {
 /// All failures and, in brackets, warnings, one a line.
 fn complaints(transcript: &Transcript) -> String {
     let line = |result: &CheckResult| match &result.outcome {
-        Outcome::Fail(reason) => Some(format!("{} {}: {reason}", result.check, result.request)),
-        Outcome::Warn(reason) => Some(format!("({}) {}: {reason}", result.check, result.request)),
-        Outcome::Pass | Outcome::Skipped(_) => None,
+        CheckOutcome::Fail(reason) => Some(format!("{} {}: {reason}", result.check, result.request)),
+        CheckOutcome::Warn(reason) => Some(format!("({}) {}: {reason}", result.check, result.request)),
+        CheckOutcome::Pass | CheckOutcome::Skipped(_) => None,
     };
     transcript.checks.iter().filter_map(line).collect::<Vec<_>>().join("\n")
 }
@@ -131,7 +131,7 @@ fn a_service_known_to_close_must_say_so_and_do_so() {
     };
     let honest = verify(Fault::SaysClose);
     assert_eq!(complaints(&honest), "");
-    let skipped = honest.checks.iter().filter(|result| matches!(result.outcome, Outcome::Skipped(_)));
+    let skipped = honest.checks.iter().filter(|result| matches!(result.outcome, CheckOutcome::Skipped(_)));
     let names: Vec<&str> = skipped.map(|result| result.check.name()).collect();
     assert_eq!(names, ["fresh", "keep-alive", "pipelined", "bad-input", "date"]);
     assert_snapshot!(complaints(&verify(Fault::None)), @r#"response hello: the manifest says that each connection is closed, but the answer does not say "Connection: close"; remove "keeps-connections = false" if it is kept"#);
@@ -229,12 +229,13 @@ fn all_differences_are_told_and_the_other_checks_are_made() {
     let told = complaints(&transcript);
     let first = told.lines().next().unwrap();
     assert_snapshot!(first, @r#"response framework: expected content type "application/json", got "text/html"; $.Hello: is missing; "hello" is there, but upper and lower case are different names"#);
-    let wrong = |result: &&CheckResult| result.check == CheckId::Response && result.outcome == Outcome::Pass;
+    let wrong =
+        |result: &&CheckResult| result.check == CheckId::Response && result.outcome == CheckOutcome::Pass;
     assert_eq!(transcript.checks.iter().find(wrong), None, "no answer is right");
     let made: Vec<&str> = transcript
         .checks
         .iter()
-        .filter(|result| result.outcome == Outcome::Pass)
+        .filter(|result| result.outcome == CheckOutcome::Pass)
         .map(|result| result.check.name())
         .collect();
     for check in
@@ -345,10 +346,10 @@ fn a_service_that_hangs_is_waited_for_twice() {
 #[test]
 fn what_the_caller_saw_of_the_end_is_a_check() {
     let end = |end: Result<(), String>| ended(&contract("hello"), &options(), end);
-    assert_eq!(end(Ok(())).outcome, Outcome::Pass);
-    assert_eq!(end(Err("status 1".to_owned())).outcome, Outcome::Fail("status 1".to_owned()));
+    assert_eq!(end(Ok(())).outcome, CheckOutcome::Pass);
+    assert_eq!(end(Err("status 1".to_owned())).outcome, CheckOutcome::Fail("status 1".to_owned()));
     let skipped = ended(&without("hello", &[CheckId::End]), &options(), Err(String::new()));
-    assert!(matches!(skipped.outcome, Outcome::Skipped(_)));
+    assert!(matches!(skipped.outcome, CheckOutcome::Skipped(_)));
 }
 
 #[test]
@@ -357,7 +358,7 @@ fn a_reference_is_not_asked_what_it_cannot_know() {
     let reference = Options { style_is_reference: true, ..options() };
     let transcript = verify(&without("hello", &[CheckId::Date]), &server.address.into(), &reference);
     assert_eq!(complaints(&transcript), "");
-    let asked = transcript.checks.iter().filter(|result| result.outcome == Outcome::Pass);
+    let asked = transcript.checks.iter().filter(|result| result.outcome == CheckOutcome::Pass);
     let mut names: Vec<&str> = asked.map(|result| result.check.name()).collect();
     names.dedup();
     assert_eq!(names, ["response", "fragments", "request-forms", "keep-alive", "pipelined", "alive"]);

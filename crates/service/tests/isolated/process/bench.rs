@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use tare_host::process::{Cgroups, Exit, Isolation, Launch, Service, Stopped, Supervisor, free_port};
+use tare_host::process::{Cgroups, Exit, Isolation, Launch, RunningService, Stopped, Supervisor, free_port};
 
 pub const FAKE: &str = env!("CARGO_BIN_EXE_fake-service");
 pub const READY_WITHIN: Duration = Duration::from_secs(20);
@@ -56,12 +56,12 @@ impl Bench {
         (launch, port)
     }
 
-    pub fn start(&self, mode: &str) -> (Service, u16) {
+    pub fn start(&self, mode: &str) -> (RunningService, u16) {
         let (launch, port) = self.launch(mode);
-        (Service::start(&launch, &self.supervisor).unwrap(), port)
+        (RunningService::start(&launch, &self.supervisor).unwrap(), port)
     }
 
-    pub fn start_ready(&self, mode: &str) -> (Service, u16) {
+    pub fn start_ready(&self, mode: &str) -> (RunningService, u16) {
         let (service, port) = self.start(mode);
         service.wait_ready(READY_WITHIN, || get(port, "/").is_some()).unwrap();
         (service, port)
@@ -72,7 +72,7 @@ impl Bench {
         let (mut launch, _) = self.launch("correct");
         launch.command = command.iter().map(ToString::to_string).collect();
         launch.cpus = cpus;
-        let service = Service::start(&launch, &self.supervisor).unwrap();
+        let service = RunningService::start(&launch, &self.supervisor).unwrap();
         assert!(within(READY_WITHIN, || service.has_exited().is_some()));
         assert!(matches!(service.stop(GRACE), Stopped::ExitedBefore { status: Exit::Status(0), .. }));
         fs::read_to_string(launch.stdout).unwrap()

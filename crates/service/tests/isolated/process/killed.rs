@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use tare_host::process::{Cgroups, Isolation, Service, sweep};
+use tare_host::process::{Cgroups, Isolation, RunningService, sweep};
 
 /// Serialises tests that kill a stand-in, as they check the whole machine afterwards.
 static WHOLE_MACHINE: Mutex<()> = Mutex::new(());
@@ -42,7 +42,8 @@ fn stand_in_for_tare() {
         scope.spawn(start).join().unwrap()
     });
     services[..3].iter().for_each(|service| service.freeze().unwrap());
-    let pids: Vec<String> = services.iter().flat_map(Service::pids).map(|pid| pid.to_string()).collect();
+    let pids: Vec<String> =
+        services.iter().flat_map(RunningService::pids).map(|pid| pid.to_string()).collect();
     if std::env::var(ROLE).unwrap() == "replace" {
         kill_9(bench.supervisor.watchdog().pid());
         let killed = bench.supervisor.watchdog().pid();

@@ -9,7 +9,8 @@ use bench::*;
 use std::fs;
 use std::time::Instant;
 use tare_host::process::{
-    Cgroups, Exit, Isolation, Launch, NotReadyReason, Service, StartFailure, Stopped, Unready, port_in_use,
+    Cgroups, Exit, Isolation, Launch, NotReadyReason, RunningService, StartFailure, Stopped, Unready,
+    port_in_use,
 };
 
 #[test]
@@ -147,7 +148,7 @@ fn freezing_reaches_what_has_left_the_process_group() {
     }
 }
 
-fn cpu_ns(service: &Service) -> u64 {
+fn cpu_ns(service: &RunningService) -> u64 {
     service.cpu_ns().unwrap().unwrap()
 }
 
@@ -218,7 +219,7 @@ fn no_thread_leaves_a_cpuset_and_its_bounds_can_be_moved() {
     // It requests other CPUs, gets only its own, and continues.
     launch.command =
         ["sh", "-c", "taskset -pc 0-1 $$; taskset -pc 0 $$; exec sleep 60"].map(Into::into).into();
-    let service = Service::start(&launch, &bench.supervisor).unwrap();
+    let service = RunningService::start(&launch, &bench.supervisor).unwrap();
     let pid = service.pid().unwrap();
     let is_asleep = || fs::read_to_string(format!("/proc/{pid}/comm")).unwrap().trim() == "sleep";
     assert!(within(READY_WITHIN, is_asleep));
@@ -253,7 +254,7 @@ fn what_cannot_be_started_says_why() {
     for (change, expected) in table {
         let (mut launch, _) = bench.launch("correct");
         change(&mut launch);
-        let error = Service::start(&launch, &bench.supervisor).unwrap_err().to_string();
+        let error = RunningService::start(&launch, &bench.supervisor).unwrap_err().to_string();
         assert!(error.contains(&expected), "{error:?} does not say {expected:?}");
     }
 }
@@ -267,7 +268,7 @@ fn a_script_without_its_interpreter_is_explained_and_leaves_no_group() {
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     let (mut launch, _) = bench.launch("correct");
     launch.command = vec!["./script".into()];
-    let error = Service::start(&launch, &bench.supervisor).unwrap_err();
+    let error = RunningService::start(&launch, &bench.supervisor).unwrap_err();
     assert!(matches!(error.why, StartFailure::Execute { .. }), "{error}");
     assert!(error.to_string().contains("interpreter"));
 }
@@ -278,7 +279,7 @@ fn a_port_in_use_is_refused_with_its_owner() {
     let (service, port) = bench.start_ready("correct");
     let (mut launch, _) = bench.launch("correct");
     launch.port = Some(port);
-    let error = Service::start(&launch, &bench.supervisor).unwrap_err().to_string();
+    let error = RunningService::start(&launch, &bench.supervisor).unwrap_err().to_string();
     assert!(
         error.contains(&format!("port {port} is in use by process {}", service.pid().unwrap())),
         "{error}"

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tare_host::process::{Exit, Isolation, Launch, Sandbox, Service, Stopped, port_in_use};
+use tare_host::process::{Exit, Isolation, Launch, RunningService, Sandbox, Stopped, port_in_use};
 
 use super::bench::*;
 
@@ -20,9 +20,9 @@ fn alone() -> Sandbox {
     Sandbox { own_pids: true, ..Sandbox::default() }
 }
 
-fn start_ready(bench: &Bench, mode: &str) -> (Service, u16) {
+fn start_ready(bench: &Bench, mode: &str) -> (RunningService, u16) {
     let (launch, port) = bench.launch(mode);
-    let service = Service::start(&Launch { sandbox: alone(), ..launch }, &bench.supervisor).unwrap();
+    let service = RunningService::start(&Launch { sandbox: alone(), ..launch }, &bench.supervisor).unwrap();
     service.wait_ready(READY_WITHIN, || get(port, "/").is_some()).unwrap();
     (service, port)
 }
@@ -32,7 +32,7 @@ fn shell(bench: &Bench, script: &str, sandbox: Sandbox) -> (Stopped, String) {
     let (launch, _) = bench.launch("correct");
     let command = ["sh", "-c", script].map(ToOwned::to_owned).to_vec();
     let launch = Launch { command, sandbox, ..launch };
-    let service = Service::start(&launch, &bench.supervisor).unwrap();
+    let service = RunningService::start(&launch, &bench.supervisor).unwrap();
     assert!(within(READY_WITHIN, || service.has_exited().is_some()));
     (service.stop(GRACE), fs::read_to_string(launch.stdout).unwrap())
 }

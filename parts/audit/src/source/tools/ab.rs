@@ -2,7 +2,7 @@
 
 use super::{Tool, has, none};
 use crate::{
-    published::{Counted, Counts, Latency, Load, Row, Source, Timing},
+    published::{AuditRow, CountedRequests, Counts, PublishedLatency, PublishedLoad, Source, Timing},
     source::text::{after, behind, number},
 };
 
@@ -11,14 +11,14 @@ const MILLISECOND_NS: f64 = 1e6;
 pub(super) const TOOL: Tool = Tool {
     source: Source::Ab,
     timing: Timing::Measured,
-    counted: Counted::Ended,
+    counted: CountedRequests::Ended,
     printed: |lines| has(lines, "Concurrency Level:") && has(lines, "Complete requests:"),
     begins: |line| line.starts_with("Server Software:"),
     run,
     json: none,
 };
 
-fn run(lines: &[&str]) -> Row {
+fn run(lines: &[&str]) -> AuditRow {
     let first = |label: &str| {
         let word = after(lines, label).and_then(|rest| rest.split_whitespace().next());
         word.and_then(number)
@@ -31,24 +31,24 @@ fn run(lines: &[&str]) -> Row {
     let total: Vec<&str> =
         after(lines, "Total:").map(|rest| rest.split_whitespace().collect()).unwrap_or_default();
     let ms = |text: Option<&&str>| text.and_then(|text| number(text)).map(|ms| ms * MILLISECOND_NS);
-    Row {
+    AuditRow {
         test: format!("{host}{path}"),
-        load: Load {
+        load: PublishedLoad {
             slots: first("Concurrency Level:"),
             reconnects: complete.is_some_and(|complete| kept_alive < complete),
-            ..Load::default()
+            ..PublishedLoad::default()
         },
         per_second: first("Requests per second:"),
         counts: complete.map(|complete| counts(complete, lines)),
         elapsed_s: first("Time taken for tests:"),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_min: ms(total.first()),
             ns_mean: ms(total.get(1)),
             ns_max: ms(total.last()),
             quantiles_ns: quantiles(lines),
             step_ns: MILLISECOND_NS,
         },
-        ..Row::default()
+        ..AuditRow::default()
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Tool;
 use crate::{
-    published::{Counted, Counts, Latency, Load, Row, Source, Timing},
+    published::{AuditRow, CountedRequests, Counts, PublishedLatency, PublishedLoad, Source, Timing},
     source::text::{at, before, number, rate, text_at, time_ns},
 };
 
@@ -20,7 +20,7 @@ pub(super) const TOOL: Tool = Tool {
     source: Source::Autocannon,
     // The mean of its counts per second.
     timing: Timing::RateSampled,
-    counted: Counted::Answered,
+    counted: CountedRequests::Answered,
     printed: |lines| {
         lines.iter().any(|line| line.starts_with("│ Latency "))
             && lines.iter().any(|line| line.starts_with("│ Req/Sec "))
@@ -53,7 +53,7 @@ fn localised(text: &str, whole: &[(&str, &str)]) -> Option<f64> {
     number(&digits.map(|c| if is_sign(&c) { '.' } else { c }).collect::<String>())
 }
 
-fn run(lines: &[&str]) -> Row {
+fn run(lines: &[&str]) -> AuditRow {
     let (latency, rates) = (table(lines, "Latency"), table(lines, "Req/Sec"));
     let of =
         |name: &str| latency.iter().find(|(found, _)| *found == name).and_then(|(_, text)| time_ns(text));
@@ -91,21 +91,21 @@ fn run(lines: &[&str]) -> Row {
             .unwrap_or(0.0),
     };
     let first = lines.iter().find(|line| line.contains(" test @ "));
-    Row {
+    AuditRow {
         test: first.and_then(|line| line.split(" test @ ").nth(1)).unwrap_or_default().to_owned(),
-        load: Load { slots, ..Load::default() },
+        load: PublishedLoad { slots, ..PublishedLoad::default() },
         per_second: ended.per_second,
         counts: ended.counts(),
         // Its duration includes the time after the last sample, in which it counts nothing.
         elapsed_s: samples.map(|samples| samples * sample_s),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_min: None,
             ns_mean: of("Avg"),
             ns_max: of("Max"),
             quantiles_ns: latency.iter().filter_map(quantile).chain(percentiles(lines)).collect(),
             step_ns: MILLISECOND_NS,
         },
-        ..Row::default()
+        ..AuditRow::default()
     }
 }
 
@@ -163,7 +163,7 @@ impl Ended {
     }
 }
 
-fn json(value: &Value) -> Option<Row> {
+fn json(value: &Value) -> Option<AuditRow> {
     let (requests, latency) = (value.get("requests")?, value.get("latency")?);
     let non_2xx = at(value, "non2xx")?;
     let ms = |key: &str| at(latency, key).map(|ms| ms * MILLISECOND_NS);
@@ -187,21 +187,21 @@ fn json(value: &Value) -> Option<Row> {
         errors: of("errors"),
         mismatches: of("mismatches"),
     };
-    Some(Row {
+    Some(AuditRow {
         test: text_at(value, "url").unwrap_or_default().to_owned(),
-        load: Load { slots, ..Load::default() },
+        load: PublishedLoad { slots, ..PublishedLoad::default() },
         per_second: rate,
         counts: ended.counts(),
         elapsed_s: at(value, "samples")
             .map(|samples| of_one_worker(samples, at(value, "workers")) * sample_s),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_min: None,
             ns_mean: ms("average"),
             ns_max: ms("max"),
             quantiles_ns: latency.as_object()?.iter().filter_map(quantile).collect(),
             step_ns: MILLISECOND_NS,
         },
-        ..Row::default()
+        ..AuditRow::default()
     })
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Tool, has};
 use crate::{
-    published::{Counted, Counts, Latency, Load, Row, Source, Timing},
+    published::{AuditRow, CountedRequests, Counts, PublishedLatency, PublishedLoad, Source, Timing},
     source::text::{at, number, printed, quantiles, rate, text_at, words},
 };
 
@@ -15,14 +15,14 @@ pub(super) const TOOL: Tool = Tool {
     source: Source::Bombardier,
     // The mean of the rates of its intervals, which are 20 ms or longer.
     timing: Timing::RateSampled,
-    counted: Counted::Ended,
+    counted: CountedRequests::Ended,
     printed: |lines| has(lines, "Bombarding ") || has(lines, "Reqs/sec") && has(lines, "1xx - "),
     begins: |line| line.starts_with("Bombarding "),
     run,
     json,
 };
 
-fn run(lines: &[&str]) -> Row {
+fn run(lines: &[&str]) -> AuditRow {
     let latency = words(lines, "Latency ");
     let of = |place: usize| latency.get(place).and_then(|text| printed(text));
     let codes = lines.iter().find(|line| line.starts_with("1xx - "));
@@ -33,19 +33,19 @@ fn run(lines: &[&str]) -> Row {
     let first = lines.iter().find(|line| line.starts_with("Bombarding ")).copied().unwrap_or_default();
     let others = words(lines, "others - ").first().and_then(|count| number(count));
     let slots = first.split(" using ").nth(1).and_then(|rest| number(rest.split_whitespace().next()?));
-    Row {
+    AuditRow {
         test: first.split_whitespace().nth(1).unwrap_or_default().to_owned(),
-        load: Load { slots, ..Load::default() },
+        load: PublishedLoad { slots, ..PublishedLoad::default() },
         per_second: words(lines, "Reqs/sec").first().and_then(|text| rate(text)),
         counts: codes.map(|_| counts(CLASSES.map(code), others)),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_mean: of(0).map(|mean| mean.ns),
             ns_max: of(2).map(|max| max.ns),
             quantiles_ns: quantiles(lines),
             ns_min: None,
             step_ns: of(0).map_or(0.0, |mean| mean.step_ns),
         },
-        ..Row::default()
+        ..AuditRow::default()
     }
 }
 
@@ -60,7 +60,7 @@ fn counts(classes: [Option<f64>; 5], others: Option<f64>) -> Counts {
     }
 }
 
-fn json(value: &Value) -> Option<Row> {
+fn json(value: &Value) -> Option<AuditRow> {
     let (spec, result) = (value.get("spec")?, value.get("result")?);
     at(result, "req2xx")?;
     let (latency, rps) = (result.get("latency"), result.get("rps"));
@@ -68,21 +68,21 @@ fn json(value: &Value) -> Option<Row> {
     let percentiles = latency.and_then(|latency| latency.get("percentiles")?.as_object());
     let quantile =
         |(name, us): (&String, &Value)| Some((number(name)? / 100.0, us.as_f64()? * MICROSECOND_NS));
-    Some(Row {
+    Some(AuditRow {
         test: text_at(spec, "url").unwrap_or_default().to_owned(),
-        load: Load {
+        load: PublishedLoad {
             slots: at(spec, "numberOfConnections"),
             paced: spec.get("rate").is_some(),
-            ..Load::default()
+            ..PublishedLoad::default()
         },
         per_second: rps.and_then(|rps| at(rps, "mean")),
         counts: Some(counts(CLASSES.map(|class| at(result, &format!("req{class}"))), at(result, "others"))),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_mean: us("mean"),
             ns_max: us("max"),
             quantiles_ns: percentiles.into_iter().flatten().filter_map(quantile).collect(),
-            ..Latency::default()
+            ..PublishedLatency::default()
         },
-        ..Row::default()
+        ..AuditRow::default()
     })
 }

@@ -4,21 +4,21 @@ use serde_json::Value;
 
 use super::{Tool, has};
 use crate::{
-    published::{Counted, Counts, Latency, Load, Row, Source, Timing},
+    published::{AuditRow, CountedRequests, Counts, PublishedLatency, PublishedLoad, Source, Timing},
     source::text::{after, at, before, behind, number, text_at, time_ns},
 };
 
 pub(super) const TOOL: Tool = Tool {
     source: Source::Fortio,
     timing: Timing::Measured,
-    counted: Counted::Ended,
+    counted: CountedRequests::Ended,
     printed: |lines| has(lines, "Fortio ") || has(lines, "Aggregated Function Time : "),
     begins: |line| line.starts_with("Fortio ") && line.contains(" running at "),
     run,
     json,
 };
 
-fn run(lines: &[&str]) -> Row {
+fn run(lines: &[&str]) -> AuditRow {
     let begins = lines.iter().find(|line| line.contains(" qps with ")).copied().unwrap_or_default();
     let ended = after(lines, "Ended after ").unwrap_or_default();
     let done = after(lines, "All done ").unwrap_or_default();
@@ -29,26 +29,26 @@ fn run(lines: &[&str]) -> Row {
         codes.filter_map(|(code, count)| Some((code.trim(), number(count.split_whitespace().next()?)?)));
     let first = lines.iter().find(|line| line.starts_with("Fortio ")).copied().unwrap_or_default();
     let per_second = ended.split("qps=").nth(1).and_then(number).or_else(|| before(done, "qps"));
-    Row {
+    AuditRow {
         test: first.rsplit_once(": ").map_or_else(String::new, |(_, url)| url.trim().to_owned()),
         load: load(before(begins, "thread(s)"), begins.contains(" max qps ")),
         per_second,
         counts: counts(codes),
         elapsed_s: ended.split(" : ").next().and_then(time_ns).map(|ns| ns / 1e9),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_min: s("min"),
             ns_mean: s("avg"),
             ns_max: s("max"),
             quantiles_ns: quantiles(lines),
             step_ns: 0.0,
         },
-        ..Row::default()
+        ..AuditRow::default()
     }
 }
 
 /// A thread sends one request at a time, and sleeps if the rate is limited.
-fn load(threads: Option<f64>, is_at_most: bool) -> Load {
-    Load { slots: threads, paced: !is_at_most, ..Load::default() }
+fn load(threads: Option<f64>, is_at_most: bool) -> PublishedLoad {
+    PublishedLoad { slots: threads, paced: !is_at_most, ..PublishedLoad::default() }
 }
 
 /// Parses `# target 99% 0.00512678` for all calls; the quantiles of errors only follow later.
@@ -77,25 +77,25 @@ fn counts<'a>(codes: impl Iterator<Item = (&'a str, f64)>) -> Option<Counts> {
     (counts.judged() > 0.0).then_some(counts)
 }
 
-fn json(value: &Value) -> Option<Row> {
+fn json(value: &Value) -> Option<AuditRow> {
     let histogram = value.get("DurationHistogram")?;
     let seconds = |key: &str| at(histogram, key).map(|s| s * 1e9);
     let percentiles = histogram.get("Percentiles").and_then(Value::as_array).into_iter().flatten();
     let quantile = |found: &Value| Some((at(found, "Percentile")? / 100.0, at(found, "Value")? * 1e9));
     let codes = value.get("RetCodes").and_then(Value::as_object).into_iter().flatten();
-    Some(Row {
+    Some(AuditRow {
         test: text_at(value, "URL").or_else(|| text_at(value, "Destination")).unwrap_or_default().to_owned(),
         load: load(at(value, "NumThreads"), text_at(value, "RequestedQPS") == Some("max")),
         per_second: at(value, "ActualQPS"),
         counts: counts(codes.filter_map(|(code, count)| Some((code.as_str(), count.as_f64()?)))),
         elapsed_s: at(value, "ActualDuration").map(|ns| ns / 1e9),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_min: seconds("Min"),
             ns_mean: seconds("Avg"),
             ns_max: seconds("Max"),
             quantiles_ns: percentiles.filter_map(quantile).collect(),
             step_ns: 0.0,
         },
-        ..Row::default()
+        ..AuditRow::default()
     })
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Tool, has};
 use crate::{
-    published::{Counted, Counts, Latency, Row, Source, Timing},
+    published::{AuditRow, CountedRequests, Counts, PublishedLatency, Source, Timing},
     source::text::{after, at, before, printed, text_at, time_ns},
 };
 
@@ -13,7 +13,7 @@ pub(super) const TOOL: Tool = Tool {
     source: Source::H2load,
     timing: Timing::Measured,
     // Its rate counts all answered requests, with any status.
-    counted: Counted::Answered,
+    counted: CountedRequests::Answered,
     printed: |lines| {
         has(lines, "starting benchmark...") || has(lines, "finished in ") && has(lines, "status codes: ")
     },
@@ -23,7 +23,7 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 /// The output lacks the number of streams per connection.
-fn run(lines: &[&str]) -> Row {
+fn run(lines: &[&str]) -> AuditRow {
     let finished = after(lines, "finished in ").unwrap_or_default();
     let requests = after(lines, "requests: ");
     let columns = columns(lines);
@@ -35,12 +35,12 @@ fn run(lines: &[&str]) -> Row {
     let quantiles = [("median", 0.5), ("p95", 0.95), ("p99", 0.99)];
     let threads = lines.iter().filter(|line| line.starts_with("spawning thread "));
     let clients: f64 = threads.filter_map(|line| before(line, "total")).sum();
-    Row {
+    AuditRow {
         test: format!("h2load, {clients} clients"),
         per_second: before(finished, "req/s"),
         counts: requests.map(|line| counts(|name| before(line, name))),
         elapsed_s: main.or(finished.split(',').next()).and_then(time_ns).map(|ns| ns / 1e9),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_min: ns("min"),
             ns_max: ns("max"),
             ns_mean: ns("mean"),
@@ -50,7 +50,7 @@ fn run(lines: &[&str]) -> Row {
                 .collect(),
             step_ns: of("mean").map_or(0.0, |mean| mean.step_ns),
         },
-        ..Row::default()
+        ..AuditRow::default()
     }
 }
 
@@ -75,19 +75,19 @@ fn counts(of: impl Fn(&str) -> Option<f64>) -> Counts {
     }
 }
 
-fn json(value: &Value) -> Option<Row> {
+fn json(value: &Value) -> Option<AuditRow> {
     text_at(value.get("metadata")?, "generator")?.strip_prefix("h2load")?;
     let measured = value.get("measurements")?;
     let requests = measured.get("requests")?;
     let request = measured.get("performance").and_then(|performance| performance.get("request"));
     let seconds = |name: &str| request.and_then(|request| at(request, name)).map(|s| s * 1e9);
     let quantiles = [("median", 0.5), ("p95", 0.95), ("p99", 0.99)];
-    Some(Row {
+    Some(AuditRow {
         test: "h2load".to_owned(),
         per_second: at(measured, "request_per_second"),
         counts: Some(counts(|name| at(requests, name))),
         elapsed_s: at(measured, "duration"),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_min: seconds("min"),
             ns_max: seconds("max"),
             ns_mean: seconds("mean"),
@@ -97,6 +97,6 @@ fn json(value: &Value) -> Option<Row> {
                 .collect(),
             step_ns: 0.0,
         },
-        ..Row::default()
+        ..AuditRow::default()
     })
 }

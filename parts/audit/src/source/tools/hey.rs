@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Tool, has, none};
 use crate::{
-    published::{Counted, Counts, Latency, Row, Source, Timing},
+    published::{AuditRow, CountedRequests, Counts, PublishedLatency, Source, Timing},
     source::text::{after, at, number, printed, quantiles},
 };
 
@@ -16,7 +16,7 @@ const HEY_KEEPS: f64 = 1e6;
 pub(super) const HEY: Tool = Tool {
     source: Source::Hey,
     timing: Timing::Measured,
-    counted: Counted::Ended,
+    counted: CountedRequests::Ended,
     printed: |lines| {
         // ghz counts gRPC calls, and has no HTTP statuses.
         lines.contains(&"Summary:") && has(lines, "Requests/sec:") && !has(lines, "Count:")
@@ -29,29 +29,29 @@ pub(super) const HEY: Tool = Tool {
 pub(super) const OHA: Tool = Tool {
     source: Source::Oha,
     timing: Timing::Measured,
-    counted: Counted::Ended,
+    counted: CountedRequests::Ended,
     printed: |lines| lines.contains(&"Summary:") && has(lines, "Success rate:"),
     begins: |line| line == "Summary:",
     run: summary,
     json: oha,
 };
 
-fn hey(lines: &[&str]) -> Row {
+fn hey(lines: &[&str]) -> AuditRow {
     let row = summary(lines);
     let all = row.per_second.zip(row.elapsed_s).map_or(0.0, |(rate, elapsed_s)| rate * elapsed_s);
     match row.counts {
         // With more requests its figures are false: the mean is too large, and the statuses are those of the
         // first requests.
         Some(counts) if counts.answered() >= HEY_KEEPS && all > HEY_KEEPS * 1.001 => {
-            let latency = Latency { ns_mean: None, ..row.latency };
-            Row { counts: None, latency, ..row }
+            let latency = PublishedLatency { ns_mean: None, ..row.latency };
+            AuditRow { counts: None, latency, ..row }
         }
         _ => row,
     }
 }
 
 /// The output lacks the number of connections.
-fn summary(lines: &[&str]) -> Row {
+fn summary(lines: &[&str]) -> AuditRow {
     let time = |label: &str| after(lines, label).and_then(printed);
     let statuses = lines
         .iter()
@@ -60,18 +60,18 @@ fn summary(lines: &[&str]) -> Row {
     let errors = section(lines, "Error distribution:").iter().filter_map(|line| entry(line));
     let errors = errors.filter_map(|(count, what)| Some((what, number(count)?)));
     let is_stated = has(lines, "Status code distribution:");
-    Row {
+    AuditRow {
         per_second: after(lines, "Requests/sec:").and_then(number),
         counts: is_stated.then(|| counts(statuses, errors)),
         elapsed_s: time("Total:").map(|total| total.ns / 1e9),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_min: time("Fastest:").map(|time| time.ns),
             ns_mean: time("Average:").map(|time| time.ns),
             ns_max: time("Slowest:").map(|time| time.ns),
             quantiles_ns: all_requests(lines),
             step_ns: time("Average:").map_or(0.0, |time| time.step_ns),
         },
-        ..Row::default()
+        ..AuditRow::default()
     }
 }
 
@@ -116,24 +116,24 @@ fn numbers(of: &Map<String, Value>) -> impl Iterator<Item = (&str, f64)> {
 }
 
 /// The JSON lacks the number of connections, which is 50 by default.
-fn oha(value: &Value) -> Option<Row> {
+fn oha(value: &Value) -> Option<AuditRow> {
     let summary = value.get("summary")?;
     let seconds = |key: &str| at(summary, key).map(|s| s * 1e9);
     let quantiles = value.get("latencyPercentiles")?.as_object()?;
     let statuses = value.get("statusCodeDistribution").and_then(Value::as_object);
     let errors = value.get("errorDistribution").and_then(Value::as_object);
     let quantile = |(name, s): (&str, f64)| Some((number(name.strip_prefix('p')?)? / 100.0, s * 1e9));
-    Some(Row {
+    Some(AuditRow {
         per_second: at(summary, "requestsPerSec"),
         counts: statuses.map(|statuses| counts(numbers(statuses), errors.into_iter().flat_map(numbers))),
         elapsed_s: at(summary, "total"),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_min: seconds("fastest"),
             ns_mean: seconds("average"),
             ns_max: seconds("slowest"),
             quantiles_ns: numbers(quantiles).filter_map(quantile).collect(),
             step_ns: 0.0,
         },
-        ..Row::default()
+        ..AuditRow::default()
     })
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Tool;
 use crate::{
-    published::{Checks, Counted, Counts, Latency, Load, Row, Source, Timing},
+    published::{AuditRow, Checks, CountedRequests, Counts, PublishedLatency, PublishedLoad, Source, Timing},
     source::text::{at, number, printed, text_at},
 };
 
@@ -15,7 +15,7 @@ const MILLISECOND_NS: f64 = 1e6;
 pub(super) const TOOL: Tool = Tool {
     source: Source::K6,
     timing: Timing::Measured,
-    counted: Counted::Ended,
+    counted: CountedRequests::Ended,
     printed: |lines| metric(lines, "http_reqs").is_some(),
     begins: |line| line.starts_with("execution: "),
     run,
@@ -42,7 +42,7 @@ fn share(text: &str) -> Option<(f64, f64)> {
     }
 }
 
-fn run(lines: &[&str]) -> Row {
+fn run(lines: &[&str]) -> AuditRow {
     let reqs: Vec<&str> =
         metric(lines, "http_reqs").map(|rest| rest.split_whitespace().collect()).unwrap_or_default();
     let count = reqs.first().and_then(|count| number(count));
@@ -57,19 +57,19 @@ fn run(lines: &[&str]) -> Row {
         metric(lines, "checks").and_then(share).map(|(passed, of)| Checks { failed: of - passed, of });
     let checks_failed =
         metric(lines, "checks_failed").and_then(share).map(|(failed, of)| Checks { failed, of });
-    Row {
-        load: Load { thinks: true, ..Load::default() },
+    AuditRow {
+        load: PublishedLoad { thinks: true, ..PublishedLoad::default() },
         per_second: rate,
         counts: counts(count, failed),
         checks: checks_failed.or(passed),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_min: of("min").map(|time| time.ns),
             ns_mean: of("avg").map(|time| time.ns),
             ns_max: of("max").map(|time| time.ns),
             quantiles_ns: quantiles.collect(),
             step_ns: of("avg").map_or(0.0, |mean| mean.step_ns),
         },
-        ..Row::default()
+        ..AuditRow::default()
     }
 }
 
@@ -107,7 +107,7 @@ fn metrics(value: &Value) -> Option<Map<String, Value>> {
     Some(metrics.iter().map(|(name, metric)| (name.clone(), figures(metric))).collect())
 }
 
-fn json(value: &Value) -> Option<Row> {
+fn json(value: &Value) -> Option<AuditRow> {
     let metrics = metrics(value)?;
     let (requests, duration) = (metrics.get("http_reqs")?, metrics.get("http_req_duration")?);
     let time = |key: &str| at(duration, key).map(|ms| ms * MILLISECOND_NS);
@@ -124,19 +124,19 @@ fn json(value: &Value) -> Option<Row> {
     let listed = metrics
         .get("checks_failed")
         .and_then(|checks| Some(Checks { failed: at(checks, "matches")?, of: at(checks, "total")? }));
-    Some(Row {
-        load: Load { thinks: true, ..Load::default() },
+    Some(AuditRow {
+        load: PublishedLoad { thinks: true, ..PublishedLoad::default() },
         per_second: rate,
         counts: counts(count, count.zip(failed).map(|(count, share)| count * share)),
         checks: of_checks.or(listed),
         elapsed_s: count.zip(rate.filter(|rate| *rate > 0.0)).map(|(count, rate)| count / rate),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_min: time("min"),
             ns_mean: time("avg"),
             ns_max: time("max"),
             quantiles_ns: duration.as_object()?.iter().filter_map(quantile).collect(),
             step_ns: 0.0,
         },
-        ..Row::default()
+        ..AuditRow::default()
     })
 }

@@ -14,7 +14,7 @@ mod wrk;
 use serde_json::Value;
 
 use super::text::shown;
-use crate::published::{Counted, Published, Row, Source, Timing};
+use crate::published::{AuditRow, CountedRequests, Published, Source, Timing};
 
 /// A tool, and the parsers for its runs.
 struct Tool {
@@ -22,15 +22,15 @@ struct Tool {
     /// How its latencies and its rate are computed.
     timing: Timing,
     /// The requests that its rate counts.
-    counted: Counted,
+    counted: CountedRequests,
     /// Whether these lines are its output.
     printed: fn(&[&str]) -> bool,
     /// Whether a line is the first of a run.
     begins: fn(&str) -> bool,
     /// Parses the text of a run.
-    run: fn(&[&str]) -> Row,
+    run: fn(&[&str]) -> AuditRow,
     /// Parses its JSON, if it has any.
-    json: fn(&Value) -> Option<Row>,
+    json: fn(&Value) -> Option<AuditRow>,
 }
 
 /// If the outputs of two tools begin alike, the one with more specific marks comes first.
@@ -49,9 +49,9 @@ const TOOLS: [Tool; 11] = [
 ];
 
 impl Tool {
-    fn row(&self, name: &str, row: Row) -> Row {
+    fn row(&self, name: &str, row: AuditRow) -> AuditRow {
         let per_second = row.per_second.filter(|rate| rate.is_finite());
-        Row { name: name.to_owned(), timing: self.timing, counted: self.counted, per_second, ..row }
+        AuditRow { name: name.to_owned(), timing: self.timing, counted: self.counted, per_second, ..row }
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn json(name: &str, value: &Value) -> Option<Published> {
 }
 
 /// For tools without JSON.
-fn none(_: &Value) -> Option<Row> {
+fn none(_: &Value) -> Option<AuditRow> {
     None
 }
 
@@ -79,7 +79,7 @@ pub(super) fn text(name: &str, text: &str) -> Option<Published> {
     // Figures of different tools are not comparable.
     let of_source = runs.iter().filter(|(tool, _)| tool.source == source);
     let rows = of_source.map(|(tool, run)| tool.row(name, (tool.run)(run)));
-    let rows: Vec<Row> = rows.filter(|row| row.per_second.is_some() || row.counts.is_some()).collect();
+    let rows: Vec<AuditRow> = rows.filter(|row| row.per_second.is_some() || row.counts.is_some()).collect();
     Some(Published { source, unread: runs.len() - rows.len(), rows })
 }
 

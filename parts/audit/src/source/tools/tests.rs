@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use crate::{
     audit,
-    doubt::{Audit, Rule, Weight},
-    published::{Counts, Load, Row, Source},
+    doubt::{Audit, DoubtWeight, Rule},
+    published::{AuditRow, Counts, PublishedLoad, Source},
     source::{
         read,
         tests::{counts, excerpt},
@@ -21,13 +21,13 @@ fn tools() -> Vec<(String, Vec<u8>)> {
 }
 
 /// A row with its findings, in one line.
-fn line(row: &Row, found: &Audit) -> String {
+fn line(row: &AuditRow, found: &Audit) -> String {
     let count = |counts: Counts| {
         let Counts { succeeded, refused, unlike, unanswered, broken_off } = counts;
         format!("{succeeded:.0}+{refused:.0}+{unlike:.0}+{unanswered:.0}+{broken_off:.0}")
     };
     let us = |ns: Option<f64>| ns.map_or("-".to_owned(), |ns| format!("{:.0}", ns / 1e3));
-    let Load { slots, thinks, reconnects, paced, .. } = row.load;
+    let PublishedLoad { slots, thinks, reconnects, paced, .. } = row.load;
     let quantiles: Vec<String> =
         row.latency.quantiles_ns.iter().map(|(share, ns)| format!("{share}:{}", us(Some(*ns)))).collect();
     let findings: Vec<String> = found
@@ -74,7 +74,7 @@ fn an_honest_output_is_never_said_to_be_untrue_and_one_with_failures_says_so() {
         let fails = ["503", "404", "closed", "errors", "errored", "others", "lengths", "refused", "k6-"];
         let is_failing = fails.iter().any(|part| name.contains(part)) || name == "oha.json";
         assert_eq!(found.count(Rule::Failures) > 0, is_failing, "{name}: {found:?}");
-        assert_ne!(found.weight(), Some(Weight::CannotBeTrue), "{name}: {found:?}");
+        assert_ne!(found.weight(), Some(DoubtWeight::CannotBeTrue), "{name}: {found:?}");
     }
 }
 
@@ -155,7 +155,7 @@ fn time_outs_of_bombardier_are_failures() {
         Latency      1.99s   319.39us     2.00s\n  HTTP codes:\n    1xx - 0, 2xx - 1000, 3xx - 0, 4xx - 0, 5xx - 0\n    \
         others - 99000\n  Errors:\n       timeout - 99000\n  Throughput:    20.83KB/s\n";
     let found = audit(&read("a", text.as_bytes()).unwrap());
-    assert_eq!((found.count(Rule::Failures), found.weight()), (1, Some(Weight::NotShown)));
+    assert_eq!((found.count(Rule::Failures), found.weight()), (1, Some(DoubtWeight::NotShown)));
 }
 
 #[test]

@@ -5,27 +5,28 @@ use serde_json::Value;
 
 use super::Tool;
 use crate::{
-    published::{Counted, Counts, Latency, Load, Row, Source, Timing},
+    published::{AuditRow, CountedRequests, Counts, PublishedLatency, PublishedLoad, Source, Timing},
     source::text::{at, number, printed},
 };
 
 pub(super) const TOOL: Tool = Tool {
     source: Source::Vegeta,
     timing: Timing::Measured,
-    counted: Counted::Succeeded,
+    counted: CountedRequests::Succeeded,
     printed: |lines| lines.iter().any(|line| begins(line)),
     begins,
     run,
     json,
 };
 
-const PACED: Load = Load { slots: None, under_way: None, reconnects: false, thinks: false, paced: true };
+const PACED: PublishedLoad =
+    PublishedLoad { slots: None, under_way: None, reconnects: false, thinks: false, paced: true };
 
 fn begins(line: &str) -> bool {
     line.starts_with("Requests") && line.contains("[total, rate")
 }
 
-fn run(lines: &[&str]) -> Row {
+fn run(lines: &[&str]) -> AuditRow {
     let listed = |label: &str| -> Vec<&str> {
         let line = lines.iter().find(|line| line.starts_with(label));
         let values = line.and_then(|line| line.split(']').nth(1));
@@ -41,13 +42,13 @@ fn run(lines: &[&str]) -> Row {
     let codes = codes.split_whitespace().filter_map(|code| code.split_once(':'));
     let success = listed("Success").first().and_then(|text| number(text)).map(|percent| percent / 100.0);
     let requests = totals.first().and_then(|text| number(text));
-    Row {
+    AuditRow {
         test: "vegeta".to_owned(),
         load: PACED,
         per_second: totals.get(2).or(totals.get(1)).and_then(|text| number(text)),
         counts: counts(codes.filter_map(|(code, count)| Some((code, number(count)?))), requests.zip(success)),
         elapsed_s: times.first().and_then(|text| printed(text)).map(|time| time.ns / 1e9),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_min: of("min").map(|time| time.ns),
             ns_mean: of("mean").map(|time| time.ns),
             ns_max: of("max").map(|time| time.ns),
@@ -57,7 +58,7 @@ fn run(lines: &[&str]) -> Row {
                 .collect(),
             step_ns: of("mean").map_or(0.0, |mean| mean.step_ns),
         },
-        ..Row::default()
+        ..AuditRow::default()
     }
 }
 
@@ -79,18 +80,18 @@ fn counts<'a>(codes: impl Iterator<Item = (&'a str, f64)>, share: Option<(f64, f
     if counts.judged() > 0.0 { Some(counts) } else { by_share }
 }
 
-fn json(value: &Value) -> Option<Row> {
+fn json(value: &Value) -> Option<AuditRow> {
     let latencies = value.get("latencies")?;
     let quantiles = [("50th", 0.5), ("90th", 0.9), ("95th", 0.95), ("99th", 0.99)];
     let elapsed_ns = at(value, "duration")? + at(value, "wait").unwrap_or(0.0);
     let share = at(value, "requests").zip(at(value, "success"));
     let codes = value.get("status_codes").and_then(Value::as_object).into_iter().flatten();
-    Some(Row {
+    Some(AuditRow {
         load: PACED,
         per_second: at(value, "throughput").or_else(|| at(value, "rate")),
         counts: counts(codes.filter_map(|(code, count)| Some((code.as_str(), count.as_f64()?))), share),
         elapsed_s: Some(elapsed_ns / 1e9),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_min: at(latencies, "min"),
             ns_mean: at(latencies, "mean"),
             ns_max: at(latencies, "max"),
@@ -100,6 +101,6 @@ fn json(value: &Value) -> Option<Row> {
                 .collect(),
             step_ns: 0.0,
         },
-        ..Row::default()
+        ..AuditRow::default()
     })
 }

@@ -2,14 +2,14 @@
 
 use super::{Tool, has, none};
 use crate::{
-    published::{Counted, Counts, Latency, Load, Row, Source, Timing},
+    published::{AuditRow, CountedRequests, Counts, PublishedLatency, PublishedLoad, Source, Timing},
     source::text::{after, before, behind, number, printed, quantiles, time_ns, words},
 };
 
 pub(super) const WRK: Tool = Tool {
     source: Source::Wrk,
     timing: Timing::Corrected,
-    counted: Counted::Answered,
+    counted: CountedRequests::Answered,
     printed: |lines| has(lines, "Thread Stats") || lines.iter().any(|line| begins(line)),
     begins,
     run: wrk,
@@ -20,7 +20,7 @@ pub(super) const WRK: Tool = Tool {
 pub(super) const WRK2: Tool = Tool {
     source: Source::Wrk2,
     timing: Timing::FromSchedule,
-    counted: Counted::Answered,
+    counted: CountedRequests::Answered,
     printed: |lines| {
         let is_its = |line: &&str| line.starts_with("Thread calibration:") || line.contains("(HdrHistogram");
         lines.iter().any(|line| begins(line)) && lines.iter().any(is_its)
@@ -28,7 +28,7 @@ pub(super) const WRK2: Tool = Tool {
     begins,
     run: |lines| {
         let row = wrk(lines);
-        Row { load: Load { paced: true, ..Load::default() }, ..row }
+        AuditRow { load: PublishedLoad { paced: true, ..PublishedLoad::default() }, ..row }
     },
     json: none,
 };
@@ -37,7 +37,7 @@ fn begins(line: &str) -> bool {
     line.starts_with("Running ") && line.contains(" test @ ")
 }
 
-fn wrk(lines: &[&str]) -> Row {
+fn wrk(lines: &[&str]) -> AuditRow {
     let connections = lines.iter().find_map(|line| before(line, "connections"));
     let latency = words(lines, "Latency ");
     let of = |place: usize| latency.get(place).and_then(|text| printed(text));
@@ -45,20 +45,20 @@ fn wrk(lines: &[&str]) -> Row {
     let elapsed = total.and_then(|line| line.split(" requests in ").nth(1)?.split(',').next());
     // A zero percentile means that it lies among the added latencies below the minimum: it has no value.
     let quantiles_ns = quantiles(lines).into_iter().filter(|(_, ns)| *ns > 0.0).collect();
-    Row {
+    AuditRow {
         test: lines[0].split(" test @ ").nth(1).unwrap_or_default().to_owned(),
-        load: Load { slots: connections, ..Load::default() },
+        load: PublishedLoad { slots: connections, ..PublishedLoad::default() },
         per_second: after(lines, "Requests/sec:").and_then(number),
         counts: total.and_then(|line| number(line.split_whitespace().next()?)).map(|all| counts(all, lines)),
         elapsed_s: elapsed.and_then(time_ns).map(|ns| ns / 1e9),
-        latency: Latency {
+        latency: PublishedLatency {
             ns_mean: of(0).map(|mean| mean.ns),
             ns_max: of(2).map(|max| max.ns),
             quantiles_ns,
             ns_min: None,
             step_ns: of(0).map_or(0.0, |mean| mean.step_ns),
         },
-        ..Row::default()
+        ..AuditRow::default()
     }
 }
 

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_json::Value;
-use tare_load::http1::{Response, Version};
+use tare_load::http1::{Response, StatusLineVersion};
 
 use post::{BASE64, HarPost, PostBody, of_base64};
 
-use super::{LeftOut, Material, RecordError, form, url::origin_and_path};
-use tare_service::learn::{CONTENT_TYPE, LearnedAnswer, Question};
+use super::{LeftOutPart, Material, RecordError, form, url::origin_and_path};
+use tare_service::learn::{CONTENT_TYPE, LearnRequest, LearnedAnswer};
 
 mod post;
 
@@ -139,13 +139,13 @@ pub fn read(text: &str) -> Result<Material, RecordError> {
             Err(error) => {
                 source
                     .left_out
-                    .push(LeftOut::NoExchange { number, reason: error.to_string().replace('`', "\"") });
+                    .push(LeftOutPart::NoExchange { number, reason: error.to_string().replace('`', "\"") });
                 continue;
             }
         };
         match origin_and_path(&entry.request.url).map(|(origin, path)| (origin.to_ascii_lowercase(), path)) {
             Some((origin, path)) => by_origin.entry(origin).or_default().push((path, entry)),
-            None => source.left_out.push(LeftOut::NoUrl { url: entry.request.url }),
+            None => source.left_out.push(LeftOutPart::NoUrl { url: entry.request.url }),
         }
     }
     let most = by_origin.iter().max_by_key(|(_, entries)| entries.len()).map(|(origin, _)| origin.clone());
@@ -155,7 +155,7 @@ pub fn read(text: &str) -> Result<Material, RecordError> {
                 source.title = format!("recorded from {origin}");
                 take(entries, &mut source);
             }
-            false => source.left_out.push(LeftOut::Elsewhere { origin, requests: entries.len() }),
+            false => source.left_out.push(LeftOutPart::Elsewhere { origin, requests: entries.len() }),
         }
     }
     Ok(source)
@@ -163,11 +163,11 @@ pub fn read(text: &str) -> Result<Material, RecordError> {
 
 /// Repeated requests are joined, so that their answers can be compared.
 fn take(entries: Vec<(String, HarEntry)>, source: &mut Material) {
-    let mut asked: Vec<(Question, Vec<Response>)> = Vec::new();
+    let mut asked: Vec<(LearnRequest, Vec<Response>)> = Vec::new();
     for (path, entry) in entries {
         let exchanged = entry.request.question(path, &mut source.left_out).and_then(|question| {
             let asked = question.to_string();
-            let answer = entry.response.ok_or(LeftOut::NoAnswer { asked })?.response(&question)?;
+            let answer = entry.response.ok_or(LeftOutPart::NoAnswer { asked })?.response(&question)?;
             Ok((question, answer))
         });
         match exchanged {
@@ -187,19 +187,19 @@ fn take(entries: Vec<(String, HarEntry)>, source: &mut Material) {
 }
 
 impl HarRequest {
-    fn question(self, path: String, left_out: &mut Vec<LeftOut>) -> Result<Question, LeftOut> {
+    fn question(self, path: String, left_out: &mut Vec<LeftOutPart>) -> Result<LearnRequest, LeftOutPart> {
         let mut path = path;
         if !path.contains('?') && !self.query_string.is_empty() {
             let pairs = self.query_string.iter().map(|pair| (pair.name.as_str(), pair.value.as_str()));
             path = format!("{path}?{}", form::url_encoded(pairs));
         }
         let method = self.method.to_ascii_uppercase();
-        let mut question = Question { method, path, body: None, headers: Vec::new() };
+        let mut question = LearnRequest { method, path, body: None, headers: Vec::new() };
         let asked = question.to_string();
         let bytes = self.body_bytes();
         let has_cookie_header = self.headers.iter().any(|header| header.name.eq_ignore_ascii_case("cookie"));
         if !self.cookies.is_empty() && !has_cookie_header {
-            left_out.push(LeftOut::Secret { asked: asked.clone(), header: "Cookie".to_owned() });
+            left_out.push(LeftOutPart::Secret { asked: asked.clone(), header: "Cookie".to_owned() });
         }
         for Pair { name, value } in self.headers {
             let lower = name.to_ascii_lowercase();
@@ -212,7 +212,7 @@ impl HarRequest {
             let known = question.headers.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name));
             match known {
                 _ if SECRET.iter().any(|part| lower.contains(part)) => {
-                    left_out.push(LeftOut::Secret { asked: asked.clone(), header: name });
+                    left_out.push(LeftOutPart::Secret { asked: asked.clone(), header: name });
                 }
                 // Several headers of one name form a list (RFC 9110, 5.3).
                 Some((_, values)) => *values = format!("{values}, {value}"),
@@ -222,7 +222,8 @@ impl HarRequest {
         let content_type = question.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(CONTENT_TYPE));
         let content_type = content_type.map(|(_, value)| value.clone());
         let post = self.post_data.unwrap_or_default();
-        let body = post.body(content_type.as_deref(), bytes).map_err(|why| LeftOut::Body { asked, why })?;
+        let body =
+            post.body(content_type.as_deref(), bytes).map_err(|why| LeftOutPart::Body { asked, why })?;
         if let Some(PostBody { content_type, text }) = body {
             question.headers.retain(|(name, _)| !name.eq_ignore_ascii_case(CONTENT_TYPE));
             question.headers.extend(content_type.map(|value| (CONTENT_TYPE.to_owned(), value)));
@@ -244,14 +245,14 @@ fn content_length(headers: &[Pair]) -> Option<u64> {
 }
 
 impl HarAnswer {
-    fn response(self, asked: &Question) -> Result<Response, LeftOut> {
+    fn response(self, asked: &LearnRequest) -> Result<Response, LeftOutPart> {
         let has_body = asked.method != "HEAD";
         let asked = asked.to_string();
         let Some(status) = u16::try_from(self.status).ok().filter(|status| *status > 0) else {
-            return Err(LeftOut::NoAnswer { asked });
+            return Err(LeftOutPart::NoAnswer { asked });
         };
         if status == NOT_MODIFIED {
-            return Err(LeftOut::Cached { asked });
+            return Err(LeftOutPart::Cached { asked });
         }
         let HarContent { mime_type, text, encoding, size } = self.content;
         let has_body = has_body && status != NO_CONTENT;
@@ -261,19 +262,25 @@ impl HarAnswer {
             (Some(text), _) => Some(text.into_bytes()),
             (None, _) => (is_empty || !has_body).then(Vec::new),
         };
-        let body = body.ok_or_else(|| LeftOut::NoBody { asked: asked.clone() })?;
+        let body = body.ok_or_else(|| LeftOutPart::NoBody { asked: asked.clone() })?;
         // Text is recorded as characters; in another encoding the bytes differed.
         let charset =
             form::parameter(&mime_type, "charset").filter(|_| encoding.is_none() && !body.is_ascii());
         if let Some(charset) = charset.filter(|charset| !charset.eq_ignore_ascii_case("utf-8")) {
-            return Err(LeftOut::Charset { asked, charset: charset.to_owned() });
+            return Err(LeftOutPart::Charset { asked, charset: charset.to_owned() });
         }
         let bytes = size.and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
         // It was truncated, or its text is not the received bytes.
         if has_body && (body.len() as u64) < bytes {
-            return Err(LeftOut::CutAnswer { asked, recorded: body.len(), bytes });
+            return Err(LeftOutPart::CutAnswer { asked, recorded: body.len(), bytes });
         }
-        Ok(Response { status, version: Version::Http11, headers: Vec::new(), body, keep_alive: true })
+        Ok(Response {
+            status,
+            version: StatusLineVersion::Http11,
+            headers: Vec::new(),
+            body,
+            keep_alive: true,
+        })
     }
 }
 

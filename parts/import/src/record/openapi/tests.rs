@@ -12,7 +12,7 @@ fn recorded(text: &str) -> Recorded {
 /// Path, headers and body of each request.
 fn sent(text: &str) -> Vec<String> {
     let source = read(text).unwrap();
-    let one = |(question, _): &(tare_service::learn::Question, _)| {
+    let one = |(question, _): &(tare_service::learn::LearnRequest, _)| {
         let headers = question.headers.iter().map(|(name, value)| format!(" {name}: {value}"));
         let body = question.body.iter().map(|body| format!(" {body}"));
         format!("{question}{}", headers.chain(body).collect::<String>())

@@ -153,12 +153,12 @@ impl Executor for Fake {
         }
     }
 
-    fn stop(&mut self, row: usize, block: usize) -> Result<Stopped, ExecutorError> {
+    fn stop(&mut self, row: usize, block: usize) -> Result<StoppedService, ExecutorError> {
         self.stopped.push((row, block));
         assert!(self.running.remove(&row), "row {row} was not running");
         self.pass(500_000_000);
         self.has_room()?;
-        Ok(Stopped::default())
+        Ok(StoppedService::default())
     }
 
     fn now_ns(&self) -> u64 {
@@ -457,7 +457,7 @@ fn time_and_failures_of_the_past_count() {
     assert_eq!(run(&plan, &mut fake, &mut journal).unwrap(), Ending::Interrupted);
     assert_eq!(resume(&plan, &mut Fake::new(), &mut whole, &journal.records).unwrap(), Ending::BudgetSpent);
     assert_eq!(slices_of(&whole.records).keys().collect::<Vec<_>>(), [&0, &2]);
-    let Some(Record::Ended(Ended { elapsed_ns, .. })) = whole.records.last() else { panic!("no end") };
+    let Some(Record::Ended(EndedRun { elapsed_ns, .. })) = whole.records.last() else { panic!("no end") };
     assert!((25_000_000_000..=30_000_000_000).contains(elapsed_ns), "{elapsed_ns}");
 }
 

@@ -35,7 +35,7 @@ const QUANTILES: [(&str, &str, f64); 9] = [
 
 /// What several generators add to each form of the result.
 #[derive(Debug, Clone)]
-pub(crate) struct Several {
+pub(crate) struct FromAgents {
     /// Lines of text below the rates.
     pub lines: String,
     /// A table of text, with its head: a row for each generator.

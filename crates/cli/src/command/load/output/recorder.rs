@@ -10,9 +10,9 @@ use std::{
 };
 
 use anyhow::Context;
-use tare_analysis::behaviour::answers::Window;
+use tare_analysis::behaviour::answers::AnswerWindow;
 use tare_base::latency::IntervalLog;
-use tare_load::{Interval, Load, Measures, RunReport};
+use tare_load::{Load, Measures, RunInterval, RunReport};
 
 use super::{figures::rate, json::Series, text::quantile};
 use crate::{
@@ -53,14 +53,14 @@ pub(crate) struct Recorded {
     /// Answers per second in each interval.
     pub rates_per_s: Vec<f64>,
     /// Silence and lateness in the same intervals.
-    pub windows: Vec<Window>,
+    pub windows: Vec<AnswerWindow>,
     pub failures: FailureCourse,
     /// The first error of writing a file.
     pub written: anyhow::Result<()>,
 }
 
-fn window(measures: &Measures) -> Window {
-    Window {
+fn window(measures: &Measures) -> AnswerWindow {
+    AnswerWindow {
         silent_ns: measures.silent_ns_max,
         latency_ns_max: measures.latency.max_ns(),
         latency_ns_p50: measures.latency.quantile_ns(0.5),
@@ -122,7 +122,7 @@ impl Recorder {
         self.log.as_mut().map_or(Ok(()), |log| log.begin(started_at.into(), comment)).map_err(Into::into)
     }
 
-    pub(crate) fn on_interval(&mut self, interval: &Interval) {
+    pub(crate) fn on_interval(&mut self, interval: &RunInterval) {
         let tally = &interval.measures.tally;
         self.failed += tally.failed.total() + tally.connection_failed.total();
         self.recorded.failures.add(interval);
@@ -147,7 +147,7 @@ impl Recorder {
     }
 
     /// A line such as `183 k/s, p50 284 µs, p99 353 µs, 0 failed; 7 s left`.
-    fn progress_line(&self, interval: &Interval) -> String {
+    fn progress_line(&self, interval: &RunInterval) -> String {
         let quantile = |q| quantile(&interval.measures, q);
         let now = Duration::from_nanos(interval.to_ns);
         let when = match self.window {
@@ -159,7 +159,7 @@ impl Recorder {
         format!("{answers}/s, p50 {}, p99 {}, {failed} failed; {when}", quantile(0.5), quantile(0.99))
     }
 
-    fn write(&mut self, interval: &Interval, line: &serde_json::Value) -> anyhow::Result<()> {
+    fn write(&mut self, interval: &RunInterval, line: &serde_json::Value) -> anyhow::Result<()> {
         if self.to_stdout || self.lines.is_some() {
             // One write per line: a kill leaves no partial line.
             let line = format!("{line}\n");

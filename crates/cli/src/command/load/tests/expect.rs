@@ -5,7 +5,7 @@ use std::time::Duration;
 use insta::assert_snapshot;
 use tare_load::{
     Exchange, Expected, ExpectedBody, Statuses,
-    http1::{Response, Version},
+    http1::{Response, StatusLineVersion},
 };
 
 use super::super::expect::*;
@@ -17,7 +17,13 @@ impl Ask for Answers {
     fn ask(&mut self, _: &Exchange) -> anyhow::Result<Response> {
         let (status, body) = self.0.remove(0);
         let body = body.as_bytes().to_vec();
-        Ok(Response { status, version: Version::Http11, headers: Vec::new(), body, keep_alive: true })
+        Ok(Response {
+            status,
+            version: StatusLineVersion::Http11,
+            headers: Vec::new(),
+            body,
+            keep_alive: true,
+        })
     }
 
     fn rest(&mut self, _: Duration) {}
@@ -59,7 +65,7 @@ fn a_redirect_is_loaded_with_a_warning() {
             let headers = vec![("Location".to_owned(), b"/login\r".to_vec())];
             Ok(Response {
                 status: 302,
-                version: Version::Http11,
+                version: StatusLineVersion::Http11,
                 headers,
                 body: Vec::new(),
                 keep_alive: true,

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::Context;
-use tare_host::process::{Exit, Isolation, Launch, Service, Stopped, Supervisor};
+use tare_host::process::{Exit, Isolation, Launch, RunningService, Stopped, Supervisor};
 
 use super::super::agents::TOKEN_VARIABLE;
 use crate::{exit::Outcome, workspace};
@@ -27,7 +27,7 @@ pub(super) fn beside(
     serve: impl FnOnce(u32) -> anyhow::Result<Outcome>,
 ) -> anyhow::Result<Outcome> {
     let supervisor = Supervisor::start(&workspace::program()?, Isolation::detect())?;
-    let service = Service::start(&launch(command)?, &supervisor)?;
+    let service = RunningService::start(&launch(command)?, &supervisor)?;
     let pid = service.pid().context("the service has ended already")?;
     let is_over = AtomicBool::new(false);
     let (served, ended) = thread::scope(|scope| {
@@ -49,7 +49,7 @@ pub(super) fn beside(
 }
 
 /// How the service ended; `None` if it outlived the agent.
-fn end_of(service: &Service, is_over: &AtomicBool, stop: &AtomicBool) -> Option<Exit> {
+fn end_of(service: &RunningService, is_over: &AtomicBool, stop: &AtomicBool) -> Option<Exit> {
     while !is_over.load(Ordering::Relaxed) {
         if let Some(exit) = service.has_exited() {
             stop.store(true, Ordering::Relaxed);

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context, bail, ensure};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use tare_agent::{
-    About, Control, Job as AgentJob,
-    job::{AnswerRules, ContractPart, Listed, LoadSpec, Requests, ServerName, TlsSpec, TrustSpec},
+    AgentDescription, Control, Job as AgentJob,
+    job::{AnswerRules, ContractPart, JobLoad, ListedRequest, Requests, ServerName, TlsSpec, TrustSpec},
 };
 use tare_base::document;
 use tare_contract::Contract;
@@ -34,7 +34,7 @@ pub(super) fn jobs(
     marks_ns: &[u64],
 ) -> anyhow::Result<Vec<AgentJob>> {
     let url = url::parse(&job.url)?;
-    let agents: Vec<(&str, &About)> = control.agents().collect();
+    let agents: Vec<(&str, &AgentDescription)> = control.agents().collect();
     let of = agents.iter().filter(|(_, about)| about.watch.is_none()).count();
     let name = ServerName { host: url.host.clone(), port: url.port, authority: url.authority.clone() };
     ensure_permitted(args.transport.i_may_load.as_deref(), &name, &agents)?;
@@ -62,7 +62,7 @@ pub(super) fn jobs(
             DriverChoice::Auto => "auto".to_owned(),
             DriverChoice::Only(kind) => kind.name().to_owned(),
         },
-        load: LoadSpec::of(&job.plan.load, args.pace.spin, marks_ns.to_vec()),
+        load: JobLoad::of(&job.plan.load, args.pace.spin, marks_ns.to_vec()),
         warm_up_ns: job.plan.warm_up.as_ref().map(|load| load.stop.window().as_nanos() as u64),
     };
     let mut next = 0..of;
@@ -80,7 +80,7 @@ pub(super) fn jobs(
 fn ensure_permitted(
     i_may_load: Option<&str>,
     server: &ServerName,
-    agents: &[(&str, &About)],
+    agents: &[(&str, &AgentDescription)],
 ) -> anyhow::Result<()> {
     let Some(named) = i_may_load else { return Ok(()) };
     ensure!(
@@ -89,7 +89,8 @@ fn ensure_permitted(
         server.host
     );
     let address = server.address();
-    let may = |about: &About| about.target.as_ref().is_some_and(|target| server.is_permitted_by(target));
+    let may =
+        |about: &AgentDescription| about.target.as_ref().is_some_and(|target| server.is_permitted_by(target));
     match agents.iter().find(|(_, about)| about.watch.is_none() && !may(about)) {
         Some((agent, _)) => {
             bail!("the agent at {agent} may not load {address}: start every agent with --target {address}")
@@ -104,7 +105,7 @@ fn requests(job: &Job, global: &Global, args: &Args) -> anyhow::Result<Requests>
         let only = args.request.only.iter().map(|only| only.parts()).collect();
         return Ok(Requests::Contract(ContractPart { name: name.clone(), text, only, draws: None }));
     }
-    let listed: Option<Vec<Listed>> = job.exchanges.iter().map(Listed::of).collect();
+    let listed: Option<Vec<ListedRequest>> = job.exchanges.iter().map(ListedRequest::of).collect();
     listed.map(Requests::Listed).context("these requests cannot be sent to agents")
 }
 

@@ -4,14 +4,14 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, bail, ensure};
 use tare_agent::{
-    Control, FleetReport, Learned as Lesson, Prepared, Token,
-    control::{RunPlan, Times},
+    Control, FleetReport, LearnedByAgent, Prepared, Token,
+    control::{PollTimes, RunPlan},
     job::Requests,
     merge::AgentRow,
     window::marks,
 };
 use tare_base::Endpoint;
-use tare_load::{Limits, Settings, evaluate, generator::verdict::shortfall};
+use tare_load::{GeneratorSettings, Limits, evaluate, generator::verdict::shortfall};
 
 use super::{finding, jobs, several, token::version};
 use crate::{
@@ -36,7 +36,7 @@ pub(in crate::parts::cluster) fn execute(
 ) -> anyhow::Result<Outcome> {
     let output = &args.output;
     let mut recorder = Recorder::new(output.quiet, output.format(), &output.exports, &job.plan.load)?;
-    let mut control = Control::connect(&args.agents.agents, token, &version(), Times::default())?;
+    let mut control = Control::connect(&args.agents.agents, token, &version(), PollTimes::default())?;
     let marks_ns = marks(job.plan.load.stop.window().as_nanos() as u64);
     let mut jobs = jobs::jobs(job, global, args, &control, &marks_ns)?;
     let lesson = control.learn(&jobs[0], interrupt)?;
@@ -61,7 +61,7 @@ pub(in crate::parts::cluster) fn execute(
 }
 
 /// Gives all agents the correct answers that the first agent learned.
-fn enter(lesson: &Lesson, jobs: &mut [tare_agent::Job]) -> anyhow::Result<()> {
+fn enter(lesson: &LearnedByAgent, jobs: &mut [tare_agent::Job]) -> anyhow::Result<()> {
     for job in jobs {
         if let Requests::Listed(listed) = &mut job.requests {
             ensure!(listed.len() == lesson.right.len(), "an agent learned of other requests than were sent");
@@ -108,7 +108,7 @@ fn run(
 
 struct Finished {
     fleet: FleetReport,
-    lesson: Lesson,
+    lesson: LearnedByAgent,
     prepared: Vec<Prepared>,
     limits: Limits,
     recorder: Recorder,
@@ -118,7 +118,7 @@ struct Finished {
 fn finish(job: &Job, args: &Args, finished: Finished) -> anyhow::Result<Outcome> {
     let Finished {
         fleet,
-        lesson: Lesson { check, mut warnings, .. },
+        lesson: LearnedByAgent { check, mut warnings, .. },
         prepared,
         limits,
         recorder,
@@ -170,14 +170,14 @@ fn shortfall_of_all(fleet: &FleetReport, job: &Job) -> f64 {
 }
 
 /// The settings of all agents together.
-fn settings(job: &Job, prepared: &[Prepared], generators: usize) -> anyhow::Result<Settings> {
+fn settings(job: &Job, prepared: &[Prepared], generators: usize) -> anyhow::Result<GeneratorSettings> {
     let endpoint = &prepared.first().context("no agent")?.endpoint;
     let Ok(address) = endpoint.parse() else { bail!("an agent loads {endpoint}, which is no address") };
     let mut connections = job.plan.connections;
     connections.threads *= generators;
-    Ok(Settings {
+    Ok(GeneratorSettings {
         protocol: job.spoken.protocol,
         streams: job.spoken.streams,
-        ..Settings::new(Endpoint::Tcp(address).into(), connections, job.seed)
+        ..GeneratorSettings::new(Endpoint::Tcp(address).into(), connections, job.seed)
     })
 }

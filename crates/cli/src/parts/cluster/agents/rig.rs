@@ -7,17 +7,18 @@ use anyhow::{Context, bail, ensure};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rustls::pki_types::CertificateDer;
 use tare_agent::{
-    CpuMeter, Job, Learned as Lesson, Prepared, Ready, Rig,
+    CpuMeter, Job, LearnedByAgent, Prepared, ReadyJob, Rig,
     job::{ContractPart, Draws, Requests, Right, TlsSpec, TrustSpec},
 };
 use tare_base::{Endpoint, Route};
 use tare_contract::Contract;
 use tare_host::{
     cpus,
-    process::{Notices, Server as FoundServer, Service, Whose},
+    process::{CountedProcesses, Notices, RunningService, Server as FoundServer},
 };
 use tare_load::{
-    Exchange, ExchangePool, Protocol, Settings, TlsClient, TlsOffer, TlsOptions, TlsVersion, Trust,
+    Exchange, ExchangePool, GeneratorSettings, Protocol, TlsClient, TlsOffer, TlsOptions, TlsTrust,
+    TlsVersion,
 };
 use tare_service::client::{Channel, Trusts};
 
@@ -88,7 +89,7 @@ impl AgentRig {
         Located::of(job, &endpoints, is_here)
     }
 
-    fn lesson(&self, job: &Job) -> anyhow::Result<Lesson> {
+    fn lesson(&self, job: &Job) -> anyhow::Result<LearnedByAgent> {
         let Located { endpoint, .. } = self.find(job)?;
         let protocol = job.protocol()?;
         let trusts = tls(job, protocol)?.map_or(Trusts::Nothing, Trusts::Own);
@@ -109,24 +110,24 @@ impl AgentRig {
                 exchanges.iter().filter_map(|exchange| Right::of(&exchange.expected)).collect()
             }
         };
-        Ok(Lesson { right, check, warnings })
+        Ok(LearnedByAgent { right, check, warnings })
     }
 
-    fn ready(&self, job: &Job) -> anyhow::Result<Ready> {
+    fn ready(&self, job: &Job) -> anyhow::Result<ReadyJob> {
         let Located { endpoint, prepared } = self.find(job)?;
         descriptors::ensure_for(job.connections)?;
         let protocol = job.protocol()?;
-        let settings = Settings {
+        let settings = GeneratorSettings {
             cpus: self.cpus.clone(),
             driver: job.driver()?,
             protocol,
             streams: job.streams,
             tls: tls(job, protocol)?,
             split: job.split()?,
-            ..Settings::new(Route::from(endpoint), job.connections(), job.seed)
+            ..GeneratorSettings::new(Route::from(endpoint), job.connections(), job.seed)
         };
         let waiting = job.waiting(cpus::available().len(), SPIN);
-        Ok(Ready { settings, pool: Arc::new(ExchangePool::new(exchanges(job)?)), waiting, prepared })
+        Ok(ReadyJob { settings, pool: Arc::new(ExchangePool::new(exchanges(job)?)), waiting, prepared })
     }
 
     fn meter(&self, job: &Job) -> anyhow::Result<(Box<dyn CpuMeter>, Prepared)> {
@@ -135,8 +136,8 @@ impl AgentRig {
         ensure!(is_here, "--watch {pid}: the server {} is not on the agent's machine", job.server.address());
         let Located { endpoint, prepared } = Located::of(job, &endpoints, is_here)?;
         let Endpoint::Tcp(address) = endpoint else { bail!("only a TCP port can be watched") };
-        let server = FoundServer::find(address, true, &Whose::Pid(pid)).context("--watch")?;
-        let watched = Watched(Service::attach(&server, &Notices::default()));
+        let server = FoundServer::find(address, true, &CountedProcesses::Pid(pid)).context("--watch")?;
+        let watched = Watched(RunningService::attach(&server, &Notices::default()));
         watched.cpu_ns().with_context(|| format!("--watch {pid}"))?;
         Ok((Box::new(watched), prepared))
     }
@@ -148,11 +149,11 @@ fn sentence(error: &anyhow::Error) -> String {
 }
 
 impl Rig for AgentRig {
-    fn learn(&self, job: &Job) -> Result<Lesson, String> {
+    fn learn(&self, job: &Job) -> Result<LearnedByAgent, String> {
         self.lesson(job).map_err(|error| sentence(&error))
     }
 
-    fn prepare(&self, job: &Job) -> Result<Ready, String> {
+    fn prepare(&self, job: &Job) -> Result<ReadyJob, String> {
         self.ready(job).map_err(|error| sentence(&error))
     }
 
@@ -162,7 +163,7 @@ impl Rig for AgentRig {
 }
 
 /// The watched process and all of its descendants.
-struct Watched(Service);
+struct Watched(RunningService);
 
 impl CpuMeter for Watched {
     fn cpu_ns(&self) -> std::io::Result<u64> {
@@ -236,11 +237,11 @@ fn of_contract(part: &ContractPart, job: &Job) -> anyhow::Result<Vec<Exchange>> 
 fn tls(job: &Job, protocol: Protocol) -> anyhow::Result<Option<Arc<TlsClient>>> {
     let Some(TlsSpec { trust, server_name, resume, offers_one, is_1_2 }) = &job.tls else { return Ok(None) };
     let trust = match trust {
-        TrustSpec::Anything => Trust::Anything,
-        TrustSpec::System => Trust::Authorities(rustls_native_certs::load_native_certs().certs),
+        TrustSpec::Anything => TlsTrust::Anything,
+        TrustSpec::System => TlsTrust::Authorities(rustls_native_certs::load_native_certs().certs),
         TrustSpec::Authorities(authorities) => {
             let read = |text: &String| Ok(CertificateDer::from(STANDARD.decode(text)?));
-            Trust::Authorities(authorities.iter().map(read).collect::<anyhow::Result<_>>()?)
+            TlsTrust::Authorities(authorities.iter().map(read).collect::<anyhow::Result<_>>()?)
         }
     };
     let options = TlsOptions {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, net::IpAddr, path::Path};
 
 use anyhow::{Context, bail, ensure};
 use tare_agent::{
-    About,
+    AgentDescription,
     experiment::{FleetSetting, RunFleet},
     job::ServerName,
 };
@@ -80,7 +80,7 @@ fn text(workspace: &Workspace, run: &Path, name: &str) -> anyhow::Result<Option<
 /// An agent that is to send a part of the load.
 struct Candidate<'a> {
     address: &'a str,
-    about: &'a About,
+    about: &'a AgentDescription,
     /// Whether it is on this machine, in any network namespace.
     is_here: bool,
 }
@@ -161,12 +161,24 @@ mod tests {
         fixture::plan(&["one", "other"]).with_agents(agents)
     }
 
-    fn about() -> About {
+    fn about() -> AgentDescription {
         let (target, watch) = (Some("10.0.0.9".to_owned()), None);
-        About { target, watch, machine: "elsewhere net".to_owned(), cpus: 2, pinned: Vec::new(), keep: true }
+        AgentDescription {
+            target,
+            watch,
+            machine: "elsewhere net".to_owned(),
+            cpus: 2,
+            pinned: Vec::new(),
+            keep: true,
+        }
     }
 
-    fn refusal(about: &About, is_here: bool, serve_on: Ipv4Addr, may_load: &[&str]) -> Option<String> {
+    fn refusal(
+        about: &AgentDescription,
+        is_here: bool,
+        serve_on: Ipv4Addr,
+        may_load: &[&str],
+    ) -> Option<String> {
         let may_load: Vec<String> = may_load.iter().map(|host| (*host).to_owned()).collect();
         let access = Access { may_load: &may_load, ..Access::default() };
         let checked = Candidate { address: "a:1", about, is_here }.check(&plan(serve_on), access);
@@ -181,7 +193,8 @@ mod tests {
         let refused = refusal(&about(), false, FAR, &["10.0.0.8"]).unwrap();
         assert!(refused.ends_with("use --i-may-load 10.0.0.9"), "{refused}");
         for target in [None, Some("10.0.0.9:8080".to_owned()), Some("10.0.0.8".to_owned())] {
-            let refused = refusal(&About { target, ..about() }, false, FAR, &["10.0.0.9"]).unwrap();
+            let refused =
+                refusal(&AgentDescription { target, ..about() }, false, FAR, &["10.0.0.9"]).unwrap();
             assert!(refused.ends_with("start every agent with --target 10.0.0.9"), "{refused}");
         }
         let refused = refusal(&about(), false, Ipv4Addr::LOCALHOST, &["127.0.0.1"]).unwrap();
@@ -190,23 +203,26 @@ mod tests {
 
     #[test]
     fn an_agent_of_one_run_or_that_watches_or_on_the_services_cpus_is_refused() {
-        let refused = refusal(&About { keep: false, ..about() }, false, FAR, &["10.0.0.9"]).unwrap();
+        let refused =
+            refusal(&AgentDescription { keep: false, ..about() }, false, FAR, &["10.0.0.9"]).unwrap();
         assert!(refused.ends_with("start it with --keep"), "{refused}");
-        let refused = refusal(&About { watch: Some(1), ..about() }, false, FAR, &["10.0.0.9"]).unwrap();
+        let refused =
+            refusal(&AgentDescription { watch: Some(1), ..about() }, false, FAR, &["10.0.0.9"]).unwrap();
         assert!(refused.ends_with("leave it out"), "{refused}");
-        let here = About { machine: machine(), ..about() };
+        let here = AgentDescription { machine: machine(), ..about() };
         let plan = plan(Ipv4Addr::LOCALHOST);
         let own = plan.pinning.generator.clone();
         if plan.pinning.apart() {
             for pinned in [Vec::new(), plan.pinning.server.clone()] {
                 let refused =
-                    refusal(&About { pinned, ..here.clone() }, true, Ipv4Addr::LOCALHOST, &[]).unwrap();
+                    refusal(&AgentDescription { pinned, ..here.clone() }, true, Ipv4Addr::LOCALHOST, &[])
+                        .unwrap();
                 assert!(
                     refused.contains("may run on the CPUs of the services: start it with --cpus"),
                     "{refused}"
                 );
             }
         }
-        assert_eq!(refusal(&About { pinned: own, ..here }, true, Ipv4Addr::LOCALHOST, &[]), None);
+        assert_eq!(refusal(&AgentDescription { pinned: own, ..here }, true, Ipv4Addr::LOCALHOST, &[]), None);
     }
 }

@@ -5,7 +5,7 @@ use tare_agent::{
     AgentRow, ControlError, FleetFinding, FleetReport,
     merge::{ClockFacts, ServiceCpu},
     tails::TailsDiffer,
-    window::Counted,
+    window::CountedWindow,
 };
 use tare_load::{AlignedRun, Limits, evaluate};
 
@@ -60,7 +60,7 @@ fn agents() -> Case {
     ];
     let fleet = FleetReport {
         total: case.report.clone(),
-        counted: Some(Counted { from_ns: MS, to_ns: 999 * MS, uncertainty_ns: 52_000 }),
+        counted: Some(CountedWindow { from_ns: MS, to_ns: 999 * MS, uncertainty_ns: 52_000 }),
         rows,
         service_cpu: Some(ServiceCpu { cpu_ns: 300 * MS, between_ns: 998 * MS, ns_per_answer: 306_122.4 }),
         findings,

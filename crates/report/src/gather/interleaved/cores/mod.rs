@@ -1,8 +1,8 @@
 //! Several cores: a curve over numbers of threads for each service, and its universal scalability law.
 
 use tare_analysis::{
-    estimate::Estimate,
-    interleaved::{AtThreads, FittedLaw, Scaling, State},
+    estimate::UnitEstimate,
+    interleaved::{AtThreads, FittedLaw, RowState, Scaling},
 };
 use tare_base::units::several;
 use tare_stats::scalability::Peak;
@@ -52,7 +52,7 @@ pub(super) fn sections(scalings: &[Scaling]) -> Vec<Section> {
 fn left_out(scalings: &[Scaling]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for point in scalings.iter().flat_map(|of| &of.points) {
-        let (State::Excluded(_), Some(reason)) = (&point.state, &point.reason) else { continue };
+        let (RowState::Excluded(_), Some(reason)) = (&point.state, &point.reason) else { continue };
         let note = format!("{} left out: {reason}", several(point.threads, "thread"));
         if !notes.contains(&note) {
             notes.push(note);
@@ -90,7 +90,7 @@ fn columns<'a>() -> Columns<'a, Line<'a>> {
 
 /// The reason of a row; that of a row that was left out is in a note, once for all services.
 fn why((_, point): &Line) -> Option<String> {
-    point.reason.clone().filter(|_| !matches!(point.state, State::Excluded(_)))
+    point.reason.clone().filter(|_| !matches!(point.state, RowState::Excluded(_)))
 }
 
 /// One line per service.
@@ -134,10 +134,15 @@ fn law(scalings: &[Scaling]) -> Section {
 }
 
 /// Scaled to millionths, for figures far below 1%.
-fn millionths(of: Estimate) -> Estimate {
+fn millionths(of: UnitEstimate) -> UnitEstimate {
     let scaled = of.over(1e-6);
     let brief = |end: Option<f64>| end.map(four_digits);
-    Estimate { value: four_digits(scaled.value), low: brief(scaled.low), high: brief(scaled.high), ..scaled }
+    UnitEstimate {
+        value: four_digits(scaled.value),
+        low: brief(scaled.low),
+        high: brief(scaled.high),
+        ..scaled
+    }
 }
 
 fn law_columns<'a>() -> Columns<'a, Fitted<'a>> {
@@ -294,7 +299,7 @@ pub(super) fn answer(scalings: &[Scaling]) -> Option<String> {
 
 /// The answer on a machine with CPUs for only one number of threads.
 fn alone(scalings: &[Scaling]) -> Option<String> {
-    let measured = |of: &Scaling| of.points.iter().any(|point| point.state == State::Measured);
+    let measured = |of: &Scaling| of.points.iter().any(|point| point.state == RowState::Measured);
     let services = scalings.iter().filter(|of| measured(of)).count();
     let first = scalings.first()?.points.first()?.threads;
     let words = several(first, "thread");

@@ -3,7 +3,7 @@ use tare_bench::{
     fixture,
     folder::{Header, StoredRun},
     plan::{Excluded, Exclusion, Plan, cores_label},
-    record::{Ended, Ending, Record},
+    record::{EndedRun, Ending, Record},
 };
 use tare_host::cpus::Pinning;
 use tare_stats::scalability::Law;
@@ -11,7 +11,7 @@ use tare_stats::scalability::Law;
 use super::*;
 use crate::{
     gather::{fixture::write, gather},
-    write::text::{self, Look},
+    write::text::{self, TextLook},
 };
 
 /// The throughput as a function of the number of threads.
@@ -77,7 +77,7 @@ fn kept(services: &[Curve], measured: usize) -> StoredRun {
             _ => {}
         }
     }
-    records.push(Record::Ended(Ended { reason: Ending::BudgetSpent, elapsed_ns: 60_000_000_000 }));
+    records.push(Record::Ended(EndedRun { reason: Ending::BudgetSpent, elapsed_ns: 60_000_000_000 }));
     StoredRun { header, records, damage: Vec::new(), in_progress: false }
 }
 
@@ -91,7 +91,7 @@ fn shown(stored: &StoredRun) -> String {
         for chart in &section.charts {
             out += &format!("chart {:?} {} over {}: {}\n", chart.shape, chart.y, chart.x, chart.alt);
         }
-        out += &text::section(&section, Look { width: Some(260), ..Look::default() });
+        out += &text::section(&section, TextLook { width: Some(260), ..TextLook::default() });
     }
     out
 }

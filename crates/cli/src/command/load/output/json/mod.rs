@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tare_base::Histogram;
 use tare_load::{
-    Contradiction, DriverChoice, EngineFinding, Handshakes, Interval, Load, Measures, Process, Quantile,
-    Quota, Sample, Schedule, Settings, Think, Waiting,
+    ArrivalProcess, Contradiction, DriverChoice, EngineFinding, FailureSample, GeneratorSettings, Handshakes,
+    Load, Measures, Quantile, RequestQuota, RunInterval, Schedule, Think, Waiting,
 };
 use tare_stats::samples::carry;
 
@@ -127,7 +127,7 @@ pub(crate) fn doubt(doubt: &EngineFinding) -> Value {
     }
 }
 
-fn settings(settings: &Settings) -> Value {
+fn settings(settings: &GeneratorSettings) -> Value {
     let driver = match settings.driver {
         DriverChoice::Auto => "auto",
         DriverChoice::Only(kind) => kind.name(),
@@ -167,9 +167,9 @@ fn handshakes(handshakes: &Handshakes) -> Value {
 fn load(load: &Load) -> Value {
     let (after, count) = match load.stop.quota() {
         None => ("time", None),
-        Some(Quota::Requests(count)) => ("requests", Some(count)),
-        Some(Quota::RequestsEach(count)) => ("requests-each", Some(count)),
-        Some(Quota::Connections(count)) => ("connections", Some(count)),
+        Some(RequestQuota::Requests(count)) => ("requests", Some(count)),
+        Some(RequestQuota::RequestsEach(count)) => ("requests-each", Some(count)),
+        Some(RequestQuota::Connections(count)) => ("connections", Some(count)),
     };
     let (waiting, spin) = match load.waiting {
         Waiting::Sleep => ("sleep", None),
@@ -196,15 +196,15 @@ fn schedule(schedule: &Schedule) -> Value {
         Schedule::Closed { think: Think::Uniform { min_ns, max_ns } } => closed(*min_ns, *max_ns),
         Schedule::Open(arrivals) => {
             let process = match arrivals.process {
-                Process::Constant => "constant",
-                Process::Poisson => "poisson",
+                ArrivalProcess::Constant => "constant",
+                ArrivalProcess::Poisson => "poisson",
             };
             json!({ "kind": "open", "profile": arrivals.profile.to_string(), "process": process })
         }
     }
 }
 
-fn sample(sample: &Sample) -> Value {
+fn sample(sample: &FailureSample) -> Value {
     json!({
         "failure": sample.failure.name(),
         "exchange": printable(&sample.exchange),
@@ -278,7 +278,7 @@ pub(super) struct Series {
 
 impl Series {
     /// The next interval. Times are counted from the start of the load, and `in_flight` is at its end.
-    pub(super) fn line(&mut self, interval: &Interval) -> Value {
+    pub(super) fn line(&mut self, interval: &RunInterval) -> Value {
         let measures = &interval.measures;
         let (tally, lag) = (&measures.tally, &measures.schedule_lag);
         self.sent += tally.sent;

@@ -4,13 +4,14 @@ use std::{net::SocketAddr, time::Duration};
 
 use tare_base::{Histogram, Route};
 use tare_load::{
-    Arrivals, ChosenDriver, Connections, DriverKind, Failure, Interval, Limits, Load, Measures, Process,
-    Quota, RunReport, Sample, Schedule, Settings, Statuses, Stop, Think, evaluate,
+    ArrivalProcess, Arrivals, ChosenDriver, Connections, DriverKind, Failure, FailureSample,
+    GeneratorSettings, Limits, Load, Measures, RequestQuota, RunInterval, RunReport, Schedule, Statuses,
+    Stop, Think, evaluate,
 };
 
 use tare_host::process::{self, Used};
 
-use crate::command::load::{LoadResult, finding::LoadFinding, machine::MachineUse, output::Several};
+use crate::command::load::{LoadResult, finding::LoadFinding, machine::MachineUse, output::FromAgents};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
@@ -21,14 +22,14 @@ pub(crate) struct Case {
     pub load: Load,
     pub report: RunReport,
     pub started_at: jiff::Timestamp,
-    settings: Settings,
+    settings: GeneratorSettings,
     notes: Vec<String>,
     warnings: Vec<String>,
     machine: Option<MachineUse>,
     check: &'static str,
     rates_per_s: Vec<f64>,
     /// What several generators add.
-    pub several: Option<Several>,
+    pub several: Option<FromAgents>,
     pub findings: Vec<LoadFinding>,
 }
 
@@ -66,7 +67,7 @@ impl Case {
     /// An open loop that neither the server nor the generator can keep up with.
     pub(crate) fn open() -> Case {
         let profile = "1k..2k/5s".parse().unwrap();
-        let schedule = Schedule::Open(Arrivals { profile, process: Process::Poisson });
+        let schedule = Schedule::Open(Arrivals { profile, process: ArrivalProcess::Poisson });
         let mut case = Case::of("open", Load::new(schedule, seconds(1), Duration::from_secs(2)));
         let total = &mut case.report.total;
         total.latency = histogram(&[(5 * MS, 900), (700 * MS, 100)]);
@@ -92,7 +93,8 @@ impl Case {
 
     /// Short connections, with a pause.
     pub(crate) fn sessions() -> Case {
-        let stop = Stop::count(Quota::Connections(1_000), Duration::from_secs(3_600), Duration::from_secs(2));
+        let stop =
+            Stop::count(RequestQuota::Connections(1_000), Duration::from_secs(3_600), Duration::from_secs(2));
         let think = Schedule::Closed { think: Think::Uniform { min_ns: 50 * MS, max_ns: 150 * MS } };
         let load =
             Load { requests_per_connection: Some(5), ..Load::new(think, stop, Duration::from_secs(2)) };
@@ -132,7 +134,7 @@ impl Case {
         let tally = &mut case.report.total.tally;
         tally.connection_failed.add(Failure::NoPorts);
         tally.connects = 201;
-        case.report.first_failure = Some(Sample {
+        case.report.first_failure = Some(FailureSample {
             failure: Failure::Mismatch,
             exchange: "GET /\u{1b}]0;title\u{7}".to_owned(),
             expected: "status 200 with JSON equal to `\"\u{9b}31m\u{202e}\"`".to_owned(),
@@ -181,14 +183,14 @@ impl Case {
 
     /// A load without any answer.
     pub(crate) fn nothing() -> Case {
-        let stop = Stop::count(Quota::Requests(100), Duration::from_secs(1), Duration::from_secs(2));
+        let stop = Stop::count(RequestQuota::Requests(100), Duration::from_secs(1), Duration::from_secs(2));
         let mut case = Case::of("nothing", Load::new(Schedule::SATURATE, stop, Duration::from_secs(2)));
         case.report.total.tally.connection_failed.add(Failure::Refused);
         case.check = "nothing: --no-check";
         case.load.check = false;
         case.report.window_ns = S;
         case.report.elapsed_ns = S;
-        case.report.first_failure = Some(Sample {
+        case.report.first_failure = Some(FailureSample {
             failure: Failure::Refused,
             exchange: String::new(),
             expected: String::new(),
@@ -218,9 +220,9 @@ impl Case {
             driver: ChosenDriver { kind: DriverKind::IoUring, reason: None },
             ..RunReport::usual(10 * S + 300_000, Measures::default())
         };
-        let settings = Settings {
+        let settings = GeneratorSettings {
             cpus: vec![1],
-            ..Settings::new(
+            ..GeneratorSettings::new(
                 Route::from("127.0.0.1:8080".parse::<SocketAddr>().unwrap()),
                 Connections { total: 64, threads: 1 },
                 7,
@@ -277,7 +279,7 @@ impl Case {
 }
 
 /// Two seconds, and the end of the drain.
-pub(crate) fn intervals() -> [Interval; 3] {
+pub(crate) fn intervals() -> [RunInterval; 3] {
     let mut parts = [1_000_u64, 500, 0].map(|answered| {
         let mut measures = Measures { latency: histogram(&[(5 * MS, answered)]), ..Measures::default() };
         (measures.tally.sent, measures.tally.answered) = (answered, answered);
@@ -293,7 +295,7 @@ pub(crate) fn intervals() -> [Interval; 3] {
     let mut spans = [(0, S), (S, 2 * S), (2 * S, 2 * S + 3 * MS)].into_iter();
     parts.map(|measures| {
         let (from_ns, to_ns) = spans.next().unwrap();
-        Interval { from_ns, to_ns, measures }
+        RunInterval { from_ns, to_ns, measures }
     })
 }
 

@@ -3,7 +3,7 @@
 use tare_base::Histogram;
 use tare_base::units::several;
 use tare_load::{
-    Failure, Failures, Handshakes, Measures, Sample, Schedule, Settings, Statuses, Tally,
+    Failure, FailureSample, Failures, GeneratorSettings, Handshakes, Measures, Schedule, Statuses, Tally,
     tally::SAMPLE_BYTES_MAX,
 };
 use tare_report::write::text;
@@ -61,7 +61,7 @@ pub(crate) fn line(label: &str, text: &str) -> String {
 
 fn head(result: &LoadResult<'_>) -> String {
     let report = result.report;
-    let Settings { connections, protocol, streams, .. } = result.settings;
+    let GeneratorSettings { connections, protocol, streams, .. } = result.settings;
     let load = describe(*connections, (*protocol, *streams), result.load);
     let mut out = printable(&result.asked) + "\n";
     out += &format!("{load}; driver {}\n", report.driver.kind.name());
@@ -286,7 +286,7 @@ fn how(failure: Failure) -> &'static str {
     }
 }
 
-fn failure(sample: &Sample) -> String {
+fn failure(sample: &FailureSample) -> String {
     let whose = match sample.exchange.as_str() {
         "" => String::new(),
         name => format!(" of {}", printable(name)),
