@@ -201,7 +201,8 @@ mod tests {
         let clock =
             (100_000_000_000..1_000_000_000_000_000_i128, [-ppm..=ppm, -ppm..=ppm], 0..14_000_000_000_i128)
                 .prop_map(|(offset_ns, rates_ppm, turn_ns)| TrueClock { offset_ns, rates_ppm, turn_ns });
-        let first = (0..1_900_000_000_u64, delay(), delay());
+        // Whatever its delays, it is answered before the load begins: without an answer there is no start.
+        let first = (0..1_880_000_000_u64, delay(), delay());
         let others = prop::collection::vec((when(), delay(), delay()), 0..20);
         (
             clock,
