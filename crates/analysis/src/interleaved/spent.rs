@@ -83,6 +83,16 @@ mod tests {
         assert_eq!(found.to_string(), expected);
     }
 
+    /// Its budget was too short, and nothing has to be found out.
+    #[test]
+    fn services_that_answered_all_the_time_are_not_blamed() {
+        let mut stored = kept([]);
+        stored.records[1] = stored.records[0].clone();
+        let report = compute(&stored);
+        let found = report.findings.iter().find(|found| found.code() == "no-block").unwrap().to_string();
+        assert!(found.ends_with("of the first block 5.1 s: give a longer --budget"), "{found}");
+    }
+
     #[test]
     fn a_run_that_the_user_ended_is_resumed() {
         let mut stored = kept([]);

@@ -1,56 +1,8 @@
 //! The reasons why a connection or a stream ends.
 
-use std::fmt;
+use tare_base::http2::ErrorCode;
 
 use crate::http1::{BODY_BYTES_MAX, announced};
-
-/// The reason that a peer gives in RST_STREAM or GOAWAY (RFC 9113, section 7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ErrorCode(pub u32);
-
-impl ErrorCode {
-    /// In good order.
-    pub const NO_ERROR: ErrorCode = ErrorCode(0);
-    /// A violation of the protocol.
-    pub const PROTOCOL: ErrorCode = ErrorCode(1);
-    /// More data than a window allows.
-    pub const FLOW_CONTROL: ErrorCode = ErrorCode(3);
-    /// A frame on a closed stream.
-    pub const STREAM_CLOSED: ErrorCode = ErrorCode(5);
-    /// A frame of the wrong length.
-    pub const FRAME_SIZE: ErrorCode = ErrorCode(6);
-    /// The stream is not wanted any more.
-    pub const CANCEL: ErrorCode = ErrorCode(8);
-    /// A header block that cannot be decoded.
-    pub const COMPRESSION: ErrorCode = ErrorCode(9);
-    /// The peer makes more work than is reasonable.
-    pub const ENHANCE_YOUR_CALM: ErrorCode = ErrorCode(11);
-}
-
-impl fmt::Display for ErrorCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const NAMES: [&str; 14] = [
-            "NO_ERROR",
-            "PROTOCOL_ERROR",
-            "INTERNAL_ERROR",
-            "FLOW_CONTROL_ERROR",
-            "SETTINGS_TIMEOUT",
-            "STREAM_CLOSED",
-            "FRAME_SIZE_ERROR",
-            "REFUSED_STREAM",
-            "CANCEL",
-            "COMPRESSION_ERROR",
-            "CONNECT_ERROR",
-            "ENHANCE_YOUR_CALM",
-            "INADEQUATE_SECURITY",
-            "HTTP_1_1_REQUIRED",
-        ];
-        match NAMES.get(self.0 as usize) {
-            Some(name) => f.write_str(name),
-            None => write!(f, "error {}", self.0),
-        }
-    }
-}
 
 /// The peer's error that ends the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -1,28 +1,8 @@
 //! Frames: their heads, and those that a client writes (RFC 9113, sections 4 and 6).
 
-use super::error::ErrorCode;
-
-pub(super) const HEAD_BYTES: usize = 9;
-
-pub(super) const DATA: u8 = 0;
-pub(super) const HEADERS: u8 = 1;
-pub(super) const PRIORITY: u8 = 2;
-pub(super) const RST_STREAM: u8 = 3;
-pub(super) const SETTINGS: u8 = 4;
-pub(super) const PUSH_PROMISE: u8 = 5;
-pub(super) const PING: u8 = 6;
-pub(super) const GOAWAY: u8 = 7;
-pub(super) const WINDOW_UPDATE: u8 = 8;
-pub(super) const CONTINUATION: u8 = 9;
-
-pub(super) const END_STREAM: u8 = 0x1;
-pub(super) const ACK: u8 = 0x1;
-pub(super) const END_HEADERS: u8 = 0x4;
-pub(super) const PADDED: u8 = 0x8;
-pub(super) const HAS_PRIORITY: u8 = 0x20;
-
-/// The first bytes that a client sends.
-pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+use tare_base::http2::{
+    ACK, DATA, END_STREAM, ErrorCode, GOAWAY, HEAD_BYTES, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FrameHead {

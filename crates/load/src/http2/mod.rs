@@ -23,9 +23,10 @@ mod tests;
 
 pub use connection::{Http2Connection, Http2Event, Sent};
 pub use encoder::Encoder;
-pub use error::{ErrorCode, HeadError, Http2Error};
+pub use error::{HeadError, Http2Error};
 pub use head::ResponseHead;
 pub use request::{Request, RequestError, RequestList, Scheme};
+pub use tare_base::http2::ErrorCode;
 
 /// The longest header block, over all of its frames.
 pub(crate) const BLOCK_BYTES_MAX: usize = 64 * 1024;

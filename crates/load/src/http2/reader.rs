@@ -1,8 +1,10 @@
 //! Splits bytes into frames, however they arrive. Data is passed on at once; other frames once complete.
 
+use tare_base::http2::{DATA, END_STREAM, HEAD_BYTES, PADDED};
+
 use super::FRAME_BYTES_MAX;
 use super::error::Http2Error;
-use super::frame::{DATA, END_STREAM, FrameHead, HEAD_BYTES, PADDED};
+use super::frame::FrameHead;
 
 /// A frame, or a part of one.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,10 +2,12 @@
 
 use std::io;
 
-use super::frames::{END_HEADERS, END_STREAM, FrameKind, HEAD, PAYLOAD_MAX, frame, head};
+use tare_base::http2::{DATA, END_HEADERS, END_STREAM, HEAD_BYTES, HEADERS};
+
+use super::frames::{PAYLOAD_MAX, frame, head};
 
 /// Position of the stream number in a frame header.
-const STREAM: std::ops::Range<usize> = 5..HEAD;
+const STREAM: std::ops::Range<usize> = 5..HEAD_BYTES;
 
 /// Headers of an HTTP/1.1 connection, which HTTP/2 forbids (RFC 9113, section 8.2.2).
 const OF_HTTP1: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
@@ -93,10 +95,10 @@ impl StreamAnswer {
     fn new(block: &[u8], body: &[u8]) -> StreamAnswer {
         let ends = if body.is_empty() { END_STREAM } else { 0 };
         let mut head = Vec::new();
-        frame(&mut head, FrameKind::Headers, END_HEADERS | ends, 0, block);
+        frame(&mut head, HEADERS, END_HEADERS | ends, 0, block);
         let mut whole = head.clone();
         if !body.is_empty() {
-            frame(&mut whole, FrameKind::Data, END_STREAM, 0, body);
+            frame(&mut whole, DATA, END_STREAM, 0, body);
         }
         let whole = (body.len() <= PAYLOAD_MAX).then_some(whole);
         StreamAnswer { head, body: body.to_vec(), whole }
@@ -123,7 +125,7 @@ impl StreamAnswer {
     /// Writes a frame with this part of the body.
     pub(super) fn write_body(&self, stream: u32, part: std::ops::Range<usize>, out: &mut Vec<u8>) {
         let flags = if part.end == self.body.len() { END_STREAM } else { 0 };
-        out.extend_from_slice(&head(part.len(), FrameKind::Data, flags, stream));
+        out.extend_from_slice(&head(part.len(), DATA, flags, stream));
         out.extend_from_slice(&self.body[part]);
     }
 }

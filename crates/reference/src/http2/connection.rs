@@ -1,9 +1,14 @@
 //! One HTTP/2 connection: the effect of each frame of the client.
 
+use tare_base::http2::{
+    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, ErrorCode, GOAWAY, HEADERS, PING, PRIORITY,
+    PUSH_PROMISE, RST_STREAM, SETTINGS, WINDOW_UPDATE,
+};
+
 use super::{
     Http2, StreamBehaviour, Turn,
     answers::{Choice, StreamAnswers},
-    frames::{ACK, END_HEADERS, END_STREAM, ErrorCode, Frame, FrameKind, PAYLOAD_MAX, frame},
+    frames::{Frame, PAYLOAD_MAX, frame},
     streams::{self, Sending, Stream, Streams},
     window::{self, Inbound, Outbound},
 };
@@ -98,8 +103,8 @@ pub(super) fn greet(out: &mut Vec<u8>) {
     ];
     let payload =
         settings.map(|(name, value)| [&name.to_be_bytes()[..], &value.to_be_bytes()].concat()).concat();
-    frame(out, FrameKind::Settings, 0, 0, &payload);
-    frame(out, FrameKind::WindowUpdate, 0, 0, &(INBOUND - window::INITIAL).to_be_bytes());
+    frame(out, SETTINGS, 0, 0, &payload);
+    frame(out, WINDOW_UPDATE, 0, 0, &(INBOUND - window::INITIAL).to_be_bytes());
 }
 
 impl Multiplexed {
@@ -115,7 +120,7 @@ impl Multiplexed {
             Err(Violation::OfConnection(end)) => Err(end),
             Err(Violation::OfStream(stream, code)) => {
                 self.streams.remove(stream);
-                super::frames::frame(out, FrameKind::RstStream, 0, stream, &(code as u32).to_be_bytes());
+                super::frames::frame(out, RST_STREAM, 0, stream, &code.0.to_be_bytes());
                 Ok(())
             }
         }
@@ -128,29 +133,29 @@ impl Multiplexed {
         out: &mut Vec<u8>,
     ) -> Checked {
         let head = frame.head;
-        let goes_on = self.block.map(|block| (Some(FrameKind::Continuation), block.stream));
-        require(goes_on.is_none_or(|block| block == (head.kind, head.stream)), ErrorCode::Protocol)?;
-        require(self.is_settled || head.kind == Some(FrameKind::Settings), ErrorCode::Protocol)?;
+        let goes_on = self.block.map(|block| (CONTINUATION, block.stream));
+        require(goes_on.is_none_or(|block| block == (head.kind, head.stream)), ErrorCode::PROTOCOL)?;
+        require(self.is_settled || head.kind == SETTINGS, ErrorCode::PROTOCOL)?;
         match head.kind {
-            Some(FrameKind::Headers) => self.headers(frame, server, out),
-            Some(FrameKind::Continuation) => {
-                let block = self.block.take().ok_or(ErrorCode::Protocol)?;
+            HEADERS => self.headers(frame, server, out),
+            CONTINUATION => {
+                let block = self.block.take().ok_or(ErrorCode::PROTOCOL)?;
                 self.block(block, head.has(END_HEADERS), server, out)
             }
-            Some(FrameKind::Data) => self.data(frame, server, out),
-            Some(FrameKind::WindowUpdate) => self.window_update(frame),
-            Some(FrameKind::Settings) => self.settings(frame, out),
-            Some(FrameKind::Ping) => ping(frame, out),
-            Some(FrameKind::RstStream) => self.reset(frame),
-            Some(FrameKind::Priority) => {
-                require(head.stream != 0, ErrorCode::Protocol)?;
-                let violation = Violation::OfStream(head.stream, ErrorCode::FrameSize);
+            DATA => self.data(frame, server, out),
+            WINDOW_UPDATE => self.window_update(frame),
+            SETTINGS => self.settings(frame, out),
+            PING => ping(frame, out),
+            RST_STREAM => self.reset(frame),
+            PRIORITY => {
+                require(head.stream != 0, ErrorCode::PROTOCOL)?;
+                let violation = Violation::OfStream(head.stream, ErrorCode::FRAME_SIZE);
                 if head.length == 5 { Ok(()) } else { Err(violation) }
             }
             // Existing streams continue; the client closes the connection when it has finished.
-            Some(FrameKind::Goaway) => Ok(require(head.stream == 0, ErrorCode::Protocol)?),
-            Some(FrameKind::PushPromise) => Err(ErrorCode::Protocol.into()),
-            None => Ok(()),
+            GOAWAY => Ok(require(head.stream == 0, ErrorCode::PROTOCOL)?),
+            PUSH_PROMISE => Err(ErrorCode::PROTOCOL.into()),
+            _ => Ok(()),
         }
     }
 
@@ -161,11 +166,11 @@ impl Multiplexed {
         out: &mut Vec<u8>,
     ) -> Checked {
         let (stream, ends_stream) = (frame.head.stream, frame.head.has(END_STREAM));
-        require(stream % 2 == 1 && frame.is_well_padded(), ErrorCode::Protocol)?;
+        require(stream % 2 == 1 && frame.is_well_padded(), ErrorCode::PROTOCOL)?;
         if stream <= self.newest {
             // Only trailers may be a second header block.
-            require(self.streams.receiving(stream).is_some(), ErrorCode::StreamClosed)?;
-            require(ends_stream, ErrorCode::Protocol)?;
+            require(self.streams.receiving(stream).is_some(), ErrorCode::STREAM_CLOSED)?;
+            require(ends_stream, ErrorCode::PROTOCOL)?;
         }
         self.block(Block { stream, ends_stream }, frame.head.has(END_HEADERS), server, out)
     }
@@ -188,7 +193,7 @@ impl Multiplexed {
         }
         self.newest = stream;
         if self.streams.count() == STREAMS_MAX {
-            return Err(Violation::OfStream(stream, ErrorCode::Refused));
+            return Err(Violation::OfStream(stream, ErrorCode::REFUSED_STREAM));
         }
         let new = Stream::new(stream, Outbound::new(self.initial_outbound));
         if ends_stream {
@@ -205,11 +210,11 @@ impl Multiplexed {
         out: &mut Vec<u8>,
     ) -> Checked {
         let (stream, length) = (frame.head.stream, frame.head.length);
-        require(stream % 2 == 1 && stream <= self.newest && frame.is_well_padded(), ErrorCode::Protocol)?;
+        require(stream % 2 == 1 && stream <= self.newest && frame.is_well_padded(), ErrorCode::PROTOCOL)?;
         if let Some(granted) = self.inbound.take(length)? {
             give_back(0, granted, out);
         }
-        let closed = Violation::OfStream(stream, ErrorCode::StreamClosed);
+        let closed = Violation::OfStream(stream, ErrorCode::STREAM_CLOSED);
         let receiving = self.streams.receiving(stream).ok_or(closed)?;
         let granted = receiving.inbound.take(length).map_err(|code| Violation::OfStream(stream, code))?;
         if frame.head.has(END_STREAM) {
@@ -229,7 +234,7 @@ impl Multiplexed {
     ) -> Checked {
         match self.streams.remove(stream) {
             Some(stream) => self.answer(stream, server, out),
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -279,44 +284,44 @@ impl Multiplexed {
 
     fn window_update(&mut self, frame: &Frame<'_>) -> Checked {
         let stream = frame.head.stream;
-        let by = i64::from(frame.number().ok_or(ErrorCode::FrameSize)? & 0x7fff_ffff);
+        let by = i64::from(frame.number().ok_or(ErrorCode::FRAME_SIZE)? & 0x7fff_ffff);
         self.may_go_on = true;
         if stream == 0 {
-            require(by > 0, ErrorCode::Protocol)?;
+            require(by > 0, ErrorCode::PROTOCOL)?;
             return Ok(self.outbound.grow(by)?);
         }
-        require(stream % 2 == 1 && stream <= self.newest, ErrorCode::Protocol)?;
+        require(stream % 2 == 1 && stream <= self.newest, ErrorCode::PROTOCOL)?;
         let of_stream = |code| Violation::OfStream(stream, code);
-        require(by > 0, ErrorCode::Protocol).map_err(of_stream)?;
+        require(by > 0, ErrorCode::PROTOCOL).map_err(of_stream)?;
         // Most streams have ended when their window grows.
         let Some(stream) = self.streams.find(stream) else { return Ok(()) };
         stream.outbound.grow(by).map_err(of_stream)
     }
 
     fn settings(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Checked {
-        require(frame.head.stream == 0, ErrorCode::Protocol)?;
+        require(frame.head.stream == 0, ErrorCode::PROTOCOL)?;
         if frame.head.has(ACK) {
-            require(self.is_settled, ErrorCode::Protocol)?;
-            return Ok(require(frame.head.length == 0, ErrorCode::FrameSize)?);
+            require(self.is_settled, ErrorCode::PROTOCOL)?;
+            return Ok(require(frame.head.length == 0, ErrorCode::FRAME_SIZE)?);
         }
         let (settings, rest) = frame.payload.as_chunks::<6>();
-        require(rest.is_empty(), ErrorCode::FrameSize)?;
+        require(rest.is_empty(), ErrorCode::FRAME_SIZE)?;
         for [a, b, value @ ..] in settings {
             self.setting(u16::from_be_bytes([*a, *b]), u32::from_be_bytes(*value))?;
         }
         self.is_settled = true;
-        super::frames::frame(out, FrameKind::Settings, ACK, 0, b"");
+        super::frames::frame(out, SETTINGS, ACK, 0, b"");
         Ok(())
     }
 
     fn setting(&mut self, name: u16, value: u32) -> Result<(), ErrorCode> {
         match name {
-            setting::ENABLE_PUSH => require(value <= 1, ErrorCode::Protocol),
+            setting::ENABLE_PUSH => require(value <= 1, ErrorCode::PROTOCOL),
             setting::MAX_FRAME_SIZE => {
-                require((PAYLOAD_MAX..1 << 24).contains(&(value as usize)), ErrorCode::Protocol)
+                require((PAYLOAD_MAX..1 << 24).contains(&(value as usize)), ErrorCode::PROTOCOL)
             }
             setting::INITIAL_WINDOW_SIZE => {
-                require(value < 1 << 31, ErrorCode::FlowControl)?;
+                require(value < 1 << 31, ErrorCode::FLOW_CONTROL)?;
                 let by = i64::from(value) - i64::from(self.initial_outbound);
                 self.initial_outbound = value;
                 self.may_go_on = true;
@@ -327,8 +332,8 @@ impl Multiplexed {
     }
 
     fn reset(&mut self, frame: &Frame<'_>) -> Checked {
-        require(frame.head.length == 4, ErrorCode::FrameSize)?;
-        require(frame.head.stream % 2 == 1 && frame.head.stream <= self.newest, ErrorCode::Protocol)?;
+        require(frame.head.length == 4, ErrorCode::FRAME_SIZE)?;
+        require(frame.head.stream % 2 == 1 && frame.head.stream <= self.newest, ErrorCode::PROTOCOL)?;
         self.streams.remove(frame.head.stream);
         Ok(())
     }
@@ -336,7 +341,7 @@ impl Multiplexed {
     /// Writes GOAWAY with the newest processed stream.
     pub(super) fn say_goodbye(&self, code: ErrorCode, out: &mut Vec<u8>) {
         let payload = [self.newest, code as u32].map(u32::to_be_bytes).concat();
-        frame(out, FrameKind::Goaway, 0, 0, &payload);
+        frame(out, GOAWAY, 0, 0, &payload);
     }
 }
 
@@ -359,14 +364,14 @@ fn go_on(stream: &mut Stream, connection: &mut Outbound, answers: &StreamAnswers
 }
 
 fn give_back(stream: u32, bytes: u32, out: &mut Vec<u8>) {
-    frame(out, FrameKind::WindowUpdate, 0, stream, &bytes.to_be_bytes());
+    frame(out, WINDOW_UPDATE, 0, stream, &bytes.to_be_bytes());
 }
 
 fn ping(frame: &Frame<'_>, out: &mut Vec<u8>) -> Checked {
-    require(frame.head.stream == 0, ErrorCode::Protocol)?;
-    require(frame.head.length == 8, ErrorCode::FrameSize)?;
+    require(frame.head.stream == 0, ErrorCode::PROTOCOL)?;
+    require(frame.head.length == 8, ErrorCode::FRAME_SIZE)?;
     if !frame.head.has(ACK) {
-        super::frames::frame(out, FrameKind::Ping, ACK, 0, frame.payload);
+        super::frames::frame(out, PING, ACK, 0, frame.payload);
     }
     Ok(())
 }

@@ -1,44 +1,11 @@
 //! HTTP/2 frames (RFC 9113, section 4): split from a byte stream, and written.
 
-/// The first bytes of a client.
-pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Length of a frame header.
-pub(super) const HEAD: usize = 9;
+use tare_base::http2::{
+    DATA, ErrorCode, HAS_PRIORITY, HEAD_BYTES, HEADERS, PADDED, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE,
+};
+
 /// Default limit of a payload; this server negotiates no other.
 pub(super) const PAYLOAD_MAX: usize = 16_384;
-
-pub(super) const END_STREAM: u8 = 0x1;
-pub(super) const ACK: u8 = 0x1;
-pub(super) const END_HEADERS: u8 = 0x4;
-const PADDED: u8 = 0x8;
-const PRIORITY: u8 = 0x20;
-
-/// Frame types by number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::FromRepr)]
-#[repr(u8)]
-pub(super) enum FrameKind {
-    Data,
-    Headers,
-    Priority,
-    RstStream,
-    Settings,
-    PushPromise,
-    Ping,
-    Goaway,
-    WindowUpdate,
-    Continuation,
-}
-
-/// Why a stream or a connection ends (section 7), by number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
-pub(super) enum ErrorCode {
-    Protocol = 0x1,
-    FlowControl = 0x3,
-    StreamClosed = 0x5,
-    FrameSize = 0x6,
-    Refused = 0x7,
-}
 
 /// A complete frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,18 +19,18 @@ pub(super) struct Frame<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) length: usize,
-    /// Absent for an unknown type, which is not an error.
-    pub(super) kind: Option<FrameKind>,
+    /// An unknown type is not an error.
+    pub(super) kind: u8,
     flags: u8,
     pub(super) stream: u32,
 }
 
 impl Head {
     fn of(bytes: &[u8]) -> Option<Head> {
-        let [a, b, c, kind, flags, stream @ ..] = bytes.first_chunk::<HEAD>()?;
+        let [a, b, c, kind, flags, stream @ ..] = bytes.first_chunk::<HEAD_BYTES>()?;
         Some(Head {
             length: u32::from_be_bytes([0, *a, *b, *c]) as usize,
-            kind: FrameKind::from_repr(*kind),
+            kind: *kind,
             flags: *flags,
             // The first bit is reserved.
             stream: u32::from_be_bytes(*stream) & 0x7fff_ffff,
@@ -77,10 +44,8 @@ impl Head {
     /// Length of the part of the payload that this server reads.
     fn wanted(&self) -> usize {
         match self.kind {
-            Some(FrameKind::Data | FrameKind::Headers) => usize::from(self.has(PADDED)).min(self.length),
-            Some(FrameKind::Settings | FrameKind::Ping | FrameKind::RstStream | FrameKind::WindowUpdate) => {
-                self.length
-            }
+            DATA | HEADERS => usize::from(self.has(PADDED)).min(self.length),
+            SETTINGS | PING | RST_STREAM | WINDOW_UPDATE => self.length,
             _ => 0,
         }
     }
@@ -89,8 +54,7 @@ impl Head {
 impl Frame<'_> {
     /// Whether the payload is large enough for the padding and priority that the flags announce.
     pub(super) fn is_well_padded(&self) -> bool {
-        let priority =
-            if self.head.kind == Some(FrameKind::Headers) && self.head.has(PRIORITY) { 5 } else { 0 };
+        let priority = if self.head.kind == HEADERS && self.head.has(PRIORITY) { 5 } else { 0 };
         let padding = match (self.head.has(PADDED), self.payload.first()) {
             (true, Some(padding)) => 1 + usize::from(*padding),
             (true, None) => 1,
@@ -124,32 +88,32 @@ impl Splitter {
     ) -> Result<Option<Frame<'s>>, ErrorCode> {
         if self.begun.is_empty()
             && let Some(head) = Head::of(read)
-            && read.len() >= HEAD + head.length
+            && read.len() >= HEAD_BYTES + head.length
         {
             check(head)?;
-            let (frame, rest) = read.split_at(HEAD + head.length);
+            let (frame, rest) = read.split_at(HEAD_BYTES + head.length);
             *read = rest;
-            return Ok(Some(Frame { head, payload: &frame[HEAD..][..head.wanted()] }));
+            return Ok(Some(Frame { head, payload: &frame[HEAD_BYTES..][..head.wanted()] }));
         }
         self.gather(read)
     }
 
     fn gather<'s>(&'s mut self, read: &mut &[u8]) -> Result<Option<Frame<'s>>, ErrorCode> {
-        self.keep(HEAD, read);
+        self.keep(HEAD_BYTES, read);
         let Some(head) = Head::of(&self.begun) else { return Ok(None) };
         check(head)?;
         let wanted = head.wanted();
-        self.keep(HEAD + wanted, read);
+        self.keep(HEAD_BYTES + wanted, read);
         let passed = (head.length - wanted - self.passed).min(read.len());
         *read = &read[passed..];
         self.passed += passed;
-        if self.begun.len() < HEAD + wanted || wanted + self.passed < head.length {
+        if self.begun.len() < HEAD_BYTES + wanted || wanted + self.passed < head.length {
             return Ok(None);
         }
         std::mem::swap(&mut self.begun, &mut self.whole);
         self.begun.clear();
         self.passed = 0;
-        Ok(Some(Frame { head, payload: &self.whole[HEAD..] }))
+        Ok(Some(Frame { head, payload: &self.whole[HEAD_BYTES..] }))
     }
 
     /// Stores the frame up to its first `count` bytes.
@@ -161,17 +125,17 @@ impl Splitter {
 }
 
 fn check(head: Head) -> Result<(), ErrorCode> {
-    if head.length <= PAYLOAD_MAX { Ok(()) } else { Err(ErrorCode::FrameSize) }
+    if head.length <= PAYLOAD_MAX { Ok(()) } else { Err(ErrorCode::FRAME_SIZE) }
 }
 
 /// The header of a frame to send.
-pub(super) fn head(length: usize, kind: FrameKind, flags: u8, stream: u32) -> [u8; HEAD] {
+pub(super) fn head(length: usize, kind: u8, flags: u8, stream: u32) -> [u8; HEAD_BYTES] {
     let ([_, a, b, c], [d, e, f, g]) = ((length as u32).to_be_bytes(), stream.to_be_bytes());
     [a, b, c, kind as u8, flags, d, e, f, g]
 }
 
 /// Writes a whole frame with a short payload.
-pub(super) fn frame(out: &mut Vec<u8>, kind: FrameKind, flags: u8, stream: u32, payload: &[u8]) {
+pub(super) fn frame(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
     out.extend_from_slice(&head(payload.len(), kind, flags, stream));
     out.extend_from_slice(payload);
 }
@@ -183,7 +147,7 @@ mod tests {
     use super::*;
 
     fn written(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-        let mut bytes = head(payload.len(), FrameKind::Data, flags, stream).to_vec();
+        let mut bytes = head(payload.len(), DATA, flags, stream).to_vec();
         bytes[3] = kind;
         bytes.extend_from_slice(payload);
         bytes
@@ -212,10 +176,7 @@ mod tests {
         let mut read = &bytes[..];
         let mut splitter = Splitter::default();
         let frame = splitter.next(&mut read).unwrap().unwrap();
-        assert_eq!(
-            (frame.head.kind, frame.head.stream, frame.number()),
-            (Some(FrameKind::WindowUpdate), 7, Some(256))
-        );
+        assert_eq!((frame.head.kind, frame.head.stream, frame.number()), (WINDOW_UPDATE, 7, Some(256)));
         assert!(read.is_empty());
     }
 
@@ -228,12 +189,12 @@ mod tests {
             let frame = splitter.next(&mut part).unwrap();
             assert!(frame.is_none_or(|frame| frame.head.length == PAYLOAD_MAX && frame.payload.is_empty()));
         }
-        assert!(splitter.begun.is_empty() && splitter.whole.len() == HEAD);
+        assert!(splitter.begun.is_empty() && splitter.whole.len() == HEAD_BYTES);
     }
 
     #[test]
     fn a_frame_that_is_too_long_is_refused_by_its_head() {
-        let bytes = head(PAYLOAD_MAX + 1, FrameKind::Data, 0, 1);
+        let bytes = head(PAYLOAD_MAX + 1, DATA, 0, 1);
         assert_eq!(split(&[&bytes]), ["FrameSize"]);
         assert_eq!(split(&[&bytes[..5], &bytes[5..]]), ["FrameSize"]);
     }

@@ -12,11 +12,13 @@ mod window;
 
 use std::io;
 
+use tare_base::http2::PREFACE;
+
 pub(super) use self::answers::Choice;
 use self::{
     answers::StreamAnswers,
     connection::{Ending, Multiplexed},
-    frames::{PREFACE, Splitter},
+    frames::Splitter,
 };
 use super::worker::{Reply, Speech};
 

@@ -1,6 +1,6 @@
 //! Flow control (RFC 9113, section 5.2): bytes that may still be received and sent.
 
-use super::frames::ErrorCode;
+use tare_base::http2::ErrorCode;
 
 /// The default window of a connection and its streams.
 pub(super) const INITIAL: u32 = 65_535;
@@ -24,7 +24,7 @@ impl Inbound {
     pub(super) fn take(&mut self, bytes: usize) -> Result<Option<u32>, ErrorCode> {
         self.taken += bytes as u32;
         match self.taken {
-            taken if taken > self.size => Err(ErrorCode::FlowControl),
+            taken if taken > self.size => Err(ErrorCode::FLOW_CONTROL),
             taken if taken > self.size / 2 => Ok(Some(std::mem::take(&mut self.taken))),
             _ => Ok(None),
         }
@@ -51,7 +51,7 @@ impl Outbound {
     /// Adds what a client grants, or the difference of two of its settings.
     pub(super) fn grow(&mut self, by: i64) -> Result<(), ErrorCode> {
         self.0 += by;
-        if self.0 <= MAX { Ok(()) } else { Err(ErrorCode::FlowControl) }
+        if self.0 <= MAX { Ok(()) } else { Err(ErrorCode::FLOW_CONTROL) }
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
         let mut window = Inbound::new(100);
         assert_eq!(window.take(50), Ok(None));
         assert_eq!(window.take(1), Ok(Some(51)));
-        assert_eq!(window.take(101), Err(ErrorCode::FlowControl));
+        assert_eq!(window.take(101), Err(ErrorCode::FLOW_CONTROL));
     }
 
     #[test]
@@ -77,7 +77,7 @@ mod tests {
         window.grow(25).unwrap();
         assert_eq!(window.left(), 5);
         window.spend(5);
-        assert_eq!((window.grow(MAX), window.grow(1)), (Ok(()), Err(ErrorCode::FlowControl)));
+        assert_eq!((window.grow(MAX), window.grow(1)), (Ok(()), Err(ErrorCode::FLOW_CONTROL)));
     }
 
     proptest! {

@@ -7,7 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tare_base::Endpoint;
+use tare_base::{
+    Endpoint,
+    http2::{
+        ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PADDED, PING, PRIORITY,
+        PUSH_PROMISE, RST_STREAM, SETTINGS, WINDOW_UPDATE,
+    },
+};
 use tare_load::{Exchange, Expected, ExpectedBody, Protocol, http1::ParseError};
 
 use super::{
@@ -21,20 +27,6 @@ const SOON: Duration = Duration::from_secs(20);
 /// Every flood sends more than this in that time, and a silent server sends less.
 const FLOOD_BYTES: usize = 1_000;
 
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const PRIORITY: u8 = 2;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
-const PUSH_PROMISE: u8 = 5;
-const PING: u8 = 6;
-const GOAWAY: u8 = 7;
-const WINDOW_UPDATE: u8 = 8;
-const CONTINUATION: u8 = 9;
-const ACK: u8 = 1;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
-const PADDED: u8 = 8;
 /// The field `:status: 200` (RFC 7541, appendix A).
 const OK: &[u8] = &[0x88];
 /// The stream of the first request.

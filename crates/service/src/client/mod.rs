@@ -43,7 +43,7 @@ pub(crate) use tls::client_hello;
 pub(crate) use translate::{OF_ONE_CONNECTION, STATUS, text as text_of};
 
 /// The first bytes of an HTTP/2 client: the preface, and empty SETTINGS (RFC 9113, 3.4).
-pub(crate) const PREFACE: [&[u8]; 2] = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &[0, 0, 0, 4, 0, 0, 0, 0, 0]];
+pub(crate) const PREFACE: [&[u8]; 2] = [tare_base::http2::PREFACE, &[0, 0, 0, 4, 0, 0, 0, 0, 0]];
 
 /// Limit of an answer, head and body together. Contracts need less, and a larger answer may never end.
 pub const ANSWER_BYTES_MAX: usize = 16 << 20;

@@ -4,6 +4,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
+pub(super) use tare_base::http2::{
+    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS,
+    WINDOW_UPDATE,
+};
+use tare_base::http2::{ErrorCode, HAS_PRIORITY, HEAD_BYTES, PADDED};
 use tare_load::http1::{self, Response};
 
 use super::bench::Bench;
@@ -12,23 +17,6 @@ use super::patience::Patience;
 use super::transcript::{Failure, Wire};
 use crate::client::{ANSWER_BYTES_MAX, AskError, ClientConnection, Deadline, PREFACE, STATUS};
 
-pub(super) const DATA: u8 = 0;
-pub(super) const HEADERS: u8 = 1;
-pub(super) const RST_STREAM: u8 = 3;
-pub(super) const SETTINGS: u8 = 4;
-pub(super) const PING: u8 = 6;
-pub(super) const GOAWAY: u8 = 7;
-pub(super) const WINDOW_UPDATE: u8 = 8;
-pub(super) const CONTINUATION: u8 = 9;
-
-pub(super) const ACK: u8 = 1;
-pub(super) const END_STREAM: u8 = 1;
-pub(super) const END_HEADERS: u8 = 4;
-const PADDED: u8 = 8;
-const PRIORITY: u8 = 32;
-
-/// A frame header: type, flags, stream and length.
-const HEAD_BYTES: usize = 9;
 /// Default limit of a frame's payload.
 const FRAME_BYTES_MAX: usize = 16 * 1024;
 /// Number of last frames stored for a failure.
@@ -257,7 +245,7 @@ impl FrameTalk {
             (DATA, _) => self.take_data(frame)?,
             (HEADERS, _) => {
                 let block = without_padding(frame)?;
-                let skipped = if frame.flags & PRIORITY != 0 { 5 } else { 0 };
+                let skipped = if frame.flags & HAS_PRIORITY != 0 { 5 } else { 0 };
                 let block = block.get(skipped..).ok_or_else(|| wrong("a head that is cut off"))?.to_vec();
                 self.head = Some((frame.stream, frame.flags & END_STREAM != 0, block));
                 self.end_head(frame)?;
@@ -459,23 +447,7 @@ fn code(bytes: &[u8]) -> u32 {
 
 /// The name of an error code (RFC 9113, 7).
 pub(super) fn name_of(code: u32) -> String {
-    const NAMES: [&str; 14] = [
-        "NO_ERROR",
-        "PROTOCOL_ERROR",
-        "INTERNAL_ERROR",
-        "FLOW_CONTROL_ERROR",
-        "SETTINGS_TIMEOUT",
-        "STREAM_CLOSED",
-        "FRAME_SIZE_ERROR",
-        "REFUSED_STREAM",
-        "CANCEL",
-        "COMPRESSION_ERROR",
-        "CONNECT_ERROR",
-        "ENHANCE_YOUR_CALM",
-        "INADEQUATE_SECURITY",
-        "HTTP_1_1_REQUIRED",
-    ];
-    NAMES.get(code as usize).map_or_else(|| format!("error {code}"), |name| (*name).to_owned())
+    ErrorCode(code).to_string()
 }
 
 fn shown(name: &[u8], value: &[u8]) -> String {

@@ -7,23 +7,12 @@ use std::{
 };
 
 use loona_hpack::Decoder;
+use tare_base::http2::{
+    ACK, DATA, END_HEADERS, END_STREAM, HAS_PRIORITY, HEADERS, PADDED, PING, PREFACE, SETTINGS,
+};
 
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The protocol's default limit of a frame.
 const PAYLOAD_BYTES_MAX: usize = 16 * 1024;
-
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const SETTINGS: u8 = 4;
-const PING: u8 = 6;
-
-/// A flag of DATA and HEADERS.
-const END_STREAM: u8 = 1;
-/// A flag of SETTINGS and PING.
-const ACK: u8 = 1;
-const END_HEADERS: u8 = 4;
-const PADDED: u8 = 8;
-const PRIORITY: u8 = 0x20;
 
 /// `:status: 200` and `content-length: 2`, without the dynamic table.
 const BLOCK: &[u8] = &[0x88, 0x0f, 0x0d, 1, b'2'];
@@ -94,7 +83,7 @@ fn block(flags: u8, mut payload: &[u8]) -> Option<&[u8]> {
         let (length, rest) = payload.split_first()?;
         (padding, payload) = (usize::from(*length), rest);
     }
-    if flags & PRIORITY != 0 {
+    if flags & HAS_PRIORITY != 0 {
         payload = payload.get(5..)?;
     }
     payload.get(..payload.len().checked_sub(padding)?)
@@ -151,7 +140,7 @@ mod tests {
         let plain = frame(HEADERS, END_HEADERS | END_STREAM, 1, &block);
         assert_eq!(seen(&[settings.clone(), plain]).unwrap(), AS_HTTP1);
         let padded = [&[3, 0, 0, 0, 0, 15][..], &block, &[0; 3]].concat();
-        let flags = END_HEADERS | END_STREAM | PADDED | PRIORITY;
+        let flags = END_HEADERS | END_STREAM | PADDED | HAS_PRIORITY;
         assert_eq!(seen(&[settings, frame(HEADERS, flags, 1, &padded)]).unwrap(), AS_HTTP1);
     }
 

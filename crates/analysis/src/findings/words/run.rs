@@ -104,9 +104,11 @@ fn no_block(found: &NoBlock) -> String {
         format!("{} {:.1} s of load{silent}", pilot.row, pilot.load_seconds)
     };
     let each: Vec<String> = pilots.iter().map(of).collect();
-    let end = match is_interrupted {
-        true => " until it was interrupted: resume it",
-        false => ": find out why it took so long, or give a longer --budget",
+    let was_silent = pilots.iter().any(|pilot| pilot.silent_seconds > 0.0);
+    let end = match (is_interrupted, was_silent) {
+        (true, _) => " until it was interrupted: resume it",
+        (false, true) => ": find out why it took so long, or give a longer --budget",
+        (false, false) => ": give a longer --budget",
     };
     let each = if each.is_empty() { String::new() } else { format!(" ({})", each.join(", ")) };
     format!(

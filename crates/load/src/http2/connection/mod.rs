@@ -4,8 +4,10 @@ mod receiving;
 
 use std::collections::VecDeque;
 
+use tare_base::http2::{self, ErrorCode};
+
 use super::encoder::{Encoder, TableState};
-use super::error::{ErrorCode, HeadError};
+use super::error::HeadError;
 use super::frame::{self, FrameHead};
 use super::head::{Fields, HeadReader, ResponseHead};
 use super::live::Live;
@@ -139,7 +141,7 @@ impl Http2Connection {
     /// A connection for `places` concurrent requests. [`Http2Connection::outgoing`] has its first bytes.
     #[must_use]
     pub fn new(places: usize) -> Http2Connection {
-        let mut out = frame::PREFACE.to_vec();
+        let mut out = http2::PREFACE.to_vec();
         frame::settings(
             &mut out,
             &[
@@ -259,7 +261,7 @@ impl Http2Connection {
             }
             Sent::Single(request) => (encoder.single(request, &mut self.table), request.body.as_slice()),
         };
-        let flags = if body.is_empty() { frame::END_STREAM } else { 0 };
+        let flags = if body.is_empty() { http2::END_STREAM } else { 0 };
         write_headers(
             &mut self.out,
             id,
@@ -382,18 +384,18 @@ fn write_headers(
     let update: &[u8] = if announces { &[0x20] } else { &[] };
     let length = update.len() + block.len();
     if length <= frame_bytes_max {
-        let flags = flags | frame::END_HEADERS;
-        FrameHead { length, kind: frame::HEADERS, flags, stream: id }.write(out);
+        let flags = flags | http2::END_HEADERS;
+        FrameHead { length, kind: http2::HEADERS, flags, stream: id }.write(out);
         out.extend_from_slice(update);
         return out.extend_from_slice(block);
     }
     let all = [update, block].concat();
     let mut parts = all.chunks(frame_bytes_max).peekable();
-    let (mut kind, mut flags) = (frame::HEADERS, flags);
+    let (mut kind, mut flags) = (http2::HEADERS, flags);
     while let Some(part) = parts.next() {
-        let end = if parts.peek().is_none() { frame::END_HEADERS } else { 0 };
+        let end = if parts.peek().is_none() { http2::END_HEADERS } else { 0 };
         FrameHead { length: part.len(), kind, flags: flags | end, stream: id }.write(out);
         out.extend_from_slice(part);
-        (kind, flags) = (frame::CONTINUATION, 0);
+        (kind, flags) = (http2::CONTINUATION, 0);
     }
 }

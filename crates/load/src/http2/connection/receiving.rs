@@ -1,6 +1,8 @@
 //! Handles frames from the peer, each checked against the protocol.
 
-use super::super::error::{ErrorCode, HeadError, Http2Error};
+use tare_base::http2::{self, ErrorCode};
+
+use super::super::error::{HeadError, Http2Error};
 use super::super::frame::{self, FrameHead};
 use super::super::head::{Block, ResponseHead};
 use super::super::reader::FramePart;
@@ -38,7 +40,7 @@ impl Http2Connection {
                 Some(FramePart::Whole(head, payload)) => self.frame(head, payload)?,
                 Some(FramePart::Carried(head)) => {
                     let carried = self.reader.take_carried();
-                    let event = self.frame(head, &carried[frame::HEAD_BYTES..]);
+                    let event = self.frame(head, &carried[http2::HEAD_BYTES..]);
                     self.reader.give_back(carried);
                     event?
                 }
@@ -59,25 +61,25 @@ impl Http2Connection {
     }
 
     fn frame<'a>(&mut self, head: FrameHead, payload: &[u8]) -> Result<Option<Http2Event<'a>>, Http2Error> {
-        if !self.is_ready && (head.kind != frame::SETTINGS || head.has(frame::ACK)) {
+        if !self.is_ready && (head.kind != http2::SETTINGS || head.has(http2::ACK)) {
             return Err(Http2Error::NoSettings);
         }
-        if self.unfinished.is_some() && head.kind != frame::CONTINUATION {
+        if self.unfinished.is_some() && head.kind != http2::CONTINUATION {
             return Err(Http2Error::Interrupted);
         }
         match head.kind {
-            frame::HEADERS => self.headers(head, payload),
-            frame::CONTINUATION => self.continuation(head, payload),
-            frame::RST_STREAM => self.rst_stream(head, payload),
-            frame::PUSH_PROMISE => Err(Http2Error::Push),
+            http2::HEADERS => self.headers(head, payload),
+            http2::CONTINUATION => self.continuation(head, payload),
+            http2::RST_STREAM => self.rst_stream(head, payload),
+            http2::PUSH_PROMISE => Err(Http2Error::Push),
             _ => {
                 self.counts_as_idle()?;
                 match head.kind {
-                    frame::SETTINGS => self.settings(head, payload),
-                    frame::PING => self.ping(head, payload),
-                    frame::GOAWAY => self.goaway_frame(head, payload),
-                    frame::WINDOW_UPDATE => self.window_update(head, payload),
-                    frame::PRIORITY if payload.len() != 5 => Err(wrong_length(head)),
+                    http2::SETTINGS => self.settings(head, payload),
+                    http2::PING => self.ping(head, payload),
+                    http2::GOAWAY => self.goaway_frame(head, payload),
+                    http2::WINDOW_UPDATE => self.window_update(head, payload),
+                    http2::PRIORITY if payload.len() != 5 => Err(wrong_length(head)),
                     // A frame that a client does not need, or an unknown one, which must be ignored.
                     _ => Ok(None),
                 }
@@ -117,18 +119,18 @@ impl Http2Connection {
 
     fn headers<'a>(&mut self, head: FrameHead, payload: &[u8]) -> Result<Option<Http2Event<'a>>, Http2Error> {
         let mut block = payload;
-        if head.has(frame::PADDED) {
+        if head.has(http2::PADDED) {
             let (&padding, rest) = block.split_first().ok_or(Http2Error::Padding)?;
             block = rest.get(..rest.len().saturating_sub(padding.into())).unwrap_or_default();
             if usize::from(padding) > rest.len() {
                 return Err(Http2Error::Padding);
             }
         }
-        if head.has(frame::HAS_PRIORITY) {
+        if head.has(http2::HAS_PRIORITY) {
             block = block.get(5..).ok_or(wrong_length(head))?;
         }
-        let ends_stream = head.has(frame::END_STREAM);
-        if head.has(frame::END_HEADERS) {
+        let ends_stream = head.has(http2::END_STREAM);
+        if head.has(http2::END_HEADERS) {
             return self.block(head.stream, ends_stream, block);
         }
         self.unfinished =
@@ -153,7 +155,7 @@ impl Http2Connection {
             return Err(Http2Error::BlockTooLong);
         }
         unfinished.block.extend_from_slice(payload);
-        if !head.has(frame::END_HEADERS) {
+        if !head.has(http2::END_HEADERS) {
             return Ok(None);
         }
         match self.unfinished.take() {
@@ -171,7 +173,7 @@ impl Http2Connection {
     ) -> Result<Option<Http2Event<'a>>, Http2Error> {
         // The block is decoded even for a cancelled stream: later blocks refer to what it adds to the table.
         let block = self.heads.read(bytes)?;
-        let head = FrameHead { length: bytes.len(), kind: frame::HEADERS, flags: 0, stream };
+        let head = FrameHead { length: bytes.len(), kind: http2::HEADERS, flags: 0, stream };
         let Some(place) = self.place(head)? else {
             self.counts_as_idle()?;
             return Ok(None);
@@ -277,14 +279,14 @@ impl Http2Connection {
             return Ok(None);
         };
         if self.streams[place].head.is_none() {
-            let is_over = head.has(frame::END_STREAM);
+            let is_over = head.has(http2::END_STREAM);
             return Ok(Some(self.malformed(place, head.stream, HeadError::Order, is_over)));
         }
         // The frame may be padding alone, so it counts until it has data.
         self.counts_as_idle()?;
         let Stream { id, given_bytes, .. } = &mut self.streams[place];
         *given_bytes = given_bytes.checked_sub(bytes).ok_or(Http2Error::BeyondWindow)?;
-        if *given_bytes < WINDOW_BYTES / 2 && !head.has(frame::END_STREAM) {
+        if *given_bytes < WINDOW_BYTES / 2 && !head.has(http2::END_STREAM) {
             frame::window_update(&mut self.out, *id, WINDOW_BYTES - *given_bytes);
             *given_bytes = WINDOW_BYTES;
         }
@@ -338,7 +340,7 @@ impl Http2Connection {
         if head.stream != 0 {
             return Err(Http2Error::FrameStream { kind: head.kind, stream: head.stream });
         }
-        if head.has(frame::ACK) {
+        if head.has(http2::ACK) {
             return if payload.is_empty() { Ok(None) } else { Err(wrong_length(head)) };
         }
         if !payload.len().is_multiple_of(6) {
@@ -372,7 +374,7 @@ impl Http2Connection {
 
     fn ping<'a>(&mut self, head: FrameHead, payload: &[u8]) -> Result<Option<Http2Event<'a>>, Http2Error> {
         match (head.stream, payload.len()) {
-            (0, 8) if head.has(frame::ACK) => {}
+            (0, 8) if head.has(http2::ACK) => {}
             (0, 8) => frame::ping_ack(&mut self.out, payload),
             (0, _) => return Err(wrong_length(head)),
             (stream, _) => return Err(Http2Error::FrameStream { kind: head.kind, stream }),

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::http2::frame::{
+use crate::http2::{FRAME_BYTES_MAX, IDLE_FRAMES_MAX};
+use tare_base::http2::{
     ACK, CONTINUATION, DATA, GOAWAY, HAS_PRIORITY, HEADERS, PADDED, PING, PRIORITY, PUSH_PROMISE, RST_STREAM,
     SETTINGS, WINDOW_UPDATE,
 };
-use crate::http2::{FRAME_BYTES_MAX, IDLE_FRAMES_MAX};
 
 /// The bytes that a peer sends, and the expected error.
 type Case = (Vec<u8>, Http2Error);

@@ -1,7 +1,8 @@
 //! Bodies of requests, and the flow control of the peer.
 
+use tare_base::http2::{DATA, RST_STREAM};
+
 use super::*;
-use crate::http2::frame::{DATA, RST_STREAM};
 use crate::http2::{FRAME_BYTES_MAX, OUT_BYTES_MAX};
 
 const WINDOW: u16 = 4;
@@ -118,7 +119,7 @@ fn pings_between_the_parts_of_a_body_are_no_flood() {
     let mut client = Client::ready(1, vec![get()], &[]);
     client.take(&headers(1, 0, &[(":status", "200")])).unwrap();
     for _ in 0..30_000 {
-        client.take(&[data(1, 0, b"x"), frame(frame::PING, 0, 0, &[0; 8])].concat()).unwrap();
+        client.take(&[data(1, 0, b"x"), frame(http2::PING, 0, 0, &[0; 8])].concat()).unwrap();
     }
 }
 
@@ -147,7 +148,7 @@ fn the_peer_is_given_more_before_its_windows_are_used_up() {
 fn many_requests_at_once_are_no_flood_of_the_peer() {
     let heavy = Request { fields: vec![field("cookie", &"c".repeat(2_000))], body: Vec::new() };
     let mut client = Client::new(2_000, vec![heavy], 2_000);
-    let bytes = [settings_frame(&[(1, 0)]), frame(frame::PING, 0, 0, &[0; 8])].concat();
+    let bytes = [settings_frame(&[(1, 0)]), frame(http2::PING, 0, 0, &[0; 8])].concat();
     client.take(&bytes).unwrap();
     for _ in 0..100 {
         client.fill();

@@ -5,8 +5,10 @@ mod flow;
 mod splits;
 mod streams;
 
+use tare_base::http2::{self, END_HEADERS, END_STREAM};
+
 use super::connection::Sent;
-use super::frame::{self, END_HEADERS, END_STREAM, FrameHead};
+use super::frame::{self, FrameHead};
 use super::{Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Http2Event, Request, RequestList};
 
 /// The events of a client. Consecutive parts of a body are merged.
@@ -144,12 +146,12 @@ impl Client {
     /// The frames that were sent since the last call.
     fn sent_frames(&mut self) -> Vec<(FrameHead, Vec<u8>)> {
         let sent = std::mem::take(&mut self.sent);
-        let mut rest = sent.strip_prefix(frame::PREFACE).unwrap_or(&sent);
+        let mut rest = sent.strip_prefix(http2::PREFACE).unwrap_or(&sent);
         let mut frames = Vec::new();
         while let Some(bytes) = rest.first_chunk() {
             let head = FrameHead::parse(bytes);
-            frames.push((head, rest[frame::HEAD_BYTES..frame::HEAD_BYTES + head.length].to_vec()));
-            rest = &rest[frame::HEAD_BYTES + head.length..];
+            frames.push((head, rest[http2::HEAD_BYTES..http2::HEAD_BYTES + head.length].to_vec()));
+            rest = &rest[http2::HEAD_BYTES + head.length..];
         }
         assert!(rest.is_empty());
         frames
@@ -159,7 +161,7 @@ impl Client {
     /// bodies.
     fn uploaded(&mut self) -> Vec<(u32, usize, bool)> {
         let mut sums: Vec<(u32, usize, bool)> = Vec::new();
-        for (head, _) in self.sent_frames().into_iter().filter(|(head, _)| head.kind == frame::DATA) {
+        for (head, _) in self.sent_frames().into_iter().filter(|(head, _)| head.kind == http2::DATA) {
             let is_end = head.has(END_STREAM);
             match sums.iter_mut().find(|sum| sum.0 == head.stream) {
                 Some(sum) => (sum.1, sum.2) = (sum.1 + head.length, is_end),
@@ -184,15 +186,15 @@ fn settings_frame(settings: &[(u16, u32)]) -> Vec<u8> {
 }
 
 fn window_update(stream: u32, bytes: u32) -> Vec<u8> {
-    frame(frame::WINDOW_UPDATE, 0, stream, &bytes.to_be_bytes())
+    frame(http2::WINDOW_UPDATE, 0, stream, &bytes.to_be_bytes())
 }
 
 fn goaway(last: u32, code: ErrorCode) -> Vec<u8> {
-    frame(frame::GOAWAY, 0, 0, &[last.to_be_bytes(), code.0.to_be_bytes()].concat())
+    frame(http2::GOAWAY, 0, 0, &[last.to_be_bytes(), code.0.to_be_bytes()].concat())
 }
 
 fn rst(stream: u32, code: ErrorCode) -> Vec<u8> {
-    frame(frame::RST_STREAM, 0, stream, &code.0.to_be_bytes())
+    frame(http2::RST_STREAM, 0, stream, &code.0.to_be_bytes())
 }
 
 /// A field as a literal that is not added to the table.
@@ -204,11 +206,11 @@ fn literal(name: &str, value: &str) -> Vec<u8> {
 /// A whole header block in one frame.
 fn headers(stream: u32, flags: u8, fields: &[(&str, &str)]) -> Vec<u8> {
     let block: Vec<u8> = fields.iter().flat_map(|(name, value)| literal(name, value)).collect();
-    frame(frame::HEADERS, flags | END_HEADERS, stream, &block)
+    frame(http2::HEADERS, flags | END_HEADERS, stream, &block)
 }
 
 fn data(stream: u32, flags: u8, bytes: &[u8]) -> Vec<u8> {
-    frame(frame::DATA, flags, stream, bytes)
+    frame(http2::DATA, flags, stream, bytes)
 }
 
 /// A whole answer.

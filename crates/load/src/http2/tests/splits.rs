@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::http2::frame::{CONTINUATION, HAS_PRIORITY, HEADERS, PADDED, PING, PRIORITY};
+use tare_base::http2::{CONTINUATION, HAS_PRIORITY, HEADERS, PADDED, PING, PRIORITY};
 
 /// The server's next action; numbers choose among the open streams.
 #[derive(Debug, Clone)]

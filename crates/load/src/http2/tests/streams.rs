@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::http2::encoder::TableState;
-use crate::http2::frame::{CONTINUATION, HEADERS, PADDED, RST_STREAM};
+use tare_base::http2::{CONTINUATION, HEADERS, PADDED, RST_STREAM};
 
 #[test]
 fn answers_come_in_any_order() {
@@ -255,7 +255,7 @@ fn a_long_head_of_a_request_takes_several_frames() {
     let mut client = Client::ready(1, vec![long], &[]);
     let frames = client.sent_frames();
     let kinds: Vec<(u8, u8)> = frames.iter().map(|(head, _)| (head.kind, head.flags)).collect();
-    let tail = [(HEADERS, 0), (CONTINUATION, 0), (CONTINUATION, END_HEADERS), (frame::DATA, END_STREAM)];
+    let tail = [(HEADERS, 0), (CONTINUATION, 0), (CONTINUATION, END_HEADERS), (http2::DATA, END_STREAM)];
     assert_eq!(kinds[kinds.len() - 4..], tail);
 }
 
