@@ -17,6 +17,8 @@ pub(super) struct Config {
     first: Vec<String>,
     /// Programs whose tests share an expensive setup, and run in one process.
     shared: Vec<String>,
+    /// Name prefixes of tests that mostly wait for a clock.
+    waits: Vec<String>,
 }
 
 /// Tests that `make test` does not run.
@@ -61,6 +63,11 @@ impl Config {
         self.groups.iter().find(|group| matches(&group.tests, name))
     }
 
+    /// Whether a test mostly waits. One of a group does not count as such.
+    pub(super) fn waits(&self, name: &str) -> bool {
+        matches(&self.waits, name)
+    }
+
     pub(super) fn is_shared(&self, binary: &str) -> bool {
         self.shared.iter().any(|shared| shared == binary)
     }
@@ -74,7 +81,8 @@ impl Config {
     /// Fails if a pattern matches no test: a renamed test would lose its settings.
     pub(super) fn check<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
         let groups = self.groups.iter().flat_map(|group| &group.tests);
-        let patterns = groups.chain(&self.later.tests).chain(&self.later.but).chain(&self.first);
+        let patterns =
+            groups.chain(&self.later.tests).chain(&self.later.but).chain(&self.first).chain(&self.waits);
         let is_used = |pattern: &str| names.clone().any(|name| name.starts_with(pattern));
         let unused: Vec<&String> =
             patterns.filter(|pattern| !self.is_of_later_package(pattern) && !is_used(pattern)).collect();
@@ -95,6 +103,7 @@ mod tests {
         let text = "
             first = ['a::long']
             shared = ['a::forms']
+            waits = ['b::slow']
             [later]
             packages = ['lab']
             tests = ['a::e2e::', 'b::slow']

@@ -41,7 +41,7 @@ impl Lanes {
     pub(super) fn wrapper(&self, lane: Lane) -> &[String] {
         match lane {
             Lane::Measuring => &self.measuring,
-            Lane::Shared => &self.others,
+            Lane::Shared | Lane::Clock => &self.others,
             Lane::Alone => &[],
         }
     }

@@ -49,6 +49,7 @@ struct Test<'a> {
     tests: usize,
     binary: &'a Binary,
     group: Option<&'a config::Group>,
+    waits: bool,
 }
 
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
@@ -78,7 +79,13 @@ fn tests<'a>(config: &'a Config, binaries: &'a [Binary], may_share: bool) -> Res
     let mut tests = Vec::new();
     for binary in binaries {
         let names = binary.tests()?;
-        let test = |name: String, tests| Test { group: config.group(&name), name, tests, binary };
+        let test = |name: String, tests| Test {
+            group: config.group(&name),
+            waits: config.waits(&name),
+            name,
+            tests,
+            binary,
+        };
         match may_share && config.is_shared(&binary.id) {
             true => tests.push(test(binary.id.clone(), names.len())),
             false => tests.extend(names.iter().map(|name| test(format!("{}::{name}", binary.id), 1))),
@@ -125,6 +132,7 @@ fn run_all(root: &Path, tests: &[Test], repeat: usize, output: &mut Output) -> R
 
 fn lane(test: &Test) -> Lane {
     match test.group {
+        None if test.waits => Lane::Clock,
         None => Lane::Shared,
         Some(group) if group.alone => Lane::Alone,
         Some(_) => Lane::Measuring,
