@@ -64,7 +64,10 @@ fn over<'a>(merged: &Merged, metric: RatioMetric, key: &str, title: &str) -> Col
         )
         .with(|column| if is_main { column.digest() } else { column.track().digest() })
         .text(&format!("{key}_another"), "Another machine", move |row: &&PooledRow| another(&all(row)))
-        .help("Prediction interval: where the throughput on a machine that was not asked would lie, with 95%. It takes three machines")
+        .help(&format!(
+            "Prediction interval: where it would lie on a machine that was not asked, with 95%. It takes three machines. {title}, as a \
+             multiple of the reference's"
+        ))
         .priority(50)
         .with(shown_if_main)
         .text(&format!("{key}_agreement"), "Machines differ in it", move |row| agreement(row.of(metric).agreement))
@@ -79,7 +82,7 @@ fn over<'a>(merged: &Merged, metric: RatioMetric, key: &str, title: &str) -> Col
             };
             columns = columns
                 .share(&format!("{key}_of_reference_class_{}", place + 1), &class, of_class)
-                .help("Throughput: the mean over the machines of this class. The section \"Classes\" has its interval")
+                .help(&format!("{title}: the mean over the machines of this class. The section \"Classes\" has its interval"))
                 .priority(40)
                 .with(shown_if_main);
         }
