@@ -14,7 +14,7 @@ pub const HEAD_BYTES: usize = 9;
 pub const DATA: u8 = 0;
 /// The first part of a header block, or all of it.
 pub const HEADERS: u8 = 1;
-/// A hint that nobody has to follow.
+/// A hint of the sender, which a peer may ignore.
 pub const PRIORITY: u8 = 2;
 /// The end of a stream, for a reason.
 pub const RST_STREAM: u8 = 3;

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use crate::{
         fixture::{self, published},
-        plan::Options,
+        plan::SequentialOptions,
     };
     use tare_service::catalogue::{Catalogue, RawSocket, select};
 
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_row_is_proved_with_the_settings_of_its_first_point() {
-        let plan = published::plan("restinio-2017", &Options::default());
+        let plan = published::plan("restinio-2017", &SequentialOptions::default());
         let labels: Vec<&str> = plan.rows.iter().map(|row| row.label.as_str()).collect();
         let contracts = published::contracts();
         let rows = rows(&labels);

@@ -9,12 +9,12 @@ use super::error::{Lowered, Problem};
 use super::file::{Extra, ResponseFile};
 use super::placeholder::{Computed, DrawnColumn, PlaceholderKind, Scope, Tables, Template};
 use super::scoped::scoped;
-use super::{Answer, Ask, Body, Encoding, any_row, data, expectation, row_set};
+use super::{Ask, Body, Encoding, ExpectedAnswer, any_row, data, expectation, row_set};
 
 /// How a wildcard begins.
 const WILDCARD: &str = "{{any";
 
-pub(super) fn answer(file: &Spanned<ResponseFile>, ask: &Ask, tables: &Tables) -> Lowered<Answer> {
+pub(super) fn answer(file: &Spanned<ResponseFile>, ask: &Ask, tables: &Tables) -> Lowered<ExpectedAnswer> {
     let response = file.get_ref();
     let status = *response.status.get_ref();
     if !(200..=599).contains(&status) {
@@ -35,8 +35,14 @@ pub(super) fn answer(file: &Spanned<ResponseFile>, ask: &Ask, tables: &Tables) -
     }
     let headers = expectation::headers(&response.headers)?;
     let encodings = encodings(response, &body)?;
-    let answer =
-        Answer { status, content_type: response.content_type.clone(), headers, body, row_sets, encodings };
+    let answer = ExpectedAnswer {
+        status,
+        content_type: response.content_type.clone(),
+        headers,
+        body,
+        row_sets,
+        encodings,
+    };
     match unknown_rows(&answer) {
         Some(name) => Err((file.span().start, Problem::UnknownRows { name })),
         None => Ok(answer),
@@ -44,7 +50,7 @@ pub(super) fn answer(file: &Spanned<ResponseFile>, ask: &Ask, tables: &Tables) -
 }
 
 /// Finds rows that the body uses without a definition.
-fn unknown_rows(answer: &Answer) -> Option<String> {
+fn unknown_rows(answer: &ExpectedAnswer) -> Option<String> {
     let is_known = |name: &String| answer.row_sets.iter().any(|rows| rows.name == *name);
     let mut asked = answer.placeholders().filter(|placeholder| placeholder.kind == PlaceholderKind::Rows);
     asked.find_map(|placeholder| placeholder.name.clone().filter(|name| !is_known(name)))

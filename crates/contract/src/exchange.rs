@@ -17,7 +17,7 @@ use super::html::HtmlJudge;
 use super::placeholder::{Placeholder, Template, Values};
 use super::row_set::RowForm;
 use super::sequence::PartOfLoad;
-use super::{Answer, Ask, Body, BodyFraming, Contract, Request};
+use super::{Ask, Body, BodyFraming, Contract, ExpectedAnswer, Request};
 
 const CHUNK_BYTES: usize = 16 * 1024;
 /// Memory limit of the exchanges prepared for a load.
@@ -141,7 +141,7 @@ impl Request {
     }
 }
 
-impl Answer {
+impl ExpectedAnswer {
     /// The expected answer, with its placeholders filled.
     fn expected<R: Rng>(&self, values: &mut Values<'_, R>) -> Expected {
         let form = if matches!(self.body, Body::Html(_)) { RowForm::Html } else { RowForm::Json };

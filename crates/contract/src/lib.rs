@@ -100,9 +100,9 @@ pub struct Request {
     pub load: bool,
     /// Its relative frequency in the load.
     pub weight: u32,
-    pub answer: Answer,
+    pub answer: ExpectedAnswer,
     /// An alternative right answer of a service that does not offer the feature.
-    pub otherwise: Option<Answer>,
+    pub otherwise: Option<ExpectedAnswer>,
     /// The database work of one answer.
     pub statements: Option<Statements>,
     /// Values captured from its answer for later steps.
@@ -142,7 +142,7 @@ pub enum BodyFraming {
 
 /// The expected answer, before its placeholders are filled.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct ExpectedAnswer {
     pub status: u16,
     /// The media type with parameters, if the contract requires one.
     pub content_type: Option<String>,

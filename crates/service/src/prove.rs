@@ -22,15 +22,15 @@ pub const GRACE: Duration = Duration::from_secs(3);
 pub const CHECKS_AFTER_LOAD: [CheckId; 2] = [CheckId::Response, CheckId::Fresh];
 
 /// The verify options for a service, from its manifest.
-pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::Options {
-    verify::Options {
+pub fn verify_options(service: &catalogue::Service, seed: u64) -> verify::VerifyOptions {
+    verify::VerifyOptions {
         style_is_reference: service.style == catalogue::Style::RawSocket,
         // HTTP/2 connections always serve many requests, whatever HTTP/1.1 ones do.
         closes_connections: !service.run.keeps_connections && !service.protocol.is_http2(),
         known_failures: service.known_failures.iter().filter_map(known_failure).collect(),
         host: service.running.as_ref().map(|running| running.host.clone()),
         channel: service.channel(),
-        ..verify::Options::new(seed)
+        ..verify::VerifyOptions::new(seed)
     }
 }
 
@@ -95,7 +95,7 @@ pub fn record_answers(
     proof: &Proof,
 ) -> Result<Vec<SentAnswer>, String> {
     let stem = format!("wire-{}", contract.name);
-    let look = |contract: &Contract, target: &Endpoint, options: &verify::Options, _: &mut Backing| {
+    let look = |contract: &Contract, target: &Endpoint, options: &verify::VerifyOptions, _: &mut Backing| {
         verify::sent(contract, target, options)
     };
     while_running(service, contract, proof, &stem, look).map_err(|error| error.to_string())?.0
@@ -107,7 +107,7 @@ fn while_running<T>(
     contract: &Contract,
     proof: &Proof,
     stem: &str,
-    look: impl FnOnce(&Contract, &Endpoint, &verify::Options, &mut Backing) -> T,
+    look: impl FnOnce(&Contract, &Endpoint, &verify::VerifyOptions, &mut Backing) -> T,
 ) -> Result<(T, Stopped), LaunchError> {
     let Proof { service_settings, seed, port, serve_on, supervisor, folder } = *proof;
     // Services are verified in parallel, so each needs its own record of changes.

@@ -1,7 +1,7 @@
 //! The bytes of an HTTP/2 server.
 
 use tare_load::http2::{
-    Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Http2Event, Request, RequestList, Sent,
+    Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Http2Event, Http2Request, RequestList, Sent,
 };
 
 use crate::parts;
@@ -36,9 +36,9 @@ struct Client {
     fields: Vec<(String, Vec<u8>)>,
 }
 
-fn request(method: &str, body: Vec<u8>) -> Request {
+fn request(method: &str, body: Vec<u8>) -> Http2Request {
     let field = |name: &str, value: &str| (name.as_bytes().to_vec(), value.as_bytes().to_vec());
-    Request { fields: vec![field(":method", method), field(":path", "/a"), field("x", "y")], body }
+    Http2Request { fields: vec![field(":method", method), field(":path", "/a"), field("x", "y")], body }
 }
 
 impl Client {

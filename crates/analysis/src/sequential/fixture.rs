@@ -3,7 +3,7 @@
 use tare_bench::{
     fixture::published::plan,
     folder::{Header, StoredRun},
-    plan::{Excluded, Exclusion, LoadSpec, Options, Plan},
+    plan::{Excluded, Exclusion, LoadSpec, Plan, SequentialOptions},
     record::{EndedRun, Ending, Record},
     sample::{CpuByMode, Distribution, HostUsage, LoadResult, PROBABILITIES, Sample, Second},
     schedule::{Slot, order},
@@ -78,7 +78,7 @@ pub fn measured(plan: &Plan, cell: Slot) -> Sample {
 
 /// A run of all rows, some of which are missing on this machine.
 pub fn kept(name: &str, scale: f64, sample: impl Fn(&Plan, Slot) -> Sample) -> StoredRun {
-    let mut plan = plan(name, &Options { scale: Some(scale), ..Options::default() });
+    let mut plan = plan(name, &SequentialOptions { scale: Some(scale), ..SequentialOptions::default() });
     for row in &mut plan.rows {
         row.version = Some("1.2".to_owned());
         if ["kitura", "crow", "restbed", "simple-web-server"].contains(&row.label.as_str()) {

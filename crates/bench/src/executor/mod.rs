@@ -218,13 +218,13 @@ impl Executor for Bench<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{fixture, fixture::published, plan::Options};
+    use crate::{fixture, fixture::published, plan::SequentialOptions};
 
     #[test]
     fn every_point_has_its_contract_narrowed_to_its_requests() {
         let contracts = published::contracts();
         for name in published::ALL {
-            let plan = published::plan(name, &Options::default());
+            let plan = published::plan(name, &SequentialOptions::default());
             let found = of_points(&plan, &contracts).unwrap();
             for (point, contract) in plan.points.iter().zip(&found) {
                 assert_eq!(contract.name, point.contract, "{name}");

@@ -77,7 +77,7 @@ pub enum FolderError {
     Format { path: PathBuf, found: String },
     #[error("{}: contains a run already; choose another folder", path.display())]
     HasRun { path: PathBuf },
-    #[error("{}: {Broken}", path.display())]
+    #[error("{}: {BrokenSeal}", path.display())]
     Broken { path: PathBuf },
     /// Another process writes into it.
     #[error("{}: another tare is measuring into it; wait until it has ended, or stop it", path.display())]

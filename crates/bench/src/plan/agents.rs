@@ -99,7 +99,7 @@ mod tests {
     use crate::{
         experiment::Rate,
         fixture::{self, at_points, published},
-        plan::{Options, PlannedRow, RunningServer},
+        plan::{PlannedRow, RunningServer, SequentialOptions},
     };
 
     fn agents(count: usize) -> PlannedAgents {
@@ -153,7 +153,7 @@ mod tests {
         });
         let expected = NotForAgents::TooFewConnections { connections: 3, agents: 2, threads: 2 };
         assert_eq!(few.check_agents(), Err(expected));
-        let sequential = published::plan(published::ALL[0], &Options::default());
+        let sequential = published::plan(published::ALL[0], &SequentialOptions::default());
         let sequential = Plan { agents: Some(agents(1)), ..sequential };
         assert_eq!(sequential.check_agents(), Err(NotForAgents::Sequential));
     }

@@ -34,7 +34,7 @@ pub use load::LoadSpec;
 pub use name::{messages_published, place, point_name};
 pub use point::{NamedLink, Point};
 pub use row::{Counted, Excluded, Exclusion, PlannedRow, RunningServer};
-pub use sequential::Options;
+pub use sequential::SequentialOptions;
 pub use slo::SearchSetting;
 pub use until::Until;
 

@@ -44,8 +44,9 @@ fn search() -> SearchSetting {
 }
 
 /// Read once, because properties use the plans hundreds of times.
-static PUBLISHED: LazyLock<Vec<Plan>> =
-    LazyLock::new(|| published::ALL.map(|name| published::plan(name, &Options::default())).to_vec());
+static PUBLISHED: LazyLock<Vec<Plan>> = LazyLock::new(|| {
+    published::ALL.map(|name| published::plan(name, &SequentialOptions::default())).to_vec()
+});
 
 /// One plan of each kind.
 fn all() -> Vec<Plan> {
@@ -139,7 +140,7 @@ fn a_row_may_have_threads_of_its_own() {
 
 #[test]
 fn who_is_excluded_is_measured_nowhere() {
-    let mut plan = published::plan("restinio-2017", &Options::default());
+    let mut plan = published::plan("restinio-2017", &SequentialOptions::default());
     let all = plan.samples();
     let reason = "no compiler".to_owned();
     plan.rows[1].excluded = Some(Excluded { why: Exclusion::NotOnThisMachine, reason });
@@ -218,7 +219,7 @@ fn a_budget_has_room_for_blocks_between_the_fewest_and_the_most() {
 
 #[test]
 fn a_sequential_experiment_is_one_block_without_a_budget() {
-    let plan = published::plan("languages-2018", &Options::default());
+    let plan = published::plan("languages-2018", &SequentialOptions::default());
     assert_eq!((plan.blocks().min, plan.blocks().max, plan.blocks().budget_ns), (1, 1, u64::MAX));
     let points =
         plan.points.iter().map(|point| point.expected_ns() * (point.rows.len() * point.rounds) as u64);

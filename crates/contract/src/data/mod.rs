@@ -11,7 +11,7 @@ use super::placeholder::{
     DataTable, DrawnColumn, KINDS, Placeholder, PlaceholderKind, ROW, ROWS_MAX, Scope, TableError, Tables,
     Template, is_column,
 };
-use super::{Answer, Ask, Body, Contract, RowSet};
+use super::{Ask, Body, Contract, ExpectedAnswer, RowSet};
 
 /// Largest file of a folder.
 const FILE_BYTES_MAX: u32 = 16 << 20;
@@ -234,7 +234,7 @@ impl Contract {
         contract
     }
 
-    fn answers_mut(&mut self) -> impl Iterator<Item = &mut Answer> {
+    fn answers_mut(&mut self) -> impl Iterator<Item = &mut ExpectedAnswer> {
         let requests = self.requests.iter_mut();
         requests.flat_map(|request| std::iter::once(&mut request.answer).chain(&mut request.otherwise))
     }
@@ -260,7 +260,7 @@ impl Contract {
     }
 }
 
-impl Answer {
+impl ExpectedAnswer {
     pub(super) fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
         let template = match &self.body {
             Body::Exact(template)

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::hpack::ENTRY_BYTES;
-use super::request::{Request, RequestList};
+use super::request::{Http2Request, RequestList};
 use super::static_table::FIELDS;
 
 /// The first index of the table that the encoder fills (RFC 7541, section 2.3.3).
@@ -96,7 +96,7 @@ impl Encoder {
     }
 
     /// The block of a request that is in no list.
-    pub(super) fn single(&mut self, request: &Request, state: &mut TableState) -> &[u8] {
+    pub(super) fn single(&mut self, request: &Http2Request, state: &mut TableState) -> &[u8] {
         let mut block = std::mem::take(&mut self.single);
         block.clear();
         let added = self.write(request, *state, &mut block);
@@ -117,7 +117,7 @@ impl Encoder {
     }
 
     /// Writes a block. Returns the fields in the table afterwards.
-    fn write(&self, request: &Request, state: TableState, out: &mut Vec<u8>) -> Vec<usize> {
+    fn write(&self, request: &Http2Request, state: TableState, out: &mut Vec<u8>) -> Vec<usize> {
         let mut added = self.states[usize::from(state.0)].added.clone();
         let may_add = state != TableState::UNUSED && self.states.len() < STATES_MAX;
         for field in &request.fields {
@@ -219,9 +219,9 @@ mod tests {
 
     use super::*;
 
-    fn request(fields: &[(&str, &str)]) -> Request {
+    fn request(fields: &[(&str, &str)]) -> Http2Request {
         let bytes = |text: &str| text.as_bytes().to_vec();
-        Request {
+        Http2Request {
             fields: fields.iter().map(|(name, value)| (bytes(name), bytes(value))).collect(),
             body: Vec::new(),
         }

@@ -25,7 +25,7 @@ pub use connection::{Http2Connection, Http2Event, Sent};
 pub use encoder::Encoder;
 pub use error::{HeadError, Http2Error};
 pub use head::ResponseHead;
-pub use request::{Request, RequestError, RequestList, Scheme};
+pub use request::{Http2Request, RequestError, RequestList, Scheme};
 pub use tare_base::http2::ErrorCode;
 
 /// The longest header block, over all of its frames.

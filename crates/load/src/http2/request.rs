@@ -22,7 +22,7 @@ pub struct RequestError {
 
 /// A request: its fields in order, pseudo-headers first, and its body.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct Http2Request {
     /// Names and values.
     pub fields: Vec<(Vec<u8>, Vec<u8>)>,
     /// The body, empty if there is none.
@@ -31,7 +31,7 @@ pub struct Request {
 
 /// The requests of a pool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RequestList(pub Vec<Request>);
+pub struct RequestList(pub Vec<Http2Request>);
 
 impl RequestList {
     /// The requests of `pool`, in its order.
@@ -41,24 +41,24 @@ impl RequestList {
     pub fn of(pool: &ExchangePool, scheme: Scheme) -> Result<RequestList, RequestError> {
         pool.exchanges()
             .iter()
-            .map(|exchange| Request::of(exchange, scheme))
+            .map(|exchange| Http2Request::of(exchange, scheme))
             .collect::<Result<_, _>>()
             .map(RequestList)
     }
 }
 
-impl Request {
+impl Http2Request {
     /// The request of an exchange. `Host` becomes the authority, and fields about the HTTP/1.1 connection are
     /// left out (RFC 9113, 8.2.2).
     ///
     /// # Errors
     /// The bytes are not one whole HTTP/1.1 request.
-    pub fn of(exchange: &Exchange, scheme: Scheme) -> Result<Request, RequestError> {
+    pub fn of(exchange: &Exchange, scheme: Scheme) -> Result<Http2Request, RequestError> {
         read(&exchange.request, scheme).ok_or_else(|| RequestError { name: exchange.name.clone() })
     }
 }
 
-fn read(bytes: &[u8], scheme: Scheme) -> Option<Request> {
+fn read(bytes: &[u8], scheme: Scheme) -> Option<Http2Request> {
     const HEADERS_MAX: usize = 128;
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut parsed = httparse::Request::new(&mut headers);
@@ -80,7 +80,7 @@ fn read(bytes: &[u8], scheme: Scheme) -> Option<Request> {
     let kept = parsed.headers.iter().filter(|header| !is_of_the_connection(header));
     fields.extend(kept.map(|header| (header.name.to_ascii_lowercase().into_bytes(), header.value.to_vec())));
     let body = if is_chunked { unchunked(body)? } else { body.to_vec() };
-    Some(Request { fields, body })
+    Some(Http2Request { fields, body })
 }
 
 fn is_of_the_connection(header: &httparse::Header<'_>) -> bool {
@@ -95,14 +95,14 @@ mod tests {
     use super::*;
     use crate::exchange::{Expected, ExpectedBody};
 
-    fn request(bytes: &str) -> Result<Request, RequestError> {
+    fn request(bytes: &str) -> Result<Http2Request, RequestError> {
         let expected = Expected { status: 200, body: ExpectedBody::Any };
         let request = bytes.as_bytes().to_vec();
         let exchange = Exchange { request, is_head: false, expected, name: "it".to_owned(), step: None };
-        Request::of(&exchange, Scheme::Https)
+        Http2Request::of(&exchange, Scheme::Https)
     }
 
-    fn fields(request: &Request) -> String {
+    fn fields(request: &Http2Request) -> String {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         request.fields.iter().map(|(name, value)| format!("{} {}\n", text(name), text(value))).collect()
     }

@@ -340,7 +340,7 @@ impl Multiplexed {
 
     /// Writes GOAWAY with the newest processed stream.
     pub(super) fn say_goodbye(&self, code: ErrorCode, out: &mut Vec<u8>) {
-        let payload = [self.newest, code as u32].map(u32::to_be_bytes).concat();
+        let payload = [self.newest, code.0].map(u32::to_be_bytes).concat();
         frame(out, GOAWAY, 0, 0, &payload);
     }
 }

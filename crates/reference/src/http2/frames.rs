@@ -54,7 +54,7 @@ impl Head {
 impl Frame<'_> {
     /// Whether the payload is large enough for the padding and priority that the flags announce.
     pub(super) fn is_well_padded(&self) -> bool {
-        let priority = if self.head.kind == HEADERS && self.head.has(PRIORITY) { 5 } else { 0 };
+        let priority = if self.head.kind == HEADERS && self.head.has(HAS_PRIORITY) { 5 } else { 0 };
         let padding = match (self.head.has(PADDED), self.payload.first()) {
             (true, Some(padding)) => 1 + usize::from(*padding),
             (true, None) => 1,
@@ -131,7 +131,7 @@ fn check(head: Head) -> Result<(), ErrorCode> {
 /// The header of a frame to send.
 pub(super) fn head(length: usize, kind: u8, flags: u8, stream: u32) -> [u8; HEAD_BYTES] {
     let ([_, a, b, c], [d, e, f, g]) = ((length as u32).to_be_bytes(), stream.to_be_bytes());
-    [a, b, c, kind as u8, flags, d, e, f, g]
+    [a, b, c, kind, flags, d, e, f, g]
 }
 
 /// Writes a whole frame with a short payload.
@@ -143,12 +143,12 @@ pub(super) fn frame(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use tare_base::http2::END_STREAM;
 
     use super::*;
 
     fn written(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-        let mut bytes = head(payload.len(), DATA, flags, stream).to_vec();
-        bytes[3] = kind;
+        let mut bytes = head(payload.len(), kind, flags, stream).to_vec();
         bytes.extend_from_slice(payload);
         bytes
     }
@@ -205,9 +205,11 @@ mod tests {
             let bytes = written(kind, flags, 1, payload);
             Splitter::default().next(&mut &bytes[..]).unwrap().unwrap().is_well_padded()
         };
-        assert!(is_fine(0, 0, b"") && is_fine(0, PADDED, &[2, 0, 0]) && is_fine(1, PRIORITY, &[0; 5]));
+        assert!(is_fine(0, 0, b"") && is_fine(0, PADDED, &[2, 0, 0]) && is_fine(1, HAS_PRIORITY, &[0; 5]));
         assert!(!is_fine(0, PADDED, b"") && !is_fine(0, PADDED, &[3, 0, 0]));
-        assert!(!is_fine(1, PRIORITY, &[0; 4]) && !is_fine(1, PRIORITY | PADDED, &[1, 0, 0, 0, 0, 0]));
+        assert!(
+            !is_fine(1, HAS_PRIORITY, &[0; 4]) && !is_fine(1, HAS_PRIORITY | PADDED, &[1, 0, 0, 0, 0, 0])
+        );
     }
 
     proptest! {

@@ -9,7 +9,7 @@ use tare_load::http1::Response;
 
 use super::bench::{Asked, Bench};
 use super::transcript::{CheckResult, Failure, Tried};
-use super::{CheckId, Options, weigh};
+use super::{CheckId, VerifyOptions, weigh};
 use crate::backing::{Backing, BackingCounts};
 use tare_contract::{CheckLevel, Contract, Request};
 
@@ -27,7 +27,7 @@ const PAUSES_MAX: usize = 40;
 pub(crate) fn backing(
     contract: &Contract,
     target: &Endpoint,
-    options: &Options,
+    options: &VerifyOptions,
     backing: &mut Backing,
 ) -> Vec<CheckResult> {
     if backing.is_none() {

@@ -14,14 +14,14 @@ use super::evaluate::{evaluate, status_and_body};
 use super::patience::Patience;
 use super::talk::Talk;
 use super::transcript::{CheckResult, Failure, Tried};
-use super::{CheckId, Options};
+use super::{CheckId, VerifyOptions};
 use crate::client::AskError;
 use tare_contract::{Contract, Filled, Request, Values};
 
 #[derive(Debug)]
 pub(super) struct Bench<'c> {
     pub contract: &'c Contract,
-    pub options: &'c Options,
+    pub options: &'c VerifyOptions,
     pub host: String,
     /// A connection was refused: further checks are useless.
     pub unreachable: bool,
@@ -59,7 +59,7 @@ pub(super) struct Asked<'c> {
 }
 
 impl<'c> Bench<'c> {
-    pub(super) fn new(contract: &'c Contract, target: &Endpoint, options: &'c Options) -> Bench<'c> {
+    pub(super) fn new(contract: &'c Contract, target: &Endpoint, options: &'c VerifyOptions) -> Bench<'c> {
         let leaves_open = options.known_failures.iter().any(|(check, _)| *check == CheckId::ConnectionClose);
         let alone = contract.requests.iter().filter(|request| contract.is_asked_alone(request));
         Bench {

@@ -7,7 +7,7 @@ use tare_load::pattern::JsonPattern;
 use super::escape::quote;
 use super::media_type;
 use crate::client::STATUS;
-use tare_contract::{Answer, Encoding, HeaderRule};
+use tare_contract::{Encoding, ExpectedAnswer, HeaderRule};
 
 /// Most differences in one message, which the answer's bytes follow.
 const DIFFERENCES_MAX: usize = 6;
@@ -19,7 +19,11 @@ pub(super) fn header(response: &Response, name: &str) -> Option<String> {
 }
 
 /// Whether `response` is right for `answer`, with placeholders filled as in `expected`; else all differences.
-pub(super) fn evaluate(response: &Response, answer: &Answer, expected: &Expected) -> Result<(), String> {
+pub(super) fn evaluate(
+    response: &Response,
+    answer: &ExpectedAnswer,
+    expected: &Expected,
+) -> Result<(), String> {
     let mut differences = Vec::new();
     if response.status != expected.status {
         differences.push(format!("expected status {}, got {}", expected.status, status_and_body(response)));
@@ -44,7 +48,7 @@ fn told(differences: &[String]) -> String {
     }
 }
 
-fn content_type(response: &Response, answer: &Answer) -> Result<(), String> {
+fn content_type(response: &Response, answer: &ExpectedAnswer) -> Result<(), String> {
     let Some(expected) = &answer.content_type else { return Ok(()) };
     match header(response, "content-type") {
         Some(got) => media_type::compare(expected, &got),
@@ -53,7 +57,7 @@ fn content_type(response: &Response, answer: &Answer) -> Result<(), String> {
 }
 
 /// The header must name the body's encoding. The body is decoded and compared elsewhere.
-fn encoding(response: &Response, answer: &Answer) -> Result<(), String> {
+fn encoding(response: &Response, answer: &ExpectedAnswer) -> Result<(), String> {
     let got = header(response, "content-encoding").unwrap_or_else(|| Encoding::Identity.word().to_owned());
     let wanted: Vec<&str> = match answer.encodings.as_slice() {
         [] => vec![Encoding::Identity.word()],
@@ -65,7 +69,7 @@ fn encoding(response: &Response, answer: &Answer) -> Result<(), String> {
     }
 }
 
-fn headers(response: &Response, answer: &Answer) -> Vec<String> {
+fn headers(response: &Response, answer: &ExpectedAnswer) -> Vec<String> {
     let wrong = |(name, rule): &(String, HeaderRule)| {
         let got = header(response, name);
         (!rule.accepts(got.as_deref())).then(|| {
@@ -225,7 +229,7 @@ mod tests {
     fn headers_say_what_they_want_and_what_came() {
         let rule = |name: &str, rule| (name.to_owned(), rule);
         let pattern = tare_load::text_pattern::TextPattern::new("[0-9]+").unwrap();
-        let answer = Answer {
+        let answer = ExpectedAnswer {
             status: 200,
             content_type: None,
             headers: vec![
@@ -254,7 +258,7 @@ mod tests {
     }
 
     fn answered(status: u16, content_type: &str, body: &str) -> Result<(), String> {
-        let wanted = Answer {
+        let wanted = ExpectedAnswer {
             status: 200,
             content_type: Some("application/json".to_owned()),
             headers: vec![("X".to_owned(), HeaderRule::Exact("1".to_owned()))],

@@ -5,7 +5,7 @@ use tare_base::Endpoint;
 use super::bench::Bench;
 use super::frames::{FrameTalk, NoFrame, name_of};
 use super::transcript::{CheckResult, Failure, Tried};
-use super::{CheckId, Options, weigh};
+use super::{CheckId, VerifyOptions, weigh};
 use crate::client::Deadline;
 use tare_contract::{CheckLevel, Contract};
 
@@ -17,7 +17,7 @@ pub(crate) struct Farewell {
 
 impl Farewell {
     /// Absent if the check does not apply, or no connection can be made, which other checks report.
-    pub(crate) fn open(contract: &Contract, target: &Endpoint, options: &Options) -> Option<Farewell> {
+    pub(crate) fn open(contract: &Contract, target: &Endpoint, options: &VerifyOptions) -> Option<Farewell> {
         let is_made = CheckId::H2Goaway.concerns(options.channel.protocol)
             && contract.level(CheckId::H2Goaway) != CheckLevel::Skip;
         let mut talk =
@@ -27,7 +27,7 @@ impl Farewell {
     }
 
     /// How the connection ended; call it after the service was stopped.
-    pub(crate) fn result(self, contract: &Contract, options: &Options) -> CheckResult {
+    pub(crate) fn result(self, contract: &Contract, options: &VerifyOptions) -> CheckResult {
         let deadline = Deadline::after(options.timeouts.answer);
         let tried = CheckResult::of(CheckId::H2Goaway, "SIGTERM", self.ended(deadline));
         weigh(tried, contract, options)

@@ -52,7 +52,7 @@ use transcript::Failure;
 
 /// Known properties of the service, and time limits.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Options {
+pub struct VerifyOptions {
     /// Seed of placeholder values. Two runs with the same seed send the same bytes.
     pub seed: u64,
     /// A reference sends one fixed response, so checks that it cannot satisfy are skipped.
@@ -91,10 +91,10 @@ impl Default for Timeouts {
     }
 }
 
-impl Options {
+impl VerifyOptions {
     /// Options for an ordinary service, with time limits for an idle machine.
-    pub fn new(seed: u64) -> Options {
-        Options { seed, ..Options::default() }
+    pub fn new(seed: u64) -> VerifyOptions {
+        VerifyOptions { seed, ..VerifyOptions::default() }
     }
 
     /// Adds the service's delay (`DELAY_MS`) to the time limits.
@@ -108,7 +108,7 @@ impl Options {
 const INTERRUPTED: &str = "interrupted";
 
 /// Runs all checks of `contract` on the service at `target`, except that of its end: see [`ended`].
-pub fn verify(contract: &Contract, target: &Endpoint, options: &Options) -> Transcript {
+pub fn verify(contract: &Contract, target: &Endpoint, options: &VerifyOptions) -> Transcript {
     verify_only(contract, target, options, CheckId::ALL)
 }
 
@@ -116,7 +116,7 @@ pub fn verify(contract: &Contract, target: &Endpoint, options: &Options) -> Tran
 pub fn verify_only(
     contract: &Contract,
     target: &Endpoint,
-    options: &Options,
+    options: &VerifyOptions,
     only: &[CheckId],
 ) -> Transcript {
     let mut bench = Bench::new(contract, target, options);
@@ -146,7 +146,7 @@ pub fn verify_only(
 }
 
 /// The check `end`: evaluates how the service ended, as seen by the caller.
-pub fn ended(contract: &Contract, options: &Options, end: Result<(), String>) -> CheckResult {
+pub fn ended(contract: &Contract, options: &VerifyOptions, end: Result<(), String>) -> CheckResult {
     if contract.level(CheckId::End) == CheckLevel::Skip {
         return CheckResult::skipped(CheckId::End, "", "the contract says skip");
     }
@@ -227,7 +227,7 @@ fn reason_to_skip(check: CheckId, bench: &Bench<'_>) -> Option<&'static str> {
 }
 
 /// The severity of a failure, from the contract and the manifest's known failures.
-fn weigh(mut result: CheckResult, contract: &Contract, options: &Options) -> CheckResult {
+fn weigh(mut result: CheckResult, contract: &Contract, options: &VerifyOptions) -> CheckResult {
     let CheckOutcome::Fail(reason) = &result.outcome else { return result };
     if contract.level(result.check) == CheckLevel::Warn {
         result.outcome = CheckOutcome::Warn(reason.clone());

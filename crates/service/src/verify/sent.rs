@@ -14,7 +14,7 @@ use super::bench::{Asked, Bench};
 use super::evaluate::header;
 use super::talk::Talk;
 use super::transcript::Failure;
-use super::{CheckId, Options};
+use super::{CheckId, VerifyOptions};
 use tare_contract::Contract;
 
 /// Pause between the two requests of each kind: a `Date` changes in that time.
@@ -75,7 +75,11 @@ impl SentAnswer {
 ///
 /// # Errors
 /// The service cannot be reached, or an answer is wrong, so its bytes are not comparable.
-pub fn sent(contract: &Contract, target: &Endpoint, options: &Options) -> Result<Vec<SentAnswer>, String> {
+pub fn sent(
+    contract: &Contract,
+    target: &Endpoint,
+    options: &VerifyOptions,
+) -> Result<Vec<SentAnswer>, String> {
     if options.channel.protocol.is_http2() {
         return Err("what HTTP/2 compresses has no size of its own: bytes are counted of HTTP/1.1".to_owned());
     }

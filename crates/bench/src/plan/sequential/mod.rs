@@ -17,7 +17,7 @@ use crate::{
 
 /// Options of a sequential experiment that are not in its file.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct SequentialOptions {
     /// The part of the published time, messages and connections; 1 by default.
     pub scale: Option<f64>,
     /// Duration of all loads that end by time.
@@ -37,7 +37,7 @@ impl Plan {
         experiment: &SequentialExperiment,
         rows: &[(usize, Row)],
         figures: Figures,
-        options: &Options,
+        options: &SequentialOptions,
         seed: u64,
         cpus: &[usize],
     ) -> Plan {
@@ -87,7 +87,7 @@ fn points(
     part: &Part,
     links: &BTreeMap<String, LinkSpec>,
     words: &[&str],
-    options: &Options,
+    options: &SequentialOptions,
     cpus: usize,
 ) -> Vec<Point> {
     let takes_part =
@@ -125,7 +125,7 @@ fn points(
 
 impl Part {
     /// `THREADS` of the points, without duplicates. Options replace the whole axis, not a single number.
-    fn threads_of_points(&self, options: &Options, cpus: usize) -> Vec<usize> {
+    fn threads_of_points(&self, options: &SequentialOptions, cpus: usize) -> Vec<usize> {
         let own = self.threads.as_slice();
         let mut threads: Vec<usize> = match options.threads.as_slice() {
             asked if !asked.is_empty() && own.len() > 1 => asked.to_vec(),

@@ -10,7 +10,7 @@ const CPUS: usize = 2;
 fn every_published_experiment_names_what_there_is() {
     for name in ALL {
         experiment(name).check_contracts(&contracts()).unwrap();
-        let plan = planned(name, &Options::default());
+        let plan = planned(name, &SequentialOptions::default());
         assert!(plan.samples() > 0, "{name}");
         let figures = &plan.publication.figures;
         let rows = figures.rows.iter().map(|row| &row.service);
@@ -28,7 +28,7 @@ fn every_published_experiment_names_what_there_is() {
 #[test]
 fn every_claim_is_asked_for_and_every_check_is_of_a_claim() {
     for name in ALL {
-        let plan = planned(name, &Options::default());
+        let plan = planned(name, &SequentialOptions::default());
         let claims: Vec<&str> =
             plan.publication.figures.claims.iter().map(|claim| claim.id.as_str()).collect();
         for check in &plan.publication.checks {
@@ -47,7 +47,7 @@ fn every_claim_is_asked_for_and_every_check_is_of_a_claim() {
 /// 2020: N in {200, 1000} x t in {0, 200} x C in {28, 4} x {local, VPN}, without N = 200 at t = 0.
 #[test]
 fn the_grid_of_2020_is_whole() {
-    let plan = planned("rest-cpp-2020", &Options::default());
+    let plan = planned("rest-cpp-2020", &SequentialOptions::default());
     let of = |point: &Point| {
         let LoadSpec::Batch { messages, .. } = point.load else { panic!("{point:?}") };
         (messages, point.service_settings.delay_ms, point.link.is_some(), point.service_settings.threads)
@@ -64,27 +64,27 @@ fn the_grid_of_2020_is_whole() {
 
 #[test]
 fn a_scale_shortens_what_is_long_and_keeps_what_was_published() {
-    let options = Options { scale: Some(0.1), ..Options::default() };
+    let options = SequentialOptions { scale: Some(0.1), ..SequentialOptions::default() };
     let plan = planned("rest-cpp-2020", &options);
     let LoadSpec::Batch { messages, .. } = plan.points[0].load else { panic!() };
     let LoadSpec::Batch { messages: published, .. } = *plan.points[0].published() else { panic!() };
     assert_eq!((messages, published, plan.publication.scale), (100, 1000, 0.1));
-    let seconds = |options: &Options| match planned("abstract-2018", options).points[0].load {
+    let seconds = |options: &SequentialOptions| match planned("abstract-2018", options).points[0].load {
         LoadSpec::Closed { duration_ns, .. } => duration_ns as f64 / 1e9,
         _ => panic!(),
     };
-    let tiny = Options { scale: Some(1e-6), ..Options::default() };
-    let exact = Options { duration_ns: Some(2_500_000_000), ..Options::default() };
-    let all = [seconds(&Options::default()), seconds(&options), seconds(&tiny), seconds(&exact)];
+    let tiny = SequentialOptions { scale: Some(1e-6), ..SequentialOptions::default() };
+    let exact = SequentialOptions { duration_ns: Some(2_500_000_000), ..SequentialOptions::default() };
+    let all = [seconds(&SequentialOptions::default()), seconds(&options), seconds(&tiny), seconds(&exact)];
     assert_eq!(all, [600.0, 60.0, 1.0, 2.5]);
 }
 
 #[test]
 fn a_sweep_is_done_instead_and_threads_replace_an_axis() {
-    let sweep = planned("restinio-2017", &Options { sweep: true, ..Options::default() });
+    let sweep = planned("restinio-2017", &SequentialOptions { sweep: true, ..SequentialOptions::default() });
     let label = &sweep.rows[sweep.points[0].rows[0]].label;
     assert_eq!((sweep.points.len(), label.as_str()), (48, "asio"));
-    let threads = Options { threads: vec![3], ..Options::default() };
+    let threads = SequentialOptions { threads: vec![3], ..SequentialOptions::default() };
     let plan = planned("rest-cpp-2020", &threads);
     assert!(plan.points.iter().all(|point| point.service_settings.threads == 3));
     assert_eq!(
@@ -96,7 +96,7 @@ fn a_sweep_is_done_instead_and_threads_replace_an_axis() {
 
 #[test]
 fn deadlines_come_from_the_plan() {
-    let plan = planned("rest-cpp-2020", &Options::default());
+    let plan = planned("rest-cpp-2020", &SequentialOptions::default());
     let is_slow = |point: &&Point| point.part == "slow link" && point.service_settings.threads == 4;
     let slow = plan.points.iter().find(is_slow).unwrap().deadlines();
     let quick = plan.points[0].deadlines();
@@ -108,7 +108,7 @@ fn deadlines_come_from_the_plan() {
 
 #[test]
 fn a_plan_from_elsewhere_is_looked_at_too() {
-    let plan = planned("restinio-2017", &Options::default());
+    let plan = planned("restinio-2017", &SequentialOptions::default());
     assert_eq!(plan.check(), Ok(()));
     let mut error = plan.clone();
     error.rows[0].threads = Some(0);
@@ -165,7 +165,7 @@ fn mistakes_name_the_line_and_the_fix() {
 /// Durations in a file may exceed the range of nanoseconds: they saturate and do not wrap.
 #[test]
 fn times_that_are_too_long_are_the_longest() {
-    let mut plan = planned("restinio-2017", &Options::default());
+    let mut plan = planned("restinio-2017", &SequentialOptions::default());
     let point = &mut plan.points[0];
     point.load = LoadSpec::Batch { producers: 1, messages: 1 << 40 };
     point.service_settings = ServiceSettings { delay_ms: 3_600_000, ..ServiceSettings::of_threads(1) };

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     fixture::{Memory, Unwatched, published::plan},
-    plan::Options,
+    plan::SequentialOptions,
     record::Pilot,
     sample::Hung,
 };
@@ -83,7 +83,7 @@ fn resume(plan: &Plan, samples: usize, journal: &mut Memory) -> (Ending, Vec<Slo
 
 #[test]
 fn a_round_has_every_slot_once_and_points_stay_together() {
-    let plan = plan("rest-cpp-2020", &Options { rounds: Some(2), ..Options::default() });
+    let plan = plan("rest-cpp-2020", &SequentialOptions { rounds: Some(2), ..SequentialOptions::default() });
     let order = order(&plan);
     assert_eq!(order.len(), plan.samples());
     assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), plan.samples());
@@ -98,7 +98,10 @@ fn a_round_has_every_slot_once_and_points_stay_together() {
 
 #[test]
 fn wherever_it_is_interrupted_a_run_loses_at_most_the_sample_in_flight() {
-    let plan = plan("simple-web-server-2019", &Options { rounds: Some(3), ..Options::default() });
+    let plan = plan(
+        "simple-web-server-2019",
+        &SequentialOptions { rounds: Some(3), ..SequentialOptions::default() },
+    );
     let (whole, in_order) = resume(&plan, usize::MAX, &mut Memory::default());
     assert_eq!((whole, in_order.len()), (Ending::Complete, plan.samples()));
     for cut in 0..plan.samples() {
@@ -113,7 +116,10 @@ fn wherever_it_is_interrupted_a_run_loses_at_most_the_sample_in_flight() {
 
 #[test]
 fn what_the_instrument_cannot_do_is_no_sample_and_can_be_resumed() {
-    let plan = plan("simple-web-server-2019", &Options { rounds: Some(2), ..Options::default() });
+    let plan = plan(
+        "simple-web-server-2019",
+        &SequentialOptions { rounds: Some(2), ..SequentialOptions::default() },
+    );
     let mut journal = Memory::default();
     resume(&plan, 3, &mut journal);
     let past = journal.0.clone();
@@ -127,7 +133,10 @@ fn what_the_instrument_cannot_do_is_no_sample_and_can_be_resumed() {
 
 #[test]
 fn what_hung_once_is_not_asked_again_at_that_point() {
-    let plan = plan("simple-web-server-2019", &Options { rounds: Some(3), ..Options::default() });
+    let plan = plan(
+        "simple-web-server-2019",
+        &SequentialOptions { rounds: Some(3), ..SequentialOptions::default() },
+    );
     let mut fake = Fake { hangs: Some(1), ..Fake::new(usize::MAX) };
     let mut journal = Memory::default();
     run(&plan, &mut fake, &mut journal, &[]);
@@ -140,7 +149,10 @@ fn what_hung_once_is_not_asked_again_at_that_point() {
 
 #[test]
 fn a_sample_is_one_process_from_its_start_to_its_stop() {
-    let plan = plan("simple-web-server-2019", &Options { rounds: Some(2), ..Options::default() });
+    let plan = plan(
+        "simple-web-server-2019",
+        &SequentialOptions { rounds: Some(2), ..SequentialOptions::default() },
+    );
     let mut fake = Fake { fails: Some(1), ..Fake::new(usize::MAX) };
     let mut journal = Memory::default();
     assert_eq!(run(&plan, &mut fake, &mut journal, &[]), Ending::Complete);

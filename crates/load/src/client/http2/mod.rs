@@ -18,7 +18,7 @@ use crate::driver::{self, Driver, own_range};
 use crate::exchange::ExchangePool;
 use crate::http1::{Progress, Response, StatusLineVersion};
 use crate::http2::{
-    Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Request, RequestList, Scheme, Sent,
+    Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Http2Request, RequestList, Scheme, Sent,
 };
 use crate::judgement::{Expectation, Judgement, Outcome, empty};
 use crate::negotiated::Handshakes;
@@ -50,7 +50,7 @@ struct StreamSlot {
     phase: SlotPhase,
     /// The index of the request in the pool; `None` if the request was made for this slot.
     listed: Option<usize>,
-    own: Request,
+    own: Http2Request,
     is_head: bool,
     judgement: Judgement,
     is_head_judged: bool,
@@ -236,7 +236,7 @@ impl<D: Driver> Client for Http2<D> {
         match outgoing {
             ToSend::Listed { first, .. } => own.listed = Some(first),
             ToSend::Filled(exchange) => {
-                own.own = Request::of(exchange, self.scheme).map_err(|_| Failure::Other)?;
+                own.own = Http2Request::of(exchange, self.scheme).map_err(|_| Failure::Other)?;
                 own.listed = None;
             }
         }

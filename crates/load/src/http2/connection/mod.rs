@@ -12,7 +12,7 @@ use super::frame::{self, FrameHead};
 use super::head::{Fields, HeadReader, ResponseHead};
 use super::live::Live;
 use super::reader::Reader;
-use super::request::{Request, RequestList};
+use super::request::{Http2Request, RequestList};
 use super::settings::{self, PeerSettings};
 use super::{BLOCK_BYTES_MAX, FRAME_BYTES_MAX, OUT_BYTES_MAX, WINDOW_BYTES};
 
@@ -95,7 +95,7 @@ pub enum Sent<'a> {
     /// The request at this index of the list.
     Listed(usize),
     /// A request that is in no list.
-    Single(&'a Request),
+    Single(&'a Http2Request),
 }
 
 /// A header block whose end has not arrived.

@@ -184,7 +184,7 @@ fn a_peer_that_reads_nothing_cannot_pile_up_answers_to_pings() {
 #[test]
 fn resets_without_end_pile_up_nothing_while_nothing_is_sent() {
     // The peer reads nothing, so the output stays here. For each ended request, one more is sent.
-    let heavy = Request { fields: vec![field("cookie", &"c".repeat(2_000))], body: Vec::new() };
+    let heavy = Http2Request { fields: vec![field("cookie", &"c".repeat(2_000))], body: Vec::new() };
     let mut client = Client::new(1, vec![heavy], usize::MAX);
     let mut bytes = settings_frame(&[]);
     (0..50_000).for_each(|nth| bytes.extend(rst(2 * nth + 1, ErrorCode::CANCEL)));

@@ -146,7 +146,7 @@ fn the_peer_is_given_more_before_its_windows_are_used_up() {
 
 #[test]
 fn many_requests_at_once_are_no_flood_of_the_peer() {
-    let heavy = Request { fields: vec![field("cookie", &"c".repeat(2_000))], body: Vec::new() };
+    let heavy = Http2Request { fields: vec![field("cookie", &"c".repeat(2_000))], body: Vec::new() };
     let mut client = Client::new(2_000, vec![heavy], 2_000);
     let bytes = [settings_frame(&[(1, 0)]), frame(http2::PING, 0, 0, &[0; 8])].concat();
     client.take(&bytes).unwrap();

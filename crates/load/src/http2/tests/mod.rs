@@ -9,7 +9,9 @@ use tare_base::http2::{self, END_HEADERS, END_STREAM};
 
 use super::connection::Sent;
 use super::frame::{self, FrameHead};
-use super::{Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Http2Event, Request, RequestList};
+use super::{
+    Encoder, ErrorCode, HeadError, Http2Connection, Http2Error, Http2Event, Http2Request, RequestList,
+};
 
 /// The events of a client. Consecutive parts of a body are merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,18 +43,21 @@ fn field(name: &str, value: &str) -> (Vec<u8>, Vec<u8>) {
     (name.as_bytes().to_vec(), value.as_bytes().to_vec())
 }
 
-fn get() -> Request {
-    Request { fields: vec![field(":method", "GET"), field(":path", "/a"), field("x", "y")], body: Vec::new() }
+fn get() -> Http2Request {
+    Http2Request {
+        fields: vec![field(":method", "GET"), field(":path", "/a"), field("x", "y")],
+        body: Vec::new(),
+    }
 }
 
-fn post(bytes: usize) -> Request {
+fn post(bytes: usize) -> Http2Request {
     let body = (0..bytes).map(|index| index as u8).collect();
-    Request { fields: vec![field(":method", "POST"), field(":path", "/b")], body }
+    Http2Request { fields: vec![field(":method", "POST"), field(":path", "/b")], body }
 }
 
 impl Client {
     /// A client with a number of places, which sends a number of requests from this list.
-    fn new(places: usize, requests: Vec<Request>, count: usize) -> Client {
+    fn new(places: usize, requests: Vec<Http2Request>, count: usize) -> Client {
         let requests = RequestList(requests);
         Client {
             connection: Http2Connection::new(places),
@@ -67,7 +72,7 @@ impl Client {
     }
 
     /// A client that has received the settings of the peer, and sent what it may.
-    fn ready(places: usize, requests: Vec<Request>, settings: &[(u16, u32)]) -> Client {
+    fn ready(places: usize, requests: Vec<Http2Request>, settings: &[(u16, u32)]) -> Client {
         let mut client = Client::new(places, requests, places);
         client.take(&settings_frame(settings)).unwrap();
         client

@@ -251,7 +251,7 @@ fn a_peer_without_a_table_is_sent_what_needs_none_and_is_informed_once() {
 
 #[test]
 fn a_long_head_of_a_request_takes_several_frames() {
-    let long = Request { fields: vec![field("cookie", &"c".repeat(40_000))], body: b"hi".to_vec() };
+    let long = Http2Request { fields: vec![field("cookie", &"c".repeat(40_000))], body: b"hi".to_vec() };
     let mut client = Client::ready(1, vec![long], &[]);
     let frames = client.sent_frames();
     let kinds: Vec<(u8, u8)> = frames.iter().map(|(head, _)| (head.kind, head.flags)).collect();
@@ -264,7 +264,7 @@ fn the_table_of_a_connection_begins_anew_with_other_requests() {
     let mut client = Client::ready(1, vec![get()], &[]);
     client.take(&answer(1, "")).unwrap();
     client.connection.set_requests();
-    let other = Request { fields: vec![field("other", "one")], body: Vec::new() };
+    let other = Http2Request { fields: vec![field("other", "one")], body: Vec::new() };
     client.requests = RequestList(vec![other.clone()]);
     client.encoder = Encoder::new(&client.requests);
     client.left = 2;

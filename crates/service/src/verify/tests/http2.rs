@@ -217,7 +217,7 @@ fn channel(protocol: Protocol, folder: &Path) -> Channel {
 
 fn verified(protocol: Protocol, address: SocketAddr, channel: Channel) -> Transcript {
     assert_eq!(channel.protocol, protocol);
-    let options = Options { channel, ..options() };
+    let options = VerifyOptions { channel, ..options() };
     verify(&without("hello", &[CheckId::Date]), &address.into(), &options)
 }
 
@@ -279,7 +279,7 @@ fn a_right_service_passes_in_http_1_over_tls() {
     let certificates = Arc::clone(channel.certificates().unwrap());
     let server = Server::start(Fault::None);
     let front = front::before(server.address, &certificates, &[b"http/1.1"]);
-    let options = Options { channel, ..options() };
+    let options = VerifyOptions { channel, ..options() };
     let transcript = verify(&without("hello", &[CheckId::Date, CheckId::Fragments]), &front.into(), &options);
     assert_eq!(complaints(&transcript), "", "{transcript}");
     let [made, skipped] = names(&transcript);
@@ -387,7 +387,7 @@ fn http_1_on_a_port_of_http_2() {
     assert_snapshot!(h2c(H2Fault::SpeaksHttp1), @r#"h2c-only hello: HTTP/1.1 was answered with 200 on a port that is asked in h2c"#);
     let known_failures = vec![(CheckId::H2cOnly, "its documented way serves both".to_owned())];
     let channel = Channel { protocol: Protocol::H2c, ..Channel::default() };
-    let options = Options { channel, known_failures, ..options() };
+    let options = VerifyOptions { channel, known_failures, ..options() };
     let transcript =
         verify(&without("hello", &[CheckId::Date]), &serve(H2Fault::SpeaksHttp1).into(), &options);
     assert!(
@@ -411,7 +411,7 @@ fn how_a_connection_ends_on_sigterm() {
             stream
         });
         let channel = Channel { protocol: Protocol::H2c, ..Channel::default() };
-        let (contract, options) = (contract("hello"), Options { channel, ..options() });
+        let (contract, options) = (contract("hello"), VerifyOptions { channel, ..options() });
         let farewell = Farewell::open(&contract, &address.into(), &options).unwrap();
         let mut stream = server.join().unwrap();
         stream.write_all(&says).unwrap();

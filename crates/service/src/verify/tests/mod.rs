@@ -17,12 +17,12 @@ fn contract(name: &str) -> Contract {
         .unwrap()
 }
 
-fn options() -> Options {
+fn options() -> VerifyOptions {
     let answer = Duration::from_millis(500);
     let after_silence = Duration::from_millis(200);
     let timeouts =
         Timeouts { answer, after_silence, pause: Duration::from_millis(10), ..Timeouts::default() };
-    Options { timeouts, ..Options::new(7) }
+    VerifyOptions { timeouts, ..VerifyOptions::new(7) }
 }
 
 /// `contract` without the checks in `skip`: some wait long, and each has its own tests.
@@ -124,7 +124,7 @@ connection-close hello: left the connection open (the request said "Connection: 
 
 #[test]
 fn a_service_known_to_close_must_say_so_and_do_so() {
-    let known = Options { closes_connections: true, ..options() };
+    let known = VerifyOptions { closes_connections: true, ..options() };
     let verify = |fault| {
         let server = Server::start(fault);
         verify(&without("hello", &[CheckId::Date]), &server.address.into(), &known)
@@ -143,7 +143,8 @@ fn a_known_failure_is_a_warning_with_its_reason() {
     let known_failures = vec![(CheckId::KeepAlive, "it is known to".to_owned())];
     let server = Server::start(Fault::ClosesAfterReply);
     let contract = without("hello", &[CheckId::Date]);
-    let transcript = verify(&contract, &server.address.into(), &Options { known_failures, ..options() });
+    let transcript =
+        verify(&contract, &server.address.into(), &VerifyOptions { known_failures, ..options() });
     assert_eq!(transcript.reason(), None);
     let told = complaints(&transcript);
     assert!(told.starts_with("(keep-alive) ") && told.ends_with("(known failure: it is known to)"), "{told}");
@@ -355,7 +356,7 @@ fn what_the_caller_saw_of_the_end_is_a_check() {
 #[test]
 fn a_reference_is_not_asked_what_it_cannot_know() {
     let server = Server::start(Fault::FindsAll);
-    let reference = Options { style_is_reference: true, ..options() };
+    let reference = VerifyOptions { style_is_reference: true, ..options() };
     let transcript = verify(&without("hello", &[CheckId::Date]), &server.address.into(), &reference);
     assert_eq!(complaints(&transcript), "");
     let asked = transcript.checks.iter().filter(|result| result.outcome == CheckOutcome::Pass);

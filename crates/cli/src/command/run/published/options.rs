@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use tare_base::units::parse_time;
-use tare_bench::plan::Options;
+use tare_bench::plan::SequentialOptions;
 use tare_host::link::LinkSpec;
 
 #[derive(Debug, Default, PartialEq, clap::Args)]
@@ -32,7 +32,7 @@ pub(crate) struct PublishedOptions {
 
 impl PublishedOptions {
     /// The options as a value, at this scale.
-    pub(crate) fn options(&self, scale: Option<f64>) -> anyhow::Result<Options> {
+    pub(crate) fn options(&self, scale: Option<f64>) -> anyhow::Result<SequentialOptions> {
         ensure!(
             scale.is_none_or(|scale| scale > 0.0 && scale <= 1.0),
             "--scale: give more than 0 and at most 1"
@@ -41,7 +41,7 @@ impl PublishedOptions {
         ensure!(self.threads.iter().all(|count| (1..=1024).contains(count)), "--threads: give 1 to 1024");
         ensure!(self.duration.is_none_or(|time| time.as_millis() >= 100), "--duration: give 100ms or more");
         let duration_ns = self.duration.map(|time| time.as_nanos() as u64);
-        Ok(Options {
+        Ok(SequentialOptions {
             scale,
             duration_ns,
             rounds: self.rounds,

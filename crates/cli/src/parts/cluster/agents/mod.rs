@@ -17,7 +17,7 @@ use tare_host::signals;
 use tare_load::Load;
 
 use crate::command::{
-    load::{ByAgents, finding::LoadFinding, output::Several},
+    load::{ByAgents, finding::LoadFinding, output::FromAgents},
     run::agents::RunAgents,
 };
 
@@ -51,8 +51,8 @@ pub(super) fn of_instrument(error: anyhow::Error) -> anyhow::Error {
 }
 
 /// What the result of agents adds to each form of the output.
-fn several(fleet: &FleetReport, load: &Load) -> Several {
-    Several {
+fn several(fleet: &FleetReport, load: &Load) -> FromAgents {
+    FromAgents {
         lines: text::lines(fleet, load),
         table: text::table(fleet),
         rows: json::rows(fleet),
