@@ -92,7 +92,7 @@ fn the_commit_that_made_it_dearer_is_found() {
     let bisect = ["bisect", "old", "HEAD", "node server.js", "--get", "/items/1", "--connections", "1"];
     let planned = shop.tare(&[&bisect[..], &["--dry-run"]].concat()).expect(0);
     assert!(planned.stdout.starts_with("3 commits after the good one; about 2 steps"), "{planned}");
-    answer_within(&["16s", "60s", "120s"], |budget| {
+    answer_within(&["40s", "120s"], |budget| {
         let words = [&bisect[..], &["--budget", budget, "--json", "--out", budget]].concat();
         // A commit that does not start leaves two candidates: itself, and the one after it.
         let ended = shop.start(&words).end_within(PATIENCE).expect(5);
