@@ -1,5 +1,5 @@
 //! The server's side of HTTP/2 for tests, one thread per connection: frames in, frames out, and a server's
-//! duties between them. It shares no code with the client, and decodes no header block.
+//! duties between them. It shares no code with the client, not even numbers, and decodes no header block.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

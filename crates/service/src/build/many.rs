@@ -29,7 +29,10 @@ pub struct BuildOptions<'a> {
 
 impl std::fmt::Debug for BuildOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Many").field("jobs", &self.jobs).field("force", &self.force).finish_non_exhaustive()
+        f.debug_struct("BuildOptions")
+            .field("jobs", &self.jobs)
+            .field("force", &self.force)
+            .finish_non_exhaustive()
     }
 }
 

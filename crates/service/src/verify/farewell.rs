@@ -3,10 +3,11 @@
 use tare_base::Endpoint;
 
 use super::bench::Bench;
-use super::frames::{FrameTalk, NoFrame, name_of};
+use super::frames::{FrameTalk, NoFrame};
 use super::transcript::{CheckResult, Failure, Tried};
 use super::{CheckId, VerifyOptions, weigh};
 use crate::client::Deadline;
+use tare_base::http2::ErrorCode;
 use tare_contract::{CheckLevel, Contract};
 
 /// An open HTTP/2 connection without further requests.
@@ -45,7 +46,7 @@ impl Farewell {
             return match (error, self.talk.goaway) {
                 (NoFrame::Closed | NoFrame::Reset, Some(0)) => Ok(Some("GOAWAY".to_owned())),
                 (NoFrame::Closed | NoFrame::Reset, Some(code)) => {
-                    Err(self.failure(&format!("said GOAWAY {}", name_of(code))))
+                    Err(self.failure(&format!("said GOAWAY {}", ErrorCode(code))))
                 }
                 (NoFrame::Closed, None) => Ok(Some("closed without GOAWAY".to_owned())),
                 (error, _) => Err(self.failure(&error.to_string())),

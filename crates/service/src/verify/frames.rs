@@ -4,11 +4,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-pub(super) use tare_base::http2::{
-    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS,
-    WINDOW_UPDATE,
+use tare_base::http2::{
+    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, ErrorCode, GOAWAY, HAS_PRIORITY, HEAD_BYTES, HEADERS,
+    PADDED, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE,
 };
-use tare_base::http2::{ErrorCode, HAS_PRIORITY, HEAD_BYTES, PADDED};
 use tare_load::http1::{self, Response};
 
 use super::bench::Bench;
@@ -328,11 +327,11 @@ impl FrameTalk {
         read.map_err(|error| self.failure(format!("{error} instead of answering")))?;
         let found = self.streams.get(&stream).filter(|stream| stream.has_ended);
         let Some(found) = found else {
-            let code = name_of(self.goaway.unwrap_or_default());
+            let code = ErrorCode(self.goaway.unwrap_or_default());
             return Err(self.failure(format!("ended the connection instead of answering: GOAWAY {code}")));
         };
         if let Some(code) = found.reset.filter(|_| found.heads.is_empty()) {
-            let code = name_of(code);
+            let code = ErrorCode(code);
             return Err(self.failure(format!("reset the stream instead of answering: {code}")));
         }
         match found.response() {
@@ -445,11 +444,6 @@ fn code(bytes: &[u8]) -> u32 {
     bytes.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes))
 }
 
-/// The name of an error code (RFC 9113, 7).
-pub(super) fn name_of(code: u32) -> String {
-    ErrorCode(code).to_string()
-}
-
 fn shown(name: &[u8], value: &[u8]) -> String {
     format!("{}: {}", escape(name), escape(value))
 }
@@ -461,10 +455,10 @@ fn described(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> String {
     match kind {
         DATA => format!("DATA {stream}{ends}, {} bytes", payload.len()),
         HEADERS => format!("HEADERS {stream}{ends}"),
-        RST_STREAM => format!("RST_STREAM {stream} {}", name_of(code(payload))),
+        RST_STREAM => format!("RST_STREAM {stream} {}", ErrorCode(code(payload))),
         SETTINGS => format!("SETTINGS{acknowledges}"),
         PING => format!("PING{acknowledges}"),
-        GOAWAY => format!("GOAWAY {}", name_of(code(payload.get(4..).unwrap_or_default()))),
+        GOAWAY => format!("GOAWAY {}", ErrorCode(code(payload.get(4..).unwrap_or_default()))),
         WINDOW_UPDATE => format!("WINDOW_UPDATE {stream}"),
         CONTINUATION => format!("CONTINUATION {stream}"),
         kind => format!("frame of type {kind} on {stream}"),

@@ -6,10 +6,11 @@ use tare_load::http1::Response;
 
 use super::CheckId;
 use super::bench::{Asked, Bench};
-use super::frames::{Fields, FrameTalk, SETTINGS};
+use super::frames::{Fields, FrameTalk};
 use super::talk::{Talk, Trouble};
 use super::transcript::{CheckResult, Failure, Tried};
 use crate::client::{ClientConnection, Deadline, OF_ONE_CONNECTION};
+use tare_base::http2::SETTINGS;
 use tare_contract::Request;
 
 const FIRST: u32 = 1;

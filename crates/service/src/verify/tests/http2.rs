@@ -9,15 +9,15 @@ use std::sync::Arc;
 use std::thread;
 
 use insta::assert_snapshot;
+use tare_base::http2::{
+    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS,
+};
 use tare_load::Protocol;
 
 use super::*;
 use crate::certificate::Certificates;
 use crate::client::{Channel, PREFACE, front};
-use crate::verify::frames::{
-    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, Fields, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS,
-    encoded, frame, parsed,
-};
+use crate::verify::frames::{Fields, encoded, frame, parsed};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum H2Fault {
