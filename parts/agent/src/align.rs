@@ -86,9 +86,14 @@ impl RoundTrip {
         let [sent, clock, received, at] =
             [self.sent_ns, self.clock_ns, self.received_ns, at_ns].map(i128::from);
         let apart = (at - sent).abs().max((at - received).abs());
-        let drift = (apart * i128::from(DRIFT_PPM_MAX) + MILLION - 1) / MILLION;
+        let drift = drift_ns_max(apart);
         (clock - received - drift, clock - sent + drift)
     }
+}
+
+/// By how much two clocks may drift apart in this time.
+pub(crate) fn drift_ns_max(in_ns: i128) -> i128 {
+    (in_ns.abs() * i128::from(DRIFT_PPM_MAX) + MILLION - 1) / MILLION
 }
 
 impl Offset {
