@@ -4,6 +4,7 @@
 //! The module knows nothing of framing, connections or time.
 
 use crate::exchange::{Exchange, ExpectedBody, Flight, Judged};
+use crate::same_bytes::begins_with;
 use crate::tally::{Failure, SAMPLE_BYTES_MAX};
 
 /// The excess length from which the end of a body is not worth waiting for.
@@ -157,7 +158,7 @@ impl Judgement {
                 if self.verdict.is_none() {
                     // All earlier parts were correct, so `before` does not exceed the length.
                     let before = before as usize;
-                    if right[before..].starts_with(part) {
+                    if begins_with(&right[before..], part) {
                         return;
                     }
                     self.verdict = Some(Failure::Mismatch);
@@ -171,7 +172,7 @@ impl Judgement {
     fn json(&mut self, text: &[u8], before: usize, part: &[u8]) {
         if !self.is_own_text {
             // All earlier parts matched this text.
-            if text[before..].starts_with(part) {
+            if begins_with(&text[before..], part) {
                 return;
             }
             self.is_own_text = true;

@@ -23,6 +23,7 @@ mod negotiated;
 pub mod pattern;
 mod protocol;
 mod request_buffer;
+mod same_bytes;
 mod same_json;
 pub mod schedule;
 pub mod sequence;

@@ -16,6 +16,7 @@ pub(crate) use epoll::Epoll;
 pub(crate) use outgoing::{Outgoing, own_range};
 pub(crate) use uring::Uring;
 
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,6 +24,25 @@ use crate::negotiated::Handshakes;
 use crate::request_buffer::RequestBuffer;
 use crate::tally::Failure;
 use tare_base::Route;
+
+impl ChosenDriver {
+    /// The driver that a load without large bodies would have now.
+    #[must_use]
+    pub fn probe() -> ChosenDriver {
+        match Uring::new(1) {
+            Ok(_) => ChosenDriver { kind: DriverKind::IoUring, reason: None },
+            Err(refused) => ChosenDriver::instead(&refused),
+        }
+    }
+
+    /// The driver if the kernel refuses io_uring.
+    pub(crate) fn instead(refused: &io::Error) -> ChosenDriver {
+        ChosenDriver {
+            kind: DriverKind::Epoll,
+            reason: Some(format!("io_uring is not available: {refused}")),
+        }
+    }
+}
 
 /// The longest time for which events are gathered.
 pub(crate) const GATHER_NS: u64 = 20_000;

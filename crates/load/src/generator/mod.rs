@@ -296,7 +296,10 @@ fn start(
         }
         DriverChoice::Auto => match all(DriverKind::IoUring) {
             Ok(threads) => return Ok((ChosenDriver { kind: DriverKind::IoUring, reason: None }, threads)),
-            Err(refused) => (DriverKind::Epoll, Some(format!("io_uring is not available: {refused}"))),
+            Err(refused) => {
+                let ChosenDriver { kind, reason } = ChosenDriver::instead(&refused);
+                (kind, reason)
+            }
         },
     };
     let threads = all(kind).map_err(|source| GeneratorError::Driver { kind, source })?;

@@ -7,6 +7,7 @@
 use crate::client::cut_short;
 use crate::http1::{Decoder, Framing, Malformed, ParseError, Piece, Progress, Response, parse_response};
 use crate::judgement::{Expectation, Judgement, Outcome};
+use crate::same_bytes::begins_with;
 use crate::tally::{Failure, SAMPLE_BYTES_MAX};
 
 /// The response that a connection waits for.
@@ -51,7 +52,7 @@ impl Inspection {
     pub(super) fn feed(&mut self, expectation: &mut Expectation<'_>, bytes: &mut &[u8]) -> Outcome {
         let memo = &*expectation.memo;
         // A response that begins like the remembered one has the same head, and therefore the same end.
-        if bytes.starts_with(&memo.response) && !memo.response.is_empty() && !self.decoder.has_begun() {
+        if begins_with(bytes, &memo.response) && !memo.response.is_empty() && !self.decoder.has_begun() {
             let (response, rest) = bytes.split_at(memo.response.len());
             self.keep(response);
             *bytes = rest;
