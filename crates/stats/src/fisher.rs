@@ -1,13 +1,20 @@
 //! The F distribution for real degrees of freedom.
 
-use crate::gamma::ln_gamma;
+use crate::{chi_squared, gamma::ln_gamma};
 
-/// P(F >= f), for f >= 0 and degrees of freedom above 0.
+/// From this many degrees of freedom of the denominator on, the numerator alone varies: the difference is below 1e-7, and the logarithms of
+/// the gamma function, which cancel each other, have errors as large.
+const SURE: f64 = 1e7;
+
+/// P(F >= f), for f >= 0 and degrees of freedom above 0; `one` is a whole number.
 ///
 /// Source: M. Abramowitz and I. Stegun, Handbook of Mathematical Functions (1964), 26.6.2.
 pub(crate) fn upper_tail(f: f64, one: f64, two: f64) -> f64 {
     if f <= 0.0 {
         return 1.0;
+    }
+    if two > SURE {
+        return chi_squared::upper_tail(f * one, one.round() as usize);
     }
     let x = two / (two + one * f);
     incomplete_beta(x, two / 2.0, one / 2.0).clamp(0.0, 1.0)
@@ -71,6 +78,17 @@ mod tests {
             assert!((found - expected).abs() < 1e-11, "{f} {one} {two}: {found}");
         }
         assert_eq!((upper_tail(0.0, 2.0, 3.0), upper_tail(f64::INFINITY, 2.0, 3.0)), (1.0, 0.0));
+    }
+
+    /// The quantiles of chi-squared at 5%, for 1 and 4 degrees of freedom.
+    #[test]
+    fn a_sure_denominator_leaves_chi_squared() {
+        for (x, one) in [(3.841_458_820_694_124, 1.0), (9.487_729_036_781_154, 4.0)] {
+            for two in [0.99e7, 1.01e7, 1e10, 1e15] {
+                let found = upper_tail(x / one, one, two);
+                assert!((found - 0.05).abs() < 1e-7, "{one} {two}: {found}");
+            }
+        }
     }
 
     /// With one degree of freedom it is the square of Student's t.

@@ -17,6 +17,7 @@
 //!
 //! A question about more than one ratio:
 //! - [`ranking`]: all pairs of services, and the possible ranks of each; [`holm`] adjusts the p-values.
+//! - [`simultaneous`]: many means over the same blocks, with intervals that hold together.
 //! - [`equivalence`]: a gate that passes, fails, or is inconclusive.
 //!
 //! Runs at different times, without common blocks:
@@ -75,6 +76,7 @@ pub mod samples;
 pub mod scalability;
 pub mod sequential;
 mod serial;
+pub mod simultaneous;
 mod student;
 pub mod summary;
 pub mod two_level;
