@@ -23,5 +23,6 @@ pub mod prove;
 pub mod release;
 pub mod revisions;
 pub mod settings;
+pub mod survey;
 pub mod verify;
 pub mod workspace;

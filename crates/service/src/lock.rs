@@ -1,8 +1,9 @@
 //! File locks (flock). The kernel releases them when their holder dies, however it dies.
 
 use std::{
-    fs::{File, TryLockError},
+    fs::{self, File, Metadata, TryLockError},
     io,
+    os::unix::fs::MetadataExt,
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, SystemTime},
@@ -41,6 +42,13 @@ impl Lock {
             Err(TryLockError::WouldBlock) => Ok(false),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    /// Whether it is still the file of this path: the file may have been removed, and made anew by another process.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        let id = |found: io::Result<Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
+        let own = id(self.0.metadata());
+        own.is_some() && own == id(fs::metadata(path))
     }
 
     /// The time of the last use, or of creation.

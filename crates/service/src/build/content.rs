@@ -3,13 +3,16 @@
 use std::{
     collections::HashSet,
     env, fs, io,
-    os::unix::fs::{MetadataExt, PermissionsExt, symlink},
+    os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
 };
 
 use ignore::{WalkBuilder, gitignore::Gitignore};
 
-use crate::catalogue::{GitSource, Step};
+use crate::{
+    catalogue::{GitSource, Step},
+    survey::bytes,
+};
 
 /// Variables that make compilers and package managers produce other output from the same files.
 const VARIABLES: [&str; 14] = [
@@ -109,20 +112,6 @@ fn is_ignored(folder: &Path) -> bool {
         (!found.is_none()).then(|| found.is_ignore())
     };
     folder.ancestors().skip(1).find_map(says).unwrap_or(false)
-}
-
-/// Bytes on disk of the files below `folder` that `counts` accepts. Hard links count once.
-pub(super) fn bytes(folder: &Path, counts: impl Fn(&Path) -> bool) -> io::Result<u64> {
-    let mut seen = HashSet::new();
-    let mut bytes = 0;
-    for entry in WalkBuilder::new(folder).standard_filters(false).build() {
-        let entry = entry.map_err(io::Error::other)?;
-        let Ok(metadata) = entry.path().symlink_metadata() else { continue };
-        if metadata.is_file() && counts(entry.path()) && seen.insert((metadata.dev(), metadata.ino())) {
-            bytes += metadata.blocks() * 512;
-        }
-    }
-    Ok(bytes)
 }
 
 /// BLAKE3 over parts, each prefixed by its length, so that two lists of parts never hash alike.

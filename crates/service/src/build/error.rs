@@ -42,7 +42,7 @@ impl BuildError {
 fn remedy(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "free some space there, for example by `tare build --prune`, or set TARE_HOME to another folder"
+            "free some space there, for example by `tare cache --prune`, or set TARE_HOME to another folder"
         }
         _ => "set TARE_HOME to a folder that can be written to",
     }
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(
             text(io::ErrorKind::StorageFull),
             "builds cannot be cached in \"/cache/builds\": no storage space; free some space there, for example by \
-             `tare build --prune`, or set TARE_HOME to another folder"
+             `tare cache --prune`, or set TARE_HOME to another folder"
         );
         assert_eq!(
             text(io::ErrorKind::ReadOnlyFilesystem),

@@ -5,7 +5,7 @@ use std::{io, path::Path};
 use super::{
     BuildCost, BuildError, Built, Entry, Site, Store,
     content::{Content, Sources},
-    steps,
+    steps::{self, Steps},
     store::Reserved,
     version,
 };
@@ -94,7 +94,8 @@ impl Job<'_> {
         steps::begin(self.log)?;
         let mut cost = BuildCost::NONE;
         let sources = self.store.sources().lay(&service, self.log, self.site, &mut cost)?;
-        steps::run(&service, self.log, self.site, &mut cost)?;
+        let Job { site, toolchain, store, log, .. } = self;
+        Steps { service: &service, toolchain, shared: store.shared(), log, site }.run(&mut cost)?;
         if let Some(apart) = &service.apart {
             apart.check_links(&attempt)?;
         }

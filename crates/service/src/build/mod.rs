@@ -2,6 +2,7 @@
 //! the toolchain. Sources named in the manifest are copied in first. All output goes to a log. Starts no
 //! service, except for the `[version]` command.
 
+mod answers;
 mod content;
 mod cost;
 mod entry;
@@ -11,10 +12,12 @@ mod many;
 mod missing;
 mod outlook;
 mod requirement;
+mod shared;
 mod source;
 mod source_error;
 mod steps;
 mod store;
+mod turns;
 mod version;
 
 use std::{
@@ -23,7 +26,7 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-pub use cost::BuildCost;
+pub use cost::{BuildCost, SharedCost};
 pub use entry::Entry;
 pub use error::BuildError;
 pub use many::{BuildOptions, build_many};
@@ -32,7 +35,7 @@ pub use outlook::{Outlook, WhyBuild};
 pub use requirement::check as check_requirements;
 pub use source::{Laid, LicenceFile};
 pub use source_error::SourceError;
-pub use store::{Pruned, Store};
+pub use store::Store;
 
 use tare_host::process::Supervisor;
 
@@ -55,6 +58,9 @@ pub struct Site<'a> {
     supervisor: &'a Supervisor,
     interrupt: &'a AtomicBool,
     network: cost::Network,
+    turns: turns::Turns,
+    answers: answers::Answers,
+    is_unshared: bool,
 }
 
 /// A service that is ready to start.
@@ -85,7 +91,14 @@ pub(crate) fn copy_sources(from: &Path, to: &Path) -> io::Result<()> {
 impl<'a> Site<'a> {
     /// Builds under `supervisor` until `interrupt` is set.
     pub fn new(supervisor: &'a Supervisor, interrupt: &'a AtomicBool) -> Site<'a> {
-        Site { supervisor, interrupt, network: cost::Network::default() }
+        let (network, turns, answers) = Default::default();
+        Site { supervisor, interrupt, network, turns, answers, is_unshared: false }
+    }
+
+    /// Compiles all for each service, as on a machine where it is the only one.
+    #[must_use]
+    pub fn unshared(self, is_unshared: bool) -> Site<'a> {
+        Site { is_unshared, ..self }
     }
 }
 

@@ -58,7 +58,7 @@ mod tests {
 
     /// A service that is built from the files of this folder.
     fn service(folder: &Path) -> Service {
-        let build = vec![Step { command: vec!["make".to_owned()], network: false }];
+        let build = vec![Step { command: vec!["make".to_owned()], ..Step::default() }];
         Service { build, folder: folder.to_owned(), build_root: folder.to_owned(), ..Service::default() }
     }
 

@@ -49,6 +49,18 @@ fn probe(service: &Service, requirement: &Requirement, site: &Site<'_>) -> Resul
         let others = requirement.debian.iter().filter(|package| !is_installed(Path::new(DPKG), package));
         brought_by(reason, others.cloned().collect())
     };
+    let ask = || answer(service, requirement, site, &missing);
+    let answer = site.answers.of(service, &requirement.command, ask)?;
+    met(requirement, answer).map_err(too_old)
+}
+
+/// What the command of a requirement prints.
+fn answer(
+    service: &Service,
+    requirement: &Requirement,
+    site: &Site<'_>,
+    missing: &dyn Fn(String) -> BuildError,
+) -> Result<String, BuildError> {
     let (env, unset) = service.step_environment();
     let launch = Launch {
         name: service.name.clone(),
@@ -63,7 +75,7 @@ fn probe(service: &Service, requirement: &Requirement, site: &Site<'_>) -> Resul
     let answer = process::answer(&launch, site.supervisor, limits)
         .map_err(|error| missing(format!("cannot run: {}", why_not(&error.why))))?;
     match answer.ended {
-        Ended::Itself(Exit::Status(0)) => met(requirement, answer.stdout + &answer.stderr).map_err(too_old),
+        Ended::Itself(Exit::Status(0)) => Ok(answer.stdout + &answer.stderr),
         Ended::Itself(exit) => Err(missing(format!("ended with {exit}"))),
         Ended::TooLong => Err(missing(format!("did not end within {} s", ANSWER_WITHIN.as_secs()))),
         Ended::TooMuch => Err(missing(format!("printed more than {ANSWER_BYTES_MAX} bytes"))),

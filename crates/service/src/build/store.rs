@@ -13,11 +13,12 @@ use std::{
     time::SystemTime,
 };
 
-use super::{Entry, content, source::SourceCache};
+use super::{Entry, shared::SharedFolders, source::SourceCache};
 use crate::{
     catalogue::Place,
     lock::{self, Lock},
     revisions::Shelf,
+    survey::{self, CacheItem, CacheKind},
 };
 
 const ENTRY: &str = "entry.json";
@@ -26,8 +27,10 @@ const IN_USE: &str = "in-use";
 
 #[derive(Debug, Clone)]
 pub struct Store {
+    home: PathBuf,
     folder: PathBuf,
     sources: SourceCache,
+    shared: SharedFolders,
     shelf: Shelf,
 }
 
@@ -42,28 +45,29 @@ pub(super) struct Reserved {
     _building: Lock,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Pruned {
-    pub removed: usize,
-    pub removed_bytes: u64,
-    pub kept: usize,
-    pub kept_bytes: u64,
-    /// Sources named by manifests; their bytes are included.
-    pub removed_sources: usize,
-    pub kept_sources: usize,
-    /// Trees of git revisions.
-    pub removed_revisions: usize,
-    pub kept_revisions: usize,
-}
-
 impl Store {
+    /// The folders in the cache that builds and revisions fill.
+    pub const FOLDERS: [&str; 4] = survey::OF_BUILDS;
+
     /// The cache below `home`, which need not exist.
     pub fn new(home: &Path) -> Store {
-        Store { folder: home.join("builds"), sources: SourceCache::new(home), shelf: Shelf::new(home) }
+        let (folder, home) = (home.join("builds"), home.to_owned());
+        let (sources, shared) = (SourceCache::new(&home), SharedFolders::new(&home));
+        Store { folder, sources, shared, shelf: Shelf::new(&home), home }
     }
 
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The cache itself, whose parts are folders in it.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Crates compiled once for several builds.
+    pub(super) fn shared(&self) -> &SharedFolders {
+        &self.shared
     }
 
     /// Sources fetched once for all builds.
@@ -96,34 +100,38 @@ impl Store {
         Ok(Reserved { slot, _building: building })
     }
 
-    /// Removes builds that are not in use and were last used before `before`.
+    /// All that the cache has. What was last used before `before` is removed, unless it is in use or of a kind that is kept.
+    /// Without `before` nothing is changed.
     ///
     /// # Errors
     /// The cache cannot be read or changed, or an interrupt ([`io::ErrorKind::Interrupted`]).
-    pub fn prune(&self, before: SystemTime, interrupt: &AtomicBool) -> io::Result<Pruned> {
-        let sources = self.sources.prune(before, interrupt)?;
-        let [removed_revisions, kept_revisions] = self.shelf.prune(before)?;
-        let mut pruned = Pruned {
-            removed_sources: sources.removed,
-            removed_bytes: sources.removed_bytes,
-            kept_sources: sources.kept,
-            kept_bytes: sources.kept_bytes,
-            removed_revisions,
-            kept_revisions,
-            ..Pruned::default()
+    pub fn survey(
+        &self,
+        before: Option<SystemTime>,
+        interrupt: &AtomicBool,
+    ) -> io::Result<Vec<(CacheKind, CacheItem)>> {
+        let mut found = Vec::new();
+        let mut add = |kind, kept: Vec<CacheItem>| found.extend(kept.into_iter().map(|kept| (kind, kept)));
+        add(CacheKind::Builds, self.survey_builds(before, interrupt)?);
+        add(CacheKind::SharedCrates, self.shared.survey(before)?);
+        add(CacheKind::Sources, self.sources.survey(before, interrupt)?);
+        add(CacheKind::Revisions, self.shelf.survey(before)?);
+        found.extend(survey::others(&self.home, before)?);
+        Ok(found)
+    }
+
+    fn survey_builds(
+        &self,
+        before: Option<SystemTime>,
+        interrupt: &AtomicBool,
+    ) -> io::Result<Vec<CacheItem>> {
+        let slots = survey::folders(&self.folder)?;
+        let Some(before) = before.filter(|_| !slots.is_empty()) else {
+            return slots.into_iter().map(|slot| Slot(slot).seen()).collect();
         };
-        if !self.folder.is_dir() {
-            return Ok(pruned);
-        }
         let store = Lock::open(&self.folder.join("lock"))?;
         lock::wait(interrupt, || store.try_alone())?;
-        for entry in fs::read_dir(&self.folder)? {
-            let slot = Slot(entry?.path());
-            if slot.0.is_dir() {
-                slot.prune(before, &mut pruned)?;
-            }
-        }
-        Ok(pruned)
+        slots.into_iter().map(|slot| Slot(slot).prune(before)).collect()
     }
 
     /// Uses the real path, as build products contain it.
@@ -183,24 +191,27 @@ impl Slot {
         Ok(paths.into_iter().filter_map(|path| Some((number(&path)?, path))).collect())
     }
 
-    fn prune(&self, before: SystemTime, pruned: &mut Pruned) -> io::Result<()> {
-        let bytes = || content::bytes(&self.0, |_| true);
+    fn seen(&self) -> io::Result<CacheItem> {
+        let path = self.0.clone();
+        let used = fs::metadata(self.path(IN_USE)).or_else(|_| fs::metadata(&path))?.modified()?;
+        Ok(CacheItem { bytes: survey::bytes(&path, |_| true)?, path, used, removed: false })
+    }
+
+    fn prune(&self, before: SystemTime) -> io::Result<CacheItem> {
         let building = Lock::open(&self.path(BUILDING))?;
         let is_idle = building.is_had_alone()?;
         if is_idle {
             self.sweep()?;
         }
         let in_use = Lock::open(&self.path(IN_USE))?;
-        if is_idle && in_use.used()? <= before && in_use.is_had_alone()? {
-            pruned.removed += 1;
-            pruned.removed_bytes += bytes()?;
-            // The entry goes first: an interrupted removal then leaves no incomplete build.
-            let _ = fs::remove_file(self.path(ENTRY));
-            return fs::remove_dir_all(&self.0);
+        let kept = self.seen()?;
+        if !is_idle || kept.used > before || !in_use.is_had_alone()? {
+            return Ok(kept);
         }
-        pruned.kept += 1;
-        pruned.kept_bytes += bytes()?;
-        Ok(())
+        // The entry goes first: an interrupted removal then leaves no incomplete build.
+        let _ = fs::remove_file(self.path(ENTRY));
+        fs::remove_dir_all(&self.0)?;
+        Ok(CacheItem { removed: true, ..kept })
     }
 }
 

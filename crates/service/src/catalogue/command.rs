@@ -15,7 +15,7 @@ const READY_TIMEOUT: Duration = Duration::from_secs(60);
 impl Service {
     /// Builds it by the user's command instead of its own steps.
     pub fn built_by(&mut self, line: &str) {
-        self.build = vec![Step { command: words(line), network: true }];
+        self.build = vec![Step { command: words(line), network: true, ..Step::default() }];
         self.steps_elsewhere = true;
     }
 }

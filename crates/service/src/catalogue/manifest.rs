@@ -172,7 +172,7 @@ pub struct GitSource {
 }
 
 /// `[[build]]`: one step.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Program and arguments; runs in the service's folder. `{port}` in a word is the port.
@@ -181,6 +181,17 @@ pub struct Step {
     /// Whether it downloads packages. Such steps run one at a time, so that received bytes can be counted.
     #[serde(default)]
     pub network: bool,
+    /// What it has in common with the steps of other services of its repository.
+    #[serde(default)]
+    pub shares: Option<StepShares>,
+}
+
+/// What the build steps of several services share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepShares {
+    /// Crates of registries, which Cargo compiles once. The step must leave its target folder to Tare.
+    Cargo,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]

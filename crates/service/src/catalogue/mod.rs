@@ -10,6 +10,7 @@ mod outside;
 mod place;
 mod running;
 mod select;
+mod shares;
 mod source;
 mod url;
 
@@ -23,8 +24,8 @@ use tare_base::spelling::{nearest, suggestion};
 pub use absent::Absent;
 pub(crate) use manifest::package_url;
 pub use manifest::{
-    GitSource, KnownFailure, NotOffered, Requirement, Run, Service, Setting, Step, Style, ToleratedCheck,
-    Variant, VersionCommand,
+    GitSource, KnownFailure, NotOffered, Requirement, Run, Service, Setting, Step, StepShares, Style,
+    ToleratedCheck, Variant, VersionCommand,
 };
 pub use packageurl::PackageUrl;
 pub use place::{Place, RevisionOf};
@@ -37,10 +38,9 @@ use tare_base::document::{self, DocumentError};
 /// The name of the built-in reference.
 pub const RAW_SOCKET: &str = "raw-socket";
 
-/// The advice for an unknown name if there is no catalogue.
-pub const NO_CATALOGUE: &str = "The catalogue of Tare is not here: work in a clone of its repository, or name that folder by \
-                                --catalogue DIR. A service of yours is a command such as 'node server.js', a URL, or a folder such \
-                                as ./mine";
+/// The advice for an unknown name that is like no other.
+const ADVICE: &str =
+    "a service of yours is a command such as 'node server.js', a URL, or a folder such as ./mine";
 
 /// Where words that name services come from.
 #[derive(Debug, Clone, Copy)]
@@ -88,8 +88,8 @@ impl Service {
 pub struct RawSocket {
     /// The executable with the command `raw-socket`.
     pub program: PathBuf,
-    /// The contracts that one fixed response can satisfy.
-    pub contracts: Vec<String>,
+    /// The contracts that one fixed response can satisfy, each with its file, or its name if it is built in.
+    pub contracts: BTreeMap<String, String>,
 }
 
 #[derive(Debug)]
@@ -98,8 +98,8 @@ pub struct Catalogue {
     pub services: Vec<Service>,
     /// Folders with an invalid manifest. They are not services, but do not affect the others.
     pub broken: Vec<Broken>,
-    /// Whether a folder of services was searched. An executable installed alone has none.
-    is_given: bool,
+    /// Services of another catalogue, for advice.
+    elsewhere: Vec<Service>,
 }
 
 #[derive(Debug)]
@@ -114,7 +114,7 @@ impl Catalogue {
         Catalogue {
             services: vec![built_in_raw_socket(folder, raw_socket)],
             broken: Vec::new(),
-            is_given: false,
+            elsewhere: Vec::new(),
         }
     }
 
@@ -133,7 +133,6 @@ impl Catalogue {
     /// # Errors
     /// The folder cannot be listed. An invalid manifest is not an error: it is in `broken`.
     pub(crate) fn read(&mut self, folder: &Path, contracts: &[&str]) -> Result<(), DocumentError> {
-        self.is_given = true;
         for path in manifests(folder)? {
             match read_manifest(&path, contracts, &self.services) {
                 Ok(services) => self.services.extend(services),
@@ -141,6 +140,36 @@ impl Catalogue {
             }
         }
         Ok(())
+    }
+
+    /// The raw socket offers these contracts from now on.
+    pub(crate) fn offer(&mut self, raw_socket: RawSocket) {
+        if let Some(service) = self.services.iter_mut().find(|service| service.id == RAW_SOCKET) {
+            *service = built_in_raw_socket(&service.folder, raw_socket);
+        }
+    }
+
+    /// Whether `word` names something that is here, or is no name at all.
+    pub(crate) fn has(&self, word: &str) -> bool {
+        let is_name = !word.is_empty() && !command::is_command(word) && !outside::is_path(word);
+        !is_name
+            || self.broken.iter().any(|broken| broken.name == base_of(word))
+            || select(self, [word]).is_ok()
+    }
+
+    /// Takes from another catalogue what `word` names there: a service with its variants, or a group. The names of all
+    /// others are known from now on, for advice.
+    pub(crate) fn take(&mut self, word: &str, other: Catalogue) {
+        let name = base_of(word);
+        let of_group: Vec<String> = match name.starts_with("group:") {
+            true => select(&other, [name]).into_iter().flatten().map(|row| row.service.id).collect(),
+            false => Vec::new(),
+        };
+        let is_asked = |service: &Service| service.name == name || of_group.contains(&service.id);
+        let known: Vec<String> = self.services.iter().map(|service| service.name.clone()).collect();
+        let (asked, others): (Vec<Service>, Vec<Service>) = other.services.into_iter().partition(is_asked);
+        self.services.extend(asked.into_iter().filter(|service| !known.contains(&service.name)));
+        self.elsewhere = others;
     }
 
     /// # Errors
@@ -159,13 +188,24 @@ impl Catalogue {
         self.services.iter().find(|service| service.id == id)
     }
 
-    /// The end of a message about an unknown word: the nearest name, or where names come from.
-    fn hint<'a>(&self, word: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
-        let valid: Vec<&str> = valid.into_iter().collect();
-        match nearest(word, valid.iter().copied()) {
-            None if !self.is_given => format!("; names here are: {}. {NO_CATALOGUE}", valid.join(", ")),
-            _ => suggestion(word, valid),
+    /// The end of a message about an unknown word: the nearest of the names, which services here and elsewhere have.
+    fn hint<'a>(&'a self, word: &str, name: impl Fn(&'a Service) -> &'a str, others: &[&'a str]) -> String {
+        let mut here: Vec<&str> = self.services.iter().map(&name).collect();
+        here.extend(others);
+        here.sort_unstable();
+        here.dedup();
+        match nearest(word, here.iter().copied().chain(self.elsewhere.iter().map(&name))) {
+            Some(name) => format!("; did you mean \"{name}\"?"),
+            None => format!("; {ADVICE}; names here are: {}", here.join(", ")),
         }
+    }
+}
+
+/// The name of the service that a word such as `hyper+h2`, `node-http:cluster` or `axum@2` is about.
+fn base_of(word: &str) -> &str {
+    match word.starts_with("group:") {
+        true => word,
+        false => word.split([':', '@', '+']).next().unwrap_or(word),
     }
 }
 
@@ -259,6 +299,7 @@ fn understand(path: &Path, contracts: &[&str]) -> Result<(String, Service), Docu
         return wrong("licence", message);
     }
     offered::check(&manifest, |needle, message| DocumentError::at(path, &text, needle, message))?;
+    shares::check(&manifest, |needle, message| DocumentError::at(path, &text, needle, message))?;
     source::check(&manifest, |needle, message| DocumentError::at(path, &text, needle, message))?;
     let root = &manifest.build_root;
     if root.components().any(|part| part != Component::ParentDir) {
@@ -290,7 +331,8 @@ fn spread(mut service: Service, folder: &Path) -> Vec<Service> {
 
 fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
     let tare = raw_socket.program.to_string_lossy().into_owned();
-    let argument = |name: &String| (name.clone(), vec!["--contract".to_owned(), name.clone()]);
+    let argument =
+        |(name, word): (&String, &String)| (name.clone(), vec!["--contract".to_owned(), word.clone()]);
     let run = Run {
         command: vec![tare.clone(), "raw-socket".to_owned()],
         arguments: raw_socket.contracts.iter().map(argument).collect(),
@@ -305,7 +347,7 @@ fn built_in_raw_socket(root: &Path, raw_socket: RawSocket) -> Service {
         language: "rust".to_owned(),
         framework: "raw socket".to_owned(),
         licence: "Apache-2.0 OR MIT".to_owned(),
-        contracts: raw_socket.contracts,
+        contracts: raw_socket.contracts.into_keys().collect(),
         protocols: offered::all(),
         tls: true,
         style: Style::RawSocket,

@@ -63,7 +63,7 @@ impl Catalogue {
     }
 }
 
-fn is_path(word: &str) -> bool {
+pub(super) fn is_path(word: &str) -> bool {
     word.contains('/') || [".", ".."].contains(&word)
 }
 

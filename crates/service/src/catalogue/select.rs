@@ -83,8 +83,7 @@ fn named(catalogue: &Catalogue, word: &str) -> Result<Row, SelectError> {
         return Err(SelectError::Broken(id.to_owned(), broken.error.to_string()));
     }
     let service = catalogue.get(id).ok_or_else(|| {
-        let valid = catalogue.services.iter().map(|service| service.id.as_str());
-        SelectError::UnknownService(id.to_owned(), catalogue.hint(id, valid))
+        SelectError::UnknownService(id.to_owned(), catalogue.hint(id, |service| &service.id, &[]))
     })?;
     // The URL of a running server determines its protocol.
     let usual = service.running.as_ref().map_or_else(Protocol::default, |running| running.channel.protocol);
@@ -156,11 +155,6 @@ fn group<'a>(catalogue: &'a Catalogue, word: &str) -> Result<Vec<&'a Service>, S
     if !found.is_empty() {
         return Ok(found);
     }
-    // The raw socket belongs to no language.
-    let others = catalogue.services.iter().filter(|service| service.id != super::RAW_SOCKET);
-    let mut valid: Vec<&str> = others.map(|service| service.language.as_str()).collect();
-    valid.sort_unstable();
-    valid.dedup();
-    valid.extend(["all", "raw", "platforms", "frameworks"]);
-    Err(SelectError::UnknownGroup(name.to_owned(), catalogue.hint(name, valid)))
+    let hint = catalogue.hint(name, |service| &service.language, &["all", "raw", "platforms", "frameworks"]);
+    Err(SelectError::UnknownGroup(name.to_owned(), hint))
 }

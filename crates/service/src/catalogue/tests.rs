@@ -89,7 +89,13 @@ fn a_contract_may_need_arguments() {
     let command = catalogue.get("mux").unwrap().command_for("rest", 8081).join(" ");
     assert_eq!(command, "./build/service --listen 127.0.0.1:8081");
     let contracts = vec!["hello".to_owned()];
-    let reference = built_in_raw_socket(Path::new("."), RawSocket { program: "tare".into(), contracts });
+    let reference = built_in_raw_socket(
+        Path::new("."),
+        RawSocket {
+            program: "tare".into(),
+            contracts: contracts.into_iter().map(|name| (name.clone(), name)).collect(),
+        },
+    );
     assert_eq!(reference.command_for("hello", 8080).join(" "), "tare raw-socket --contract hello");
 }
 
@@ -387,4 +393,20 @@ fn a_manifest_names_its_source_in_full() {
     ROOT/services/go/mux/service.toml:21: the source into "vendor/a" must stand before that into "vendor/a/b"
     ROOT/services/go/mux/service.toml:12: a [[source]] is for a build, and there is no [[build]]
     "#);
+}
+
+#[test]
+fn a_step_that_shares_is_one_of_cargo_and_leaves_its_folder_to_tare() {
+    let with = |command: &str| {
+        let step = format!("[[build]]\ncommand = [{command}]\nshares = \"cargo\"\n[run]");
+        load(&MANIFEST.replacen("[run]", &step, 1))
+    };
+    let catalogue = with("\"cargo\", \"build\", \"--release\"").unwrap();
+    assert_eq!(catalogue.get("mux").unwrap().build[0].shares, Some(StepShares::Cargo));
+    assert!(with("\"make\"").unwrap_err().contains("for a step whose program is cargo"));
+    let error = with("\"cargo\", \"build\", \"--target-dir\", \"target\"").unwrap_err();
+    assert!(error.contains("has no --target-dir"), "{error}");
+    assert!(
+        load(&MANIFEST.replacen("[run]", "[[build]]\ncommand = [\"x\"]\nshares = \"go\"\n[run]", 1)).is_err()
+    );
 }

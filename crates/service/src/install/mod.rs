@@ -204,7 +204,7 @@ fn check_program(
 
 /// A step without network.
 pub(crate) fn offline(words: &str) -> Step {
-    Step { command: words.split(' ').map(str::to_owned).collect(), network: false }
+    Step { command: words.split(' ').map(str::to_owned).collect(), ..Step::default() }
 }
 
 /// A step that downloads packages from a registry.

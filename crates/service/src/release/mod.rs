@@ -190,7 +190,7 @@ pub fn split(id: &str) -> (&str, Option<PinnedRelease>) {
 
 /// A step that downloads packages from a registry.
 fn from_registry(words: &[&str]) -> Step {
-    Step { command: words.iter().map(ToString::to_string).collect(), network: true }
+    Step { command: words.iter().map(ToString::to_string).collect(), network: true, ..Step::default() }
 }
 
 /// The file of the service in which `tool` sets a release.

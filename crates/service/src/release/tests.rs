@@ -8,7 +8,8 @@ fn service(files: &[(&str, &str)], build: &[&str]) -> (tempfile::TempDir, Servic
     for (name, text) in files {
         fs::write(folder.path().join(name), text).unwrap();
     }
-    let step = |line: &&str| Step { command: line.split(' ').map(str::to_owned).collect(), network: false };
+    let step =
+        |line: &&str| Step { command: line.split(' ').map(str::to_owned).collect(), ..Step::default() };
     let service = Service {
         id: "shop".to_owned(),
         name: "shop".to_owned(),

@@ -15,6 +15,7 @@ use crate::{
     catalogue::Place,
     git::Repository,
     lock::{self, Lock},
+    survey::{self, CacheItem},
 };
 
 /// The lock for checking out and removing.
@@ -96,41 +97,32 @@ impl Shelf {
         Some(Path::new(top.trim_end_matches('\n')).join(parts.as_path()))
     }
 
-    /// Removes unused trees last used before `before`; returns the numbers of removed and remaining trees.
+    /// Each tree. Unused ones last used before `before` are removed.
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn prune(&self, before: SystemTime) -> io::Result<[usize; 2]> {
-        let mut counts = [0, 0];
-        if !self.0.is_dir() {
-            return Ok(counts);
-        }
-        for commit in fs::read_dir(&self.0)? {
-            let folder = commit?.path();
+    pub(crate) fn survey(&self, before: Option<SystemTime>) -> io::Result<Vec<CacheItem>> {
+        let mut found = Vec::new();
+        for folder in survey::folders(&self.0)? {
             // A leftover of a killed `tare init`.
             if folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"checkout-")) {
-                if fs::metadata(&folder)?.modified()? <= before {
-                    fs::remove_dir_all(&folder)?;
+                let kept = survey::seen(folder)?;
+                let removed = before.is_some_and(|before| kept.used <= before);
+                if removed {
+                    fs::remove_dir_all(&kept.path)?;
                 }
+                found.push(CacheItem { removed, ..kept });
                 continue;
             }
-            let _taking = taking(&folder)?;
-            for entry in fs::read_dir(&folder)? {
-                let path = entry?.path();
-                let Some(number) = path.is_dir().then(|| path.file_name()?.to_str()?.parse().ok()).flatten()
-                else {
-                    continue;
-                };
-                let taken = TakenTree::new(&folder, number);
-                let lease = Lock::open(&taken.in_use)?;
-                let is_old = lease.used()? <= before && lease.is_had_alone()?;
-                counts[usize::from(!is_old)] += 1;
-                if is_old {
-                    fs::remove_dir_all(&taken.root)?;
+            let _taking = before.map(|_| taking(&folder)).transpose()?;
+            for path in survey::folders(&folder)? {
+                let number = path.file_name().and_then(|name| name.to_str()?.parse().ok());
+                if let Some(number) = number {
+                    found.push(TakenTree::new(&folder, number).survey(before)?);
                 }
             }
         }
-        Ok(counts)
+        Ok(found)
     }
 }
 
@@ -149,6 +141,17 @@ impl TakenTree {
             in_use: beside("in-use"),
             origin: beside("origin"),
         }
+    }
+
+    fn survey(&self, before: Option<SystemTime>) -> io::Result<CacheItem> {
+        let kept = survey::seen(self.root.clone())?;
+        let used = fs::metadata(&self.in_use).and_then(|found| found.modified()).unwrap_or(kept.used);
+        let kept = CacheItem { used, ..kept };
+        if before.is_none_or(|before| used > before) || !Lock::open(&self.in_use)?.is_had_alone()? {
+            return Ok(kept);
+        }
+        fs::remove_dir_all(&self.root)?;
+        Ok(CacheItem { removed: true, ..kept })
     }
 
     /// Written beside, compared as stored on disk, and renamed: a tree is complete or missing.

@@ -1,6 +1,7 @@
 //! The contracts and services available to a command: those of the repository, built-in ones, and those that
 //! the user names.
 
+mod bundle;
 mod project;
 mod root;
 mod trust;
@@ -21,6 +22,7 @@ use crate::{
 use tare_base::document::DocumentError;
 use tare_contract::{Contract, ContractError};
 
+pub use bundle::{PackedCatalogue, UnpackCatalogueError};
 use project::Project;
 pub use root::{Root, link_on_the_way};
 pub use trust::{NamedCommand, Purpose, Trust, TrustQuestion};
@@ -31,6 +33,8 @@ pub struct Workspace {
     pub contracts: BTreeMap<String, Contract>,
     /// Files and folders of contracts, except built-in ones.
     pub contract_paths: Vec<PathBuf>,
+    /// The file of each contract, except built-in ones.
+    contract_files: BTreeMap<String, PathBuf>,
     /// The services of the repository, and requested ones outside it.
     pub catalogue: Catalogue,
     /// For each service outside the repository: the user's word and its id.
@@ -40,6 +44,12 @@ pub struct Workspace {
     home: PathBuf,
     /// Whether there is a `tare.toml`.
     has_project: bool,
+    program: PathBuf,
+    bundle: Option<PackedCatalogue>,
+    /// The folder of the unpacked bundle, if something of it is used.
+    unpacked: Option<PathBuf>,
+    /// Why the catalogue of this program is not here, where all its services would be.
+    pub not_unpacked: Option<String>,
     /// Whether the user allows all commands in files for this one invocation.
     pub trusts_all: bool,
     /// Absent in a build without the part that brings them.
@@ -81,6 +91,8 @@ pub enum WorkspaceError {
     Document(#[from] DocumentError),
     #[error(transparent)]
     Select(#[from] SelectError),
+    #[error(transparent)]
+    Unpack(#[from] UnpackCatalogueError),
 }
 
 impl Workspace {
@@ -94,35 +106,66 @@ impl Workspace {
         if let Some(link) = root::link_below(&root.folder, &folder) {
             return Err(WorkspaceError::Link(link));
         }
-        let own = root.projects().map(Project::contracts).collect::<Result<Vec<_>, _>>()?;
-        let own_names: Vec<Vec<String>> = own.iter().map(|own| own.keys().cloned().collect()).collect();
-        let mut contracts = Contract::built_in();
-        contracts.extend(own.into_iter().flatten());
-        contracts.values_mut().for_each(|contract| contract.enter_secrets(&secret));
-        let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
-        let fixed = contracts.values().filter(|contract| tare_contract::fixed_response(contract).is_ok());
-        let raw_socket = RawSocket {
-            program: program.to_owned(),
-            contracts: fixed.map(|contract| contract.name.clone()).collect(),
-        };
-        let mut catalogue = Catalogue::new(&root.folder, raw_socket);
-        for (project, own) in root.projects().zip(&own_names) {
-            project.read_catalogue(&mut catalogue, &names)?;
-            let own: Vec<&str> = own.iter().map(String::as_str).collect();
-            project.services(&own, &names)?.into_iter().try_for_each(|service| catalogue.add(service))?;
-        }
-        Ok(Workspace {
+        let mut workspace = Workspace {
             root: root.folder.clone(),
-            contracts,
-            contract_paths: root.projects().flat_map(Project::contract_paths).collect(),
-            catalogue,
+            contracts: Contract::built_in(),
+            contract_paths: Vec::new(),
+            contract_files: BTreeMap::new(),
+            catalogue: Catalogue::new(&root.folder, RawSocket::default()),
             adopted: BTreeMap::new(),
             own: folder,
             home: home.to_owned(),
             has_project: root.project.is_some(),
+            program: program.to_owned(),
+            bundle: root.bundle.clone(),
+            unpacked: root.unpacked().map(Path::to_owned),
+            not_unpacked: root.not_unpacked.clone(),
             trusts_all: false,
             readers: None,
-        })
+        };
+        workspace.offer_raw_socket();
+        let own = root.projects().map(|project| workspace.take_contracts(project, |_| true));
+        let own = own.collect::<Result<Vec<_>, _>>()?;
+        let names: Vec<&str> = workspace.contracts.keys().map(String::as_str).collect();
+        for (project, own) in root.projects().zip(&own) {
+            project.read_catalogue(&mut workspace.catalogue, &names)?;
+            let own: Vec<&str> = own.iter().map(String::as_str).collect();
+            let services = project.services(&own, &names)?;
+            services.into_iter().try_for_each(|service| workspace.catalogue.add(service))?;
+        }
+        Ok(workspace)
+    }
+
+    /// Adds the contracts of a project whose names are wanted, and returns these names.
+    fn take_contracts(
+        &mut self,
+        project: &Project,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<String>, WorkspaceError> {
+        let mut taken = Vec::new();
+        for (name, mut contract) in project.contracts()? {
+            if is_wanted(&name) {
+                contract.enter_secrets(&secret);
+                self.contract_files.extend(project.contract_file(&name).map(|file| (name.clone(), file)));
+                self.contracts.insert(name.clone(), contract);
+                taken.push(name);
+            }
+        }
+        self.contract_paths.extend(project.contract_paths());
+        self.offer_raw_socket();
+        Ok(taken)
+    }
+
+    /// The raw socket serves the contracts that have one fixed response.
+    fn offer_raw_socket(&mut self) {
+        let fixed =
+            self.contracts.values().filter(|contract| tare_contract::fixed_response(contract).is_ok());
+        let with_words = fixed.map(|Contract { name, .. }| {
+            let word = self.contract_files.get(name).map(|file| file.display().to_string());
+            (name.clone(), word.unwrap_or_else(|| name.clone()))
+        });
+        let contracts = with_words.collect();
+        self.catalogue.offer(RawSocket { program: self.program.clone(), contracts });
     }
 
     /// # Errors
@@ -139,7 +182,7 @@ impl Workspace {
     ///
     /// # Errors
     /// The folder does not exist, or its manifest is invalid.
-    pub fn adopt<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) -> Result<(), DocumentError> {
+    pub fn adopt<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) -> Result<(), WorkspaceError> {
         self.take_in(Words::Typed, words)
     }
 
@@ -151,7 +194,7 @@ impl Workspace {
         &mut self,
         from: &Path,
         words: impl IntoIterator<Item = &'w str>,
-    ) -> Result<(), DocumentError> {
+    ) -> Result<(), WorkspaceError> {
         self.take_in(Words::OfFile(from), words)
     }
 
@@ -159,12 +202,28 @@ impl Workspace {
         &mut self,
         stands: Words,
         words: impl IntoIterator<Item = &'w str>,
-    ) -> Result<(), DocumentError> {
-        let names: Vec<&str> = self.contracts.keys().map(String::as_str).collect();
+    ) -> Result<(), WorkspaceError> {
         for word in words.into_iter().map(str::trim) {
+            self.take_from_bundle(word)?;
+            let names: Vec<&str> = self.contracts.keys().map(String::as_str).collect();
             let id = self.catalogue.adopt(word, stands, &names)?;
             self.adopted.insert(word.to_owned(), id);
         }
+        Ok(())
+    }
+
+    /// Adds what `word` names in the catalogue of this program, if it names nothing here.
+    fn take_from_bundle(&mut self, word: &str) -> Result<(), WorkspaceError> {
+        let Some(bundle) = self.bundle.as_ref().filter(|_| !self.catalogue.has(word)) else { return Ok(()) };
+        let project = bundle.project()?;
+        self.unpacked = Some(project.folder().to_owned());
+        let new: BTreeSet<String> =
+            project.contracts()?.into_keys().filter(|name| !self.contracts.contains_key(name)).collect();
+        self.take_contracts(&project, |name| new.contains(name))?;
+        let names: Vec<&str> = self.contracts.keys().map(String::as_str).collect();
+        let mut beside = Catalogue::new(&self.root, RawSocket::default());
+        project.read_catalogue(&mut beside, &names)?;
+        self.catalogue.take(word, beside);
         Ok(())
     }
 
@@ -236,6 +295,11 @@ impl Workspace {
         Shelf::new(&self.home)
     }
 
+    /// Whether the catalogue of this program has other services, which are found by their names alone.
+    pub fn has_more_by_name(&self) -> bool {
+        self.bundle.is_some() && self.unpacked.is_none()
+    }
+
     /// Commands in files for these services that the user has not allowed: grouped for the repository with
     /// its revisions, and for each service outside it.
     pub fn not_allowed<'s>(&self, services: impl IntoIterator<Item = &'s Service>) -> Vec<TrustQuestion> {
@@ -256,6 +320,10 @@ impl Workspace {
         let mut named: BTreeMap<PathBuf, BTreeSet<NamedCommand>> = BTreeMap::new();
         for service in services {
             let folder = shelf.origin(&service.folder).unwrap_or_else(|| service.folder.clone());
+            // These files are those that this program brought: they were compared with it.
+            if self.unpacked.as_ref().is_some_and(|unpacked| folder.starts_with(unpacked)) {
+                continue;
+            }
             let is_of_root = self.has_project && folder.starts_with(&self.root);
             let unit = if is_of_root { &self.root } else { &folder };
             let commands = NamedCommand::all(service, folder.strip_prefix(unit).unwrap_or(Path::new("")));
@@ -343,10 +411,7 @@ mod tests {
         assert_eq!(error, "unknown service \"raw-scoket\"; did you mean \"raw-socket\"?");
         for word in ["hyper", "group:go"] {
             let error = workspace.select(&[word.to_owned()]).unwrap_err().to_string();
-            assert!(
-                error.contains("The catalogue of Tare is not here") && error.contains("--catalogue DIR"),
-                "{error}"
-            );
+            assert!(error.contains("a service of yours is a command"), "{error}");
         }
     }
 

@@ -90,6 +90,10 @@ impl Project {
         }))
     }
 
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The file's path and text.
     pub(super) fn document(&self) -> (PathBuf, &str) {
         (self.folder.join(FILE), &self.text)
@@ -124,6 +128,16 @@ impl Project {
 
     pub(super) fn contract_paths(&self) -> impl Iterator<Item = PathBuf> {
         self.contracts.iter().map(|path| self.folder.join(path))
+    }
+
+    /// The file of one of its contracts, which has its name.
+    pub(super) fn contract_file(&self, name: &str) -> Option<PathBuf> {
+        let file = format!("{name}.toml");
+        let mut paths = self.contract_paths();
+        paths.find_map(|path| match path.is_dir() {
+            true => Some(path.join(&file)).filter(|path| path.is_file()),
+            false => Some(path).filter(|path| path.file_name().is_some_and(|name| *name == *file)),
+        })
     }
 
     pub(super) fn contracts(&self) -> Result<BTreeMap<String, Contract>, WorkspaceError> {

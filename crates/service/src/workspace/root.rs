@@ -9,6 +9,7 @@ use ignore::WalkBuilder;
 
 use super::{
     WorkspaceError,
+    bundle::PackedCatalogue,
     project::{FILE, Project},
 };
 
@@ -26,6 +27,10 @@ pub struct Root {
     pub(super) project: Option<Project>,
     /// Another repository whose services and contracts are available too.
     pub(super) catalogue: Option<Project>,
+    /// The catalogue of this program. What the others lack is looked up there.
+    pub(super) bundle: Option<PackedCatalogue>,
+    /// Why it is not the catalogue, where it would be.
+    pub(super) not_unpacked: Option<String>,
 }
 
 impl Root {
@@ -36,14 +41,20 @@ impl Root {
             let folder = canonical(given)?;
             let project = Project::load(&folder)?;
             return match project {
-                Some(_) => Ok(Root { folder, project, catalogue: None }),
+                Some(_) => Ok(Root { folder, project, catalogue: None, bundle: None, not_unpacked: None }),
                 None => Err(WorkspaceError::NoRoot(given.to_owned())),
             };
         }
         let here = env::current_dir().map_err(|error| unreadable(Path::new("."), error))?;
         let marked = here.ancestors().find(|folder| folder.join(FILE).is_file());
         let folder = marked.unwrap_or(&here).to_owned();
-        Ok(Root { project: Project::load(&folder)?, folder, catalogue: None })
+        Ok(Root {
+            project: Project::load(&folder)?,
+            folder,
+            catalogue: None,
+            bundle: None,
+            not_unpacked: None,
+        })
     }
 
     /// The root `folder`, as if its `tare.toml` had this text.
@@ -52,7 +63,7 @@ impl Root {
     /// The text is invalid.
     pub fn of_text(folder: &Path, text: &str) -> Result<Root, WorkspaceError> {
         let project = Some(Project::parse(folder, text)?);
-        Ok(Root { folder: folder.to_owned(), project, catalogue: None })
+        Ok(Root { folder: folder.to_owned(), project, catalogue: None, bundle: None, not_unpacked: None })
     }
 
     /// Adds the services and contracts of another repository, or of a folder of services with manifests.
@@ -61,6 +72,29 @@ impl Root {
     /// The folder does not exist, or its `tare.toml` is invalid.
     pub fn with_catalogue(mut self, folder: &Path) -> Result<Root, WorkspaceError> {
         self.catalogue = Some(Project::of_catalogue(&canonical(folder)?)?);
+        Ok(self)
+    }
+
+    /// The folder of the unpacked bundle, if that is the catalogue.
+    pub(super) fn unpacked(&self) -> Option<&Path> {
+        let catalogue = self.catalogue.as_ref().filter(|_| self.bundle.is_some());
+        catalogue.map(Project::folder)
+    }
+
+    /// Adds the catalogue that is packed into this program. Without a `tare.toml` it is the catalogue; otherwise it
+    /// offers what is asked for by name, and "all" means the repository's own services.
+    ///
+    /// # Errors
+    /// Its own `tare.toml` is invalid.
+    pub fn with_bundle(mut self, bundle: PackedCatalogue) -> Result<Root, WorkspaceError> {
+        if self.project.is_none() {
+            // A full disk does not keep a command from services that the user names by their commands.
+            match bundle.project() {
+                Err(WorkspaceError::Unpack(error)) => self.not_unpacked = Some(error.to_string()),
+                project => self.catalogue = Some(project?),
+            }
+        }
+        self.bundle = Some(bundle);
         Ok(self)
     }
 
@@ -74,9 +108,19 @@ impl Root {
         self.project.as_ref().map(Project::document)
     }
 
-    /// The experiment files of the repository and of the other catalogue.
-    pub fn experiments(&self) -> Vec<PathBuf> {
-        self.project.iter().chain(&self.catalogue).flat_map(Project::experiments).collect()
+    /// The experiment files of the repository, of the other catalogue, and of this program.
+    ///
+    /// # Errors
+    /// There are no others, and those of this program cannot be unpacked.
+    pub fn experiments(&self) -> Result<Vec<PathBuf>, WorkspaceError> {
+        let own = self.project.iter().chain(&self.catalogue).flat_map(Project::experiments);
+        let mut files: Vec<PathBuf> = own.collect();
+        match self.bundle.as_ref().map(PackedCatalogue::project) {
+            Some(Ok(project)) => files.extend(project.experiments()),
+            Some(Err(error)) if files.is_empty() => return Err(error),
+            Some(Err(_)) | None => {}
+        }
+        Ok(files)
     }
 
     /// Where runs are stored.

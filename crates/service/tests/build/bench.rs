@@ -56,7 +56,7 @@ impl Bench {
             place: Place::new(folder.clone()),
             build_root: folder.clone(),
             folder,
-            build: vec![Step { command: words("sh -e build.sh"), network: false }],
+            build: vec![Step { command: words("sh -e build.sh"), ..Step::default() }],
             version: VersionCommand { command: words("cat version") },
             ..catalogue.services[0].clone()
         }

@@ -7,7 +7,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use tare_service::build::{BuildError, Builder, Store};
+use tare_service::{
+    build::{BuildError, Builder, Store},
+    survey::CacheKind,
+};
 
 use super::bench::{Bench, NOT_INTERRUPTED};
 
@@ -132,20 +135,23 @@ fn what_lies_above_a_service_is_copied_and_counts_where_it_is_the_build_root() {
 #[test]
 fn pruning_removes_what_was_not_used_and_nothing_that_runs() {
     let bench = Bench::new();
-    let prune = |before| bench.store().prune(before, &NOT_INTERRUPTED).unwrap();
+    let prune = |before| {
+        let found = bench.store().survey(before, &NOT_INTERRUPTED).unwrap();
+        found.into_iter().map(|(kind, kept)| (kind, kept.removed, kept.bytes)).collect::<Vec<_>>()
+    };
+    let at = |time| Some(time);
     let now = SystemTime::now;
-    assert_eq!(prune(now()).kept, 0, "there need be no cache");
+    assert_eq!((prune(None), prune(at(now()))), (vec![], vec![]), "there need be no cache");
     let service = bench.service("one", "web", "head -c 100000 /dev/zero > product\necho 1 > version");
     let built = bench.build("one", &service).unwrap();
     let hour = Duration::from_secs(60 * 60);
-    let kept = prune(now() + hour);
-    assert_eq!((kept.removed, kept.kept), (0, 1), "it is in use");
-    assert!(kept.kept_bytes >= 100_000, "{kept:?}");
+    let (kind, removed, bytes) = prune(at(now() + hour))[0];
+    assert_eq!((kind, removed), (CacheKind::Builds, false), "it is in use");
+    assert!(bytes >= 100_000, "{bytes}");
     drop(built);
-    assert_eq!(prune(now() - hour).removed, 0, "it was used since");
-    let gone = prune(now() + hour);
-    assert_eq!((gone.removed, gone.kept), (1, 0));
-    assert_eq!(gone.removed_bytes, kept.kept_bytes);
+    let kept = vec![(kind, false, bytes)];
+    assert_eq!((prune(None), prune(at(now() - hour))), (kept.clone(), kept), "it was used since");
+    assert_eq!((prune(at(now() + hour)), prune(None)), (vec![(kind, true, bytes)], vec![]));
     assert!(bench.builder("one").last(&service).is_none());
     assert!(!bench.build("one", &service).unwrap().cached);
 }

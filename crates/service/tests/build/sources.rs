@@ -5,6 +5,7 @@ use std::{fs, path::PathBuf, process::Command};
 use tare_service::{
     build::{BuildError, SourceError},
     catalogue::{GitSource, Service},
+    survey::CacheKind,
 };
 
 use super::bench::Bench;
@@ -384,12 +385,18 @@ fn what_was_fetched_is_pruned_with_what_was_built() {
     let service =
         with(bench.service("one", "web", "cat frame/version > version"), std::slice::from_ref(&source));
     drop(bench.build("one", &service).unwrap());
-    let prune = |before| bench.store().prune(before, &super::bench::NOT_INTERRUPTED).unwrap();
-    let kept = prune(SystemTime::now() - Duration::from_secs(60));
-    assert_eq!((kept.kept_sources, kept.removed_sources), (1, 0));
-    let pruned = prune(SystemTime::now() + Duration::from_secs(60));
-    assert_eq!((pruned.kept_sources, pruned.removed_sources), (0, 1));
-    assert!(pruned.removed_bytes > 0 && !bench.home().join("sources").join(&source.tree).exists());
+    let prune = |before| {
+        let found = bench.store().survey(before, &super::bench::NOT_INTERRUPTED).unwrap();
+        let sources = found.into_iter().filter(|(kind, _)| *kind == CacheKind::Sources);
+        sources.map(|(_, kept)| (kept.removed, kept.bytes > 0)).collect::<Vec<_>>()
+    };
+    let minute = Duration::from_secs(60);
+    assert_eq!(
+        (prune(None), prune(Some(SystemTime::now() - minute))),
+        (vec![(false, true)], vec![(false, true)])
+    );
+    assert_eq!((prune(Some(SystemTime::now() + minute)), prune(None)), (vec![(true, true)], vec![]));
+    assert!(!bench.home().join("sources").join(&source.tree).exists());
     assert_eq!(bench.build("one", &service).unwrap().version, "1", "it is fetched again");
 }
 

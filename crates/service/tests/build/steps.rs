@@ -11,7 +11,7 @@ use std::{
 
 use tare_service::{
     build::{BuildError, BuildOptions, Site, build_many},
-    catalogue::Service,
+    catalogue::{Service, Step},
 };
 
 use super::bench::Bench;
@@ -108,4 +108,22 @@ fn several_are_built_side_by_side_and_those_not_begun_are_reported() {
     let mut done = done.into_inner().unwrap();
     done.sort_unstable();
     assert_eq!(done, [("a", Some("a".to_owned())), ("b", Some("b".to_owned())), ("c", None)]);
+}
+
+#[test]
+fn while_one_service_compiles_the_next_one_is_fetched() {
+    let bench = Bench::new();
+    let [fetched, compiled] = ["fetched", "compiled"].map(|name| bench.path(name).display().to_string());
+    // In sequence the first would wait for ever.
+    let wait =
+        format!("until [ -e {fetched} ]; do sleep 0.01; done; sleep 0.2; touch {compiled}; echo 1 > version");
+    let first = bench.service("one", "a", &wait);
+    // The second has one turn with the first, so it compiles later.
+    let mut second = bench.service("one", "b", &format!("[ -e {compiled} ]; echo 2 > version"));
+    let fetch = Step { command: vec!["touch".to_owned(), fetched], network: true, ..Step::default() };
+    second.build.insert(0, fetch);
+    let many = BuildOptions { jobs: 1, force: false, may_begin: &|| true };
+    build_many(&bench.builder("one"), &[&first, &second], &bench.site(), many, |service, built| {
+        built.unwrap().unwrap_or_else(|error| panic!("{}: {error}", service.name));
+    });
 }

@@ -20,10 +20,11 @@ use std::{
 
 pub use licence::{Laid, LicenceFile};
 
-use super::{BuildCost, BuildError, Site, SourceError, content};
+use super::{BuildCost, BuildError, Site, SourceError};
 use crate::{
     catalogue::{GitSource, Service},
     lock::{self, Lock},
+    survey::{self, CacheItem},
 };
 use git::{Failed, Git, Spent, Within};
 
@@ -92,31 +93,18 @@ impl SourceCache {
         Ok(Laid::found(source, &into))
     }
 
-    /// Removes sources last used before `before`, and unfinished fetches.
-    pub(super) fn prune(&self, before: SystemTime, interrupt: &AtomicBool) -> io::Result<PrunedSources> {
-        let mut pruned = PrunedSources::default();
-        if !self.folder.is_dir() {
-            return Ok(pruned);
+    /// Each source. Those last used before `before` are removed, and unfinished fetches with them.
+    pub(super) fn survey(
+        &self,
+        before: Option<SystemTime>,
+        interrupt: &AtomicBool,
+    ) -> io::Result<Vec<CacheItem>> {
+        let folders = survey::folders(&self.folder)?.into_iter();
+        let slots = folders.map(|folder| SourceSlot { lock: folder.with_extension("lock"), folder });
+        match before {
+            None => slots.map(|slot| slot.seen()).collect(),
+            Some(before) => slots.map(|slot| slot.prune(before, interrupt)).collect(),
         }
-        for entry in fs::read_dir(&self.folder)? {
-            let folder = entry?.path();
-            if !folder.is_dir() {
-                continue;
-            }
-            let slot = SourceSlot { lock: folder.with_extension("lock"), folder };
-            let lock = slot.reserve(interrupt)?;
-            slot.sweep()?;
-            let bytes = content::bytes(&slot.folder, |_| true)?;
-            if lock.used()? <= before || !slot.repository().is_dir() {
-                pruned.removed += 1;
-                pruned.removed_bytes += bytes;
-                fs::remove_dir_all(&slot.folder)?;
-            } else {
-                pruned.kept += 1;
-                pruned.kept_bytes += bytes;
-            }
-        }
-        Ok(pruned)
     }
 
     fn slot(&self, tree: &str) -> SourceSlot {
@@ -130,15 +118,6 @@ impl SourceCache {
             _ => BuildError::Store { path: self.folder.clone(), source },
         }
     }
-}
-
-/// Counts of removed and remaining sources.
-#[derive(Debug, Default)]
-pub(super) struct PrunedSources {
-    pub removed: usize,
-    pub removed_bytes: u64,
-    pub kept: usize,
-    pub kept_bytes: u64,
 }
 
 /// The cached source of one tree. Its lock file is beside the folder and outlives it.
@@ -170,6 +149,23 @@ impl SourceSlot {
             let lock = Lock::open(&self.lock).map_err(TryLockError::Error)?;
             lock.try_alone().map(|()| lock)
         })
+    }
+
+    fn seen(&self) -> io::Result<CacheItem> {
+        let path = self.folder.clone();
+        let used = fs::metadata(&self.lock).or_else(|_| fs::metadata(&path))?.modified()?;
+        Ok(CacheItem { bytes: survey::bytes(&path, |_| true)?, path, used, removed: false })
+    }
+
+    fn prune(&self, before: SystemTime, interrupt: &AtomicBool) -> io::Result<CacheItem> {
+        let _lock = self.reserve(interrupt)?;
+        self.sweep()?;
+        let kept = self.seen()?;
+        if kept.used > before && self.repository().is_dir() {
+            return Ok(kept);
+        }
+        fs::remove_dir_all(&self.folder)?;
+        Ok(CacheItem { removed: true, ..kept })
     }
 
     /// Removes unfinished repositories. One that cannot be removed, because a process of a killed build still

@@ -113,7 +113,10 @@ pub fn within(timeout: Duration, mut condition: impl FnMut() -> bool) -> bool {
 
 pub fn is_alive(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+    let Some((_, rest)) = stat.rsplit_once(") ") else { return false };
+    // A process whose main thread alone has ended has the state of a dead one, and other threads.
+    let has_other_threads = rest.split(' ').nth(17).is_some_and(|threads| threads != "1" && threads != "0");
+    !rest.starts_with(['Z', 'X']) || has_other_threads
 }
 
 pub fn kill_9(pid: u32) {

@@ -133,7 +133,8 @@ fn a_sweep_clears_what_tare_and_its_watchdog_have_left() {
         assert!(!left.is_empty() && (by_signal || left.len() == services.len()), "{isolation}: {left:?}");
         let place = KINDS.iter().position(|kind| *kind == isolation).unwrap();
         let swept = sweep(&isolations()[place]);
-        assert!(left.iter().any(|pid| swept.pids.contains(pid)), "{isolation}: {swept:?}");
+        let is_swept = left.iter().any(|pid| swept.pids.contains(pid));
+        assert!(is_swept, "{isolation}: of {services:?} {left:?} were left, {swept:?}");
         assert!(services.iter().all(|&pid| !is_alive(pid)), "{isolation}: {swept:?}");
         assert!(cgroups(tare.id()).is_empty());
         tare.wait().unwrap();
