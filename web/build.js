@@ -26,6 +26,8 @@ const common = { bundle: true, charset: "utf8", logLevel: "error", target: "es20
 const parts = [
   // Nobody reads it, and it changes with the library only.
   { entryPoints: ["src/charts.js"], outfile: "dist/charts.js", format: "iife", minify: true, banner: { js: NOTICE } },
+  // Only pages with a flame graph have it.
+  { entryPoints: ["src/flame.js"], outfile: "dist/flame.js", format: "iife" },
   // Not minified: its changes can be read in a diff, and it is small.
   { entryPoints: ["src/page.js"], outfile: "dist/page.js", format: "iife" },
   { entryPoints: ["src/page.css"], outfile: "dist/page.css" },

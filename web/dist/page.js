@@ -1968,7 +1968,10 @@ ${location.href}`)), {
     }
     const own = section.charts.flatMap((chart, at) => {
       const figure = element.querySelector(`figure[data-chart="${at}"]`);
-      return figure instanceof HTMLElement ? [picture(figure, table, chart, look, memory.switched[at], section.charts)] : [];
+      if (!(figure instanceof HTMLElement)) return [];
+      if (chart.shape !== "flame") return [picture(figure, table, chart, look, memory.switched[at], section.charts)];
+      if (!globalThis.tareFlame) find(figure, ".plot").replaceWith(make("p", { class: "empty" }, "Load this page again to see it."));
+      return globalThis.tareFlame ? [globalThis.tareFlame(figure, table, chart)] : [];
     });
     pictures.push(...own);
     const key = first ? first.columns[names(first)]?.key : null;

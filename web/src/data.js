@@ -19,7 +19,7 @@
 /**
  * @typedef {object} Chart
  * @property {string} title
- * @property {"bars"|"points"|"lines"} shape
+ * @property {"bars"|"points"|"lines"|"flame"} shape
  * @property {string} x
  * @property {string} y
  * @property {Scale} x_scale

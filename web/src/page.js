@@ -230,7 +230,11 @@ function sectionOf(element, section, table, first, look, update) {
   }
   const own = section.charts.flatMap((chart, at) => {
     const figure = element.querySelector(`figure[data-chart="${at}"]`);
-    return figure instanceof HTMLElement ? [picture(figure, table, chart, look, memory.switched[at], section.charts)] : [];
+    if (!(figure instanceof HTMLElement)) return [];
+    if (chart.shape !== "flame") return [picture(figure, table, chart, look, memory.switched[at], section.charts)];
+    // A page that was opened before there was one has no script for it.
+    if (!globalThis.tareFlame) find(figure, ".plot").replaceWith(make("p", { class: "empty" }, "Load this page again to see it."));
+    return globalThis.tareFlame ? [globalThis.tareFlame(figure, table, chart)] : [];
   });
   pictures.push(...own);
 

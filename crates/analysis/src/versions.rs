@@ -48,6 +48,17 @@ impl Versions {
         self.blocks < BLOCKS_FEW
     }
 
+    /// The greatest change that is shown, as places in `all`: the version before it that has figures, and that at which it changed.
+    pub fn greatest_change(&self) -> Option<[usize; 2]> {
+        let size = |version: &Version| Some(version.against_previous?.value.ln().abs());
+        let changes = self.all.iter().enumerate().filter(|(_, version)| version.is_change);
+        let sized = changes.filter_map(|(place, version)| Some((place, size(version)?)));
+        let (at, _) = sized.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        // One without figures was passed over, and is no side of the change.
+        let before = (0..at).rev().find(|place| self.all[*place].reason.is_none())?;
+        Some([before, at])
+    }
+
     /// The largest change between successive versions that is not excluded, as a share.
     pub fn change_most(&self) -> Option<f64> {
         let ends = self.all.iter().filter_map(|version| version.against_previous?.interval());
@@ -166,7 +177,9 @@ mod tests {
         assert!((ratio(fourth.against_first) - 1.0 / 0.9).abs() < 0.02, "{fourth:?}");
         assert!((ratio(fifth.against_previous) - 0.9 / 1.1).abs() < 0.02, "{fifth:?}");
         assert_eq!(versions.all[0].against_first, Some(UnitEstimate::known(1.0)));
-        assert_eq!(changes(&kept(&[1.0, 1.0, 1.0])), Vec::<String>::new());
+        assert_eq!(versions.greatest_change(), Some([3, 4]));
+        let none = kept(&[1.0, 1.0, 1.0]);
+        assert_eq!((changes(&none), compute(&none).unwrap().greatest_change()), (Vec::new(), None));
     }
 
     #[test]
@@ -194,6 +207,7 @@ mod tests {
         let versions = compute(&run).unwrap();
         assert_eq!(versions.all[1].reason.as_deref(), Some("does not compile"));
         assert_eq!((versions.all[1].against_first, changes(&run)), (None, vec!["v3".to_owned()]));
+        assert_eq!(versions.greatest_change(), Some([0, 2]));
         run.header.plan.are_versions = false;
         assert_eq!(compute(&run), None);
     }

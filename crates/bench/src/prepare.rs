@@ -236,7 +236,10 @@ mod tests {
     fn rows(labels: &[&str]) -> Vec<Row> {
         let contracts = published::contracts();
         let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
-        let raw_socket = RawSocket { program: "tare".into(), contracts: vec!["hello".to_owned()] };
+        let raw_socket = RawSocket {
+            program: "tare".into(),
+            contracts: [("hello".to_owned(), "hello".to_owned())].into(),
+        };
         let catalogue = Catalogue::load(&published::root(), &names, raw_socket).unwrap();
         select(&catalogue, labels.iter().copied()).unwrap()
     }

@@ -32,7 +32,7 @@ pub(crate) fn contract(input: &[u8]) {
 /// A manifest of a service in a catalogue.
 pub(crate) fn manifest(input: &[u8]) {
     let path = scratch::file("catalogue/services/any/fuzzed/service.toml", input);
-    let raw_socket = RawSocket { program: "/bin/true".into(), contracts: Vec::new() };
+    let raw_socket = RawSocket { program: "/bin/true".into(), contracts: std::collections::BTreeMap::new() };
     let catalogue = Catalogue::load(scratch::above(&path, 4), &["hello", "rest"], raw_socket);
     let catalogue = catalogue.expect("the folder can be listed");
     let is_there = catalogue.get("fuzzed").is_some()

@@ -15,6 +15,7 @@ mod http2;
 mod pushed;
 mod recordings;
 mod repositories;
+mod sampled;
 mod scratch;
 mod sockets;
 mod tls;
@@ -113,6 +114,9 @@ pub const TARGETS: &[Target] = &[
     Target::new("push", pushed::push),
     Target::new("bundle", pushed::bundle),
     Target::new("sockets", sockets::table),
+    Target::new("perf_map", sampled::perf_map),
+    Target::new("go_table", sampled::go_table),
+    Target::new("samples", sampled::records),
     Target::new("tool", tools::tool).with(&["dev/crosscheck/src/reading/recorded"]),
 ];
 

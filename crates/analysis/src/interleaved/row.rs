@@ -151,6 +151,10 @@ impl<'a> OwnRow<'a> {
         let (plan, records, blocks) = (&stored.header.plan, &stored.records, self.blocks);
         let mut issues: Vec<RowIssue> = unclean_stops(blocks).collect();
         issues.extend(starts::pilot(records, self.place).and_then(starts::unsteady));
+        // Another failure is the reason, and what was wrong under load stands beside it.
+        if matches!(self.state, RowState::Failed(_)) {
+            issues.extend(state::wrong_answers(stored, self.place));
+        }
         if self.state == RowState::Measured {
             issues.extend(starts::warming(blocks));
             issues.extend(starts::failed_in_warm_up(records, self.place));

@@ -20,6 +20,7 @@ use super::{
     loader::Loader,
     others::Pause,
     process::{Counted, Running},
+    profiled::Profiled,
     watch::LoadWatch,
 };
 use crate::{
@@ -55,6 +56,7 @@ impl Bench<'_> {
     pub(super) fn measure(
         &self,
         loader: &mut Loader,
+        profiled: &mut Profiled<'_>,
         running: &mut Running,
         point: usize,
         draw: u64,
@@ -66,6 +68,7 @@ impl Bench<'_> {
         self.begin_counting(running, point)?;
         let mut watch = LoadWatch::new(&self.plan.points[point]);
         let pause = self.pause(running)?;
+        profiled.begins(running);
         let before = self.before(running, pause.as_ref())?;
         let loaded = loader.load(self, running, &due, &mut watch)?;
         let report = &loaded.report;
@@ -74,6 +77,7 @@ impl Bench<'_> {
         self.alive(running, if report.total.tally.answered == 0 { AT_THAW } else { "during the load" })?;
         let hung = watch.hung(report).map(|hung| observe(&running.ready.process, hung));
         running.ready.freeze()?;
+        profiled.ended(running);
         report.total.tally.reconcile()?;
         running.handshakes.take_in(report);
         let host = self.spent(running, &before, &loaded)?;

@@ -13,6 +13,7 @@ mod network;
 mod others;
 mod pilot;
 mod process;
+mod profiled;
 mod steady;
 mod warm_up;
 mod watch;
@@ -41,6 +42,7 @@ use crate::{
 };
 pub use agents::{AgentSlice, Agents, AgentsReport};
 pub use loaded::GeneratorTime;
+pub use profiled::{ProfiledRun, SliceProfiler};
 
 use agents::AgentLoader;
 use loader::Loader;
@@ -66,6 +68,8 @@ pub struct Bench<'a> {
     loader: Loader,
     /// Each sample counts correct answers within these limits.
     asked: AskedOfLoad,
+    /// Looks into services while they are loaded. Absent while slices decide anything.
+    profiler: Option<Box<dyn SliceProfiler>>,
 }
 
 /// Reasons why a plan cannot be executed.
@@ -104,6 +108,7 @@ impl<'a> Bench<'a> {
             beside: None,
             loader: Loader::Local,
             asked: plan.slo().map(|plan| plan.slo.asked()).unwrap_or_default(),
+            profiler: None,
         })
     }
 
@@ -117,6 +122,12 @@ impl<'a> Bench<'a> {
     #[must_use]
     pub fn loaded_by(self, agents: Box<dyn Agents>) -> Bench<'a> {
         Bench { loader: Loader::Agents(AgentLoader::new(agents)), ..self }
+    }
+
+    /// The bench with a profiler, which looks into the services in every slice.
+    #[must_use]
+    pub fn profiled_by(self, profiler: Box<dyn SliceProfiler>) -> Bench<'a> {
+        Bench { profiler: Some(profiler), ..self }
     }
 
     /// A different request seed for every process.
@@ -192,9 +203,10 @@ impl Executor for Bench<'_> {
 
     fn sample(&mut self, slot: Slot, draw: u64, per_second: Option<f64>) -> Result<Sample, ExecutorError> {
         let mut running = self.taken(slot.row)?;
-        let mut loader = std::mem::take(&mut self.loader);
-        let sample = self.measure(&mut loader, &mut running, slot.point, draw, per_second);
-        self.loader = loader;
+        let (mut loader, mut profiler) = (std::mem::take(&mut self.loader), self.profiler.take());
+        let mut profiled = profiled::Profiled::of(profiler.as_deref_mut(), slot.row);
+        let sample = self.measure(&mut loader, &mut profiled, &mut running, slot.point, draw, per_second);
+        (self.loader, self.profiler) = (loader, profiler);
         if matches!(sample, Ok(_) | Err(ExecutorError::Slice(_))) {
             self.running.insert(slot.row, running);
         }

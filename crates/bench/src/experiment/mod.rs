@@ -50,6 +50,30 @@ impl ExperimentFile {
             () => ExperimentFile::Interleaved(Box::new(Experiment::load(path)?)),
         })
     }
+
+    /// The services that the file at `path` names, as it names them, each once.
+    ///
+    /// # Errors
+    /// An experiment of a series cannot be read.
+    pub fn services(&self, path: &Path) -> Result<Vec<String>, DocumentError> {
+        let of_rows = |one: &SequentialExperiment| one.rows.iter().map(|row| row.service.clone()).collect();
+        let mut all: Vec<String> = match self {
+            ExperimentFile::Interleaved(one) => {
+                one.services.iter().chain([&one.reference]).cloned().collect()
+            }
+            ExperimentFile::Sequential(one) => of_rows(one),
+            ExperimentFile::Series(series) => {
+                let beside = path.parent().unwrap_or(Path::new("."));
+                let members = series.members.iter().map(|member| {
+                    SequentialExperiment::load(&beside.join(&member.file)).map(|one| of_rows(&one))
+                });
+                members.collect::<Result<Vec<Vec<String>>, _>>()?.concat()
+            }
+        };
+        let mut seen = std::collections::BTreeSet::new();
+        all.retain(|service| seen.insert(service.clone()));
+        Ok(all)
+    }
 }
 
 /// Default name of the experiment in a file.

@@ -95,7 +95,7 @@ pub struct Counted {
     pub packages_total: Option<usize>,
     /// Lines of the service's code without blank lines and comments.
     pub code_lines: Option<usize>,
-    /// Seconds of its last build, if it was built from scratch.
+    /// Seconds of its last build, if it compiled all that it uses. Others may have compiled crates that services share.
     pub build_s: Option<f64>,
 }
 
@@ -105,7 +105,7 @@ impl From<&Footprint> for Counted {
             packages_direct: footprint.dependencies.direct,
             packages_total: footprint.dependencies.total,
             code_lines: footprint.code.as_ref().map(|code| code.lines),
-            build_s: footprint.build.as_ref().map(|cost| cost.seconds),
+            build_s: footprint.build.as_ref().and_then(|cost| Some(cost.whole()?[0])),
         }
     }
 }

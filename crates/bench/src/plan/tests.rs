@@ -152,7 +152,8 @@ fn who_is_excluded_is_measured_nowhere() {
 
 /// Rows of one service each, without its folder.
 fn rows_of(labels: &[(&str, &str)]) -> Vec<Row> {
-    let raw_socket = RawSocket { program: "tare".into(), contracts: vec!["hello".to_owned()] };
+    let raw_socket =
+        RawSocket { program: "tare".into(), contracts: [("hello".to_owned(), "hello".to_owned())].into() };
     let contracts = published::contracts();
     let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
     let catalogue = Catalogue::load(&published::root(), &names, raw_socket).unwrap();

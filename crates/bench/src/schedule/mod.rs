@@ -130,6 +130,12 @@ impl<E, J: Journal, W: Watch, D: StopRule> Parts<'_, E, J, W, D> {
     }
 }
 
+/// How long a service of this plan takes to start and to stop, and then to be warm, in ns, by its pilot. Without one, what is usual.
+pub fn start_times_ns(plan: &Plan, pilot: Option<&Pilot>) -> (u64, u64) {
+    let cost = pilot.map_or_else(|| StartCost::guess(plan), |pilot| StartCost::of(plan, pilot));
+    (cost.start_ns, cost.warm_up_ns)
+}
+
 /// Answers of a service in closed loops.
 #[derive(Debug, Clone, Copy, Default)]
 struct Capacity {

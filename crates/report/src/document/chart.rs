@@ -52,6 +52,8 @@ pub enum Shape {
     Points,
     /// Points of a series, joined in the order of the table.
     Lines,
+    /// A box for each row, below that of the last row with a smaller `level`: `x` is its width, `against` another one.
+    Flame,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

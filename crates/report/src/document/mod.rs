@@ -19,7 +19,7 @@ pub use tare_analysis::{
 };
 
 /// The version of the JSON that a document is written as: `major.minor`. Its schema is in `schema/document.schema.json`.
-pub const FORMAT: &str = "1.2";
+pub const FORMAT: &str = "1.3";
 
 /// The report of one run, or of several.
 #[derive(Debug, Clone, PartialEq, Serialize)]

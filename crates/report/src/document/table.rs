@@ -37,7 +37,7 @@ pub struct Column {
     /// Whether a bar is drawn: the column is a ratio to a row that is 1.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub bar: bool,
-    /// Whether a page draws it with its interval, on a logarithmic scale: the table is its own chart.
+    /// Whether a page draws it with its interval, on the scale of [`Column::on_track`]: the table is its own chart.
     #[serde(skip)]
     pub track: bool,
     /// Whether a page with such a chart shows it only on request, with all columns.
@@ -238,6 +238,14 @@ impl Column {
     /// Whether a page shows its interval beside its value.
     pub fn has_interval_beside(&self) -> bool {
         self.interval.is_some() && self.interval_priority > LAST
+    }
+
+    /// Where a number is on its track: at 0 if nothing differs. Ratios are drawn as logarithms, differences as they are.
+    pub fn on_track(&self, number: f64) -> Option<f64> {
+        match self.unit {
+            Unit::Nanoseconds => Some(number),
+            _ => (number > 0.0).then(|| number.ln()),
+        }
     }
 
     pub fn help(self, help: &str) -> Column {

@@ -201,6 +201,11 @@ pub fn six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
+/// Rounds nanoseconds to tenths.
+pub fn tenths(ns: f64) -> f64 {
+    (ns * 10.0).round() / 10.0
+}
+
 /// Rounds to four digits: one more than is shown of a ratio.
 pub fn four_digits(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)

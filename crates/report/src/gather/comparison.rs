@@ -17,7 +17,7 @@ use tare_bench::{
 
 use super::{
     columns::Columns,
-    interleaved,
+    interleaved, why,
     words::{cautions, cut_short, joined, notes, with_interval},
 };
 use crate::document::{Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Status, Unit, Value};
@@ -25,8 +25,11 @@ use crate::document::{Chart, Column, Document, Fact, Kind, Scale, Section, Shape
 /// The document of a comparison, which its first load decides, followed by that of the run.
 pub(crate) fn document(found: &Comparison, loads: &[AtLoad], stored: &StoredRun, run: &Path) -> Document {
     let table = interleaved::document(stored, loads, run);
-    let own = [Some(metrics(found)), found.again.as_ref().map(again), blocks(found, &stored.at_load(0))];
-    let own = own.into_iter().flatten();
+    let (why, behind) = why::of_run(run).unzip();
+    let own = [found.again.as_ref().map(again), blocks(found, &stored.at_load(0))];
+    let own =
+        [metrics(found)].into_iter().chain(behind.into_iter().flatten()).chain(own.into_iter().flatten());
+    let why = why.map(|answer| Fact::new("Why", answer).brief());
     Document {
         kind: Kind::Comparison,
         answer: interleaved::loads::answer_at(
@@ -35,7 +38,7 @@ pub(crate) fn document(found: &Comparison, loads: &[AtLoad], stored: &StoredRun,
         ),
         cautions: cautions(&found.findings),
         notes: notes(&found.findings),
-        facts: facts(found).into_iter().chain(table.facts).collect(),
+        facts: facts(found).into_iter().chain(why).chain(table.facts).collect(),
         // The only pair is the comparison itself.
         sections: own.chain(table.sections.into_iter().filter(|section| section.id != "pairs")).collect(),
         ..table

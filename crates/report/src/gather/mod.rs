@@ -1,5 +1,6 @@
 //! Makes documents from run folders: one module per kind of run, and a file per section.
 
+mod calls;
 mod capacity;
 pub mod columns;
 mod comparison;
@@ -15,6 +16,7 @@ mod interleaved;
 pub mod merged;
 mod sequential;
 mod settings;
+pub mod why;
 pub mod words;
 
 use std::path::{Path, PathBuf};

@@ -442,6 +442,21 @@ fn a_row_with_one_wrong_answer_has_no_figures() {
         reason.ends_with("closed-mid-response 1; the first: closed-mid-response at \"hello\""),
         "{reason}"
     );
+
+    // If it also failed, that is the reason, and the wrong answer stands beside it.
+    stored.records.push(Record::Failed(Failed {
+        block: 8,
+        row: HALF,
+        reason: "wrong after the load".to_owned(),
+    }));
+    let report = compute(&stored);
+    let half = find(&report, "half");
+    assert_eq!(
+        (half.verdict(), half.reason().as_deref()),
+        (Verdict::ServiceFailed, Some("block 9: wrong after the load"))
+    );
+    let told: Vec<String> = half.findings.iter().map(ToString::to_string).collect();
+    assert!(told.iter().any(|finding| finding.contains("wrong answers: 1 of ")), "{told:?}");
 }
 
 /// One reset in some ten thousand requests keeps the figures valid, and is reported.

@@ -17,7 +17,8 @@ fn planned(machine: &MachineCpus, change: impl FnOnce(&mut Cores)) -> (Plan, Vec
     experiment.reference = label("raw-socket", 1);
     let contracts = published::contracts();
     let names: Vec<&str> = contracts.keys().map(String::as_str).collect();
-    let raw_socket = RawSocket { program: "tare".into(), contracts: vec!["hello".to_owned()] };
+    let raw_socket =
+        RawSocket { program: "tare".into(), contracts: [("hello".to_owned(), "hello".to_owned())].into() };
     let catalogue = Catalogue::load(&published::root(), &names, raw_socket).unwrap();
     let rows = select(&catalogue, ["raw-socket", "hyper", "raw-socket@2"]).unwrap();
     let rows = cores.rows(rows, Some("raw-socket@2"));

@@ -34,7 +34,7 @@ use super::{
     columns::Columns,
     environment,
     footprint::{self, Described},
-    settings,
+    settings, why,
     words::as_far_as_it_went,
 };
 use crate::document::{Document, Fact, Kind, Section, Status};
@@ -57,6 +57,11 @@ pub(crate) fn document(stored: &StoredRun, loads: &[AtLoad], run: &Path) -> Docu
     let of_cores = cores::answer(&scalings).map(|said| loads::answer_at(loads, &said));
     document.sections.splice(behind_ranks..behind_ranks, cores::sections(&scalings));
     document.sections.extend(pairs::section(&first, &loads[0], loads.len() > 1));
+    // In a comparison these stand before the ranks.
+    if let Some((answer, sections)) = why::of_run(run).filter(|_| first.header.plan.are_versions) {
+        document.facts.insert(0, Fact::new("Why", answer).brief());
+        document.sections.splice(behind_ranks..behind_ranks, sections);
+    }
     let status = Status::of(report.ending, stored.in_progress);
     if let Some(answer) = versions::answer(&first, status).or(of_cores).or(of_protocols) {
         document.answer = answer;
@@ -189,8 +194,8 @@ fn words_of(plan: &Plan) -> Option<Vec<String>> {
     let places = (0..plan.rows.len()).filter(|row| !plan.is_twin(&plan.rows[*row].label));
     let mut services: Vec<&str> = places.map(|row| plan.word(row)).collect();
     services.dedup();
-    let file = format!("experiments/{}.toml", plan.experiment);
-    let mut words = vec!["run".to_owned(), file, "--services".to_owned(), services.join(",")];
+    let mut words =
+        vec!["run".to_owned(), plan.experiment.clone(), "--services".to_owned(), services.join(",")];
     if let Some(reference) = plan.rows.iter().position(|row| plan.is_reference(&row.label)) {
         words.extend(["--reference".to_owned(), plan.word(reference).to_owned()]);
     }

@@ -252,7 +252,7 @@ fn facts(run: &Experiment, about: Option<&About>) -> Vec<Fact> {
 
 /// The command that repeats it.
 fn words_of(report: &SequentialReport) -> Vec<String> {
-    let mut words = vec!["run".to_owned(), format!("experiments/published/{}.toml", report.experiment)];
+    let mut words = vec!["run".to_owned(), report.experiment.clone()];
     if report.scale != 1.0 {
         words.extend(["--scale".to_owned(), report.scale.to_string()]);
     }

@@ -17,7 +17,7 @@ use tare_analysis::verdict::Tone;
 pub use brief::brief;
 pub use policy::SERVED;
 
-use crate::document::{Check, Document, Section};
+use crate::document::{Check, Document, Section, Shape};
 use table::TableView;
 
 /// The most rows of a table in the HTML. The script makes longer tables when they are opened: few readers
@@ -28,6 +28,8 @@ pub const TABLE_ROWS_MAX: usize = 300;
 const FOLDED_ROWS_MIN: usize = 40;
 
 pub const CHARTS: &str = include_str!("../../../dist/charts.js");
+/// For pages that have a flame graph, and for no others.
+pub const FLAME: &str = include_str!("../../../dist/flame.js");
 pub const SCRIPT: &str = include_str!("../../../dist/page.js");
 pub const STYLE: &str = include_str!("../../../dist/page.css");
 
@@ -171,6 +173,11 @@ impl<'a> SectionView<'a> {
         }
         self
     }
+}
+
+/// Whether a page needs [`FLAME`].
+pub fn has_flame(document: &Document) -> bool {
+    document.sections.iter().flat_map(|section| &section.charts).any(|chart| chart.shape == Shape::Flame)
 }
 
 impl Page<'_> {

@@ -103,7 +103,7 @@ pub struct Bar {
 #[derive(Debug)]
 pub struct Track {
     pub at: f64,
-    /// The position of 1.
+    /// The position of what makes no difference: 1, or 0.
     pub one: f64,
     /// Start and width of the interval.
     pub interval: Option<(f64, f64)>,
@@ -317,7 +317,7 @@ enum Drawing {
     None,
     /// Bars from 0 to this number.
     Bars(f64),
-    /// Points between these logarithms.
+    /// Points between these places of a track.
     Track(f64, f64),
 }
 
@@ -333,9 +333,10 @@ impl Drawing {
             || table.columns.iter().enumerate().any(|(at, one)| one.track && !table.is_unknown(at));
         match head.column {
             column if column.track => {
-                let logs = || numbers().filter(|number| *number > 0.0).map(f64::ln);
-                let (low, high) = (logs().fold(0.0, f64::min), logs().fold(0.0, f64::max));
-                let margin = (high - low).max(0.1) * TRACK_MARGIN;
+                let places = || numbers().filter_map(|number| column.on_track(number));
+                let (low, high) = (places().fold(0.0, f64::min), places().fold(0.0, f64::max));
+                let margin =
+                    (high - low).max(if column.unit == Unit::Nanoseconds { 1.0 } else { 0.1 }) * TRACK_MARGIN;
                 Drawing::Track(low - margin, high + margin)
             }
             // One drawn column is enough.
@@ -344,11 +345,12 @@ impl Drawing {
         }
     }
 
+    /// For a track, of a place on it.
     fn percent(&self, number: f64) -> f64 {
         let share = match self {
             Drawing::None => 0.0,
             Drawing::Bars(full) => number / full,
-            Drawing::Track(low, high) => (number.ln() - low) / (high - low),
+            Drawing::Track(low, high) => (number - low) / (high - low),
         };
         (share * 100.0).clamp(0.0, 100.0)
     }
@@ -358,10 +360,14 @@ impl Cell<'_> {
     fn new(table: &Table, row: &[Value], head: &ColumnHead<'_>, drawing: &Drawing) -> Self {
         let (column, value) = (head.column, row.get(head.place).unwrap_or(&Value::None));
         let ends = ends(table, row, head.place);
-        let percent = |number: f64| drawing.percent(number);
+        let is_track = matches!(drawing, Drawing::Track(..));
+        let percent = |number: f64| match is_track {
+            true => column.on_track(number).map_or(0.0, |place| drawing.percent(place)),
+            false => drawing.percent(number),
+        };
         let whisker = ends.map(|(low, high)| (percent(low), percent(high) - percent(low)));
         let bar = |number: f64| Bar { width: percent(number), one: percent(1.0), whisker };
-        let track = |number: f64| Track { at: percent(number), one: percent(1.0), interval: whisker };
+        let track = |number: f64| Track { at: percent(number), one: drawing.percent(0.0), interval: whisker };
         let interval = ends.map(|(low, high)| column.unit.show_interval(low, high));
         Cell {
             names: false,
@@ -378,7 +384,7 @@ impl Cell<'_> {
             interval: interval.clone().filter(|_| column.has_interval_beside()),
             hint: interval.filter(|_| !column.has_interval_beside()),
             bar: value.number().filter(|_| matches!(drawing, Drawing::Bars(_))).map(bar),
-            track: value.number().filter(|_| matches!(drawing, Drawing::Track(..))).map(track),
+            track: value.number().filter(|_| is_track).map(track),
         }
     }
 

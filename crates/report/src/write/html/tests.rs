@@ -85,6 +85,42 @@ fn crowded(columns: usize) -> Document {
 }
 
 #[test]
+fn a_difference_is_drawn_around_0_and_a_ratio_around_1() {
+    let track = |unit, rows: [[f64; 3]; 2]| {
+        let column = |key: &str| Column::new(key, key, unit);
+        let columns = vec![
+            Column::new("name", "name", Unit::Text),
+            column("value").track().interval("low", "high"),
+            column("low").hidden(),
+            column("high").hidden(),
+        ];
+        let mut table = Table::new("Tracks", columns);
+        table.rows =
+            rows.map(|[value, low, high]| vec!["a".into(), value.into(), low.into(), high.into()]).to_vec();
+        let mut document = small();
+        document.sections = vec![Section::new("tracks", "Tracks", "All.", table)];
+        let page = html(&document).unwrap();
+        let places = |begin: &str| -> Vec<String> {
+            page.split(begin).skip(1).map(|rest| rest.split('%').next().unwrap().to_owned()).collect()
+        };
+        (places("<line x1=\"")[0].clone(), places("<circle r=\"0.3em\" cx=\""))
+    };
+    let of_ns = track(Unit::Nanoseconds, [[60.0, 40.0, 100.0], [-50.0, -100.0, 10.0]]);
+    assert_eq!(of_ns, ("50.00".to_owned(), vec!["77.78".to_owned(), "26.85".to_owned()]));
+    let (one, points) = track(Unit::Times, [[4.0, 2.0, 16.0], [0.25, 0.062_5, 1.0]]);
+    assert_eq!((one.as_str(), points), ("50.00", vec!["73.15".to_owned(), "26.85".to_owned()]));
+}
+
+#[test]
+fn only_a_page_with_a_flame_graph_has_the_script_for_it() {
+    let mut document = small();
+    assert_eq!(html(&document).unwrap().matches("<script").count(), 3);
+    document.sections[0].charts[0].shape = Shape::Flame;
+    let page = html(&document).unwrap();
+    assert!(page.matches("<script").count() == 4 && page.contains(FLAME));
+}
+
+#[test]
 fn sentences_stand_below_the_rows_of_a_table_with_many_columns() {
     let page = |columns| {
         let page = html(&crowded(columns)).unwrap();

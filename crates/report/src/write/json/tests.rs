@@ -160,7 +160,10 @@ fn the_schema_has_every_word() {
     assert_eq!(words("/$defs/column/properties/unit"), written(units));
     assert_eq!(words("/$defs/column/properties/unit"), written(units.map(Unit::name)));
     assert_eq!(words("/$defs/check/properties/verdict"), written(Verdict::ALL));
-    assert_eq!(words("/$defs/chart/properties/shape"), written([Shape::Bars, Shape::Points, Shape::Lines]));
+    assert_eq!(
+        words("/$defs/chart/properties/shape"),
+        written([Shape::Bars, Shape::Points, Shape::Lines, Shape::Flame])
+    );
     assert_eq!(words("/$defs/scale"), written(scales));
     assert_eq!(schema().pointer("/properties/format/const").unwrap(), document::FORMAT);
 }

@@ -1,4 +1,4 @@
-//! Ratios as points with their intervals, on a logarithmic scale: `┊   ├─●─┤`. The line is at 1.
+//! Ratios and differences as points with their intervals: `┊   ├─●─┤`. The line is where nothing differs.
 
 use super::TextLook;
 use crate::{
@@ -23,7 +23,7 @@ const USUAL: usize = 24;
 
 /// The drawing of a column.
 pub(super) struct RatioTrack {
-    /// For each row the figure, and the bounds of its interval.
+    /// For each row the place of its figure, and of the bounds of its interval.
     points: Vec<Option<[f64; 3]>>,
     least: f64,
     most: f64,
@@ -46,13 +46,16 @@ impl RatioTrack {
             return None;
         }
         let point = |row: &Vec<Value>| {
-            let value = row.get(place)?.number().filter(|value| *value > 0.0)?;
-            let (low, high) = ends(table, row, place).filter(|(low, _)| *low > 0.0).unwrap_or((value, value));
+            let on_track = |number: f64| layout.column(place).on_track(number);
+            let value = on_track(row.get(place)?.number()?)?;
+            let ends =
+                ends(table, row, place).and_then(|(low, high)| Some((on_track(low)?, on_track(high)?)));
+            let (low, high) = ends.unwrap_or((value, value));
             Some([low, value, high])
         };
         let points: Vec<Option<[f64; 3]>> = table.rows.iter().map(point).collect();
         let all = || points.iter().flatten().flatten().copied();
-        let (least, most) = (all().fold(1.0, f64::min), all().fold(1.0, f64::max));
+        let (least, most) = (all().fold(0.0, f64::min), all().fold(0.0, f64::max));
         let signs = if look.ascii { &ASCII } else { &UTF8 };
         (least < most).then_some(RatioTrack { points, least, most, signs })
     }
@@ -63,15 +66,15 @@ impl RatioTrack {
 
     fn line(&self, point: Option<[f64; 3]>, width: usize) -> String {
         let Some(point) = point else { return String::new() };
-        let span = (self.most / self.least).ln();
-        let at = |value: f64| ((value / self.least).ln() / span * (width - 1) as f64).round() as usize;
+        let span = self.most - self.least;
+        let at = |value: f64| ((value - self.least) / span * (width - 1) as f64).round() as usize;
         let [low, value, high] = point.map(at);
         let sign = |cell: usize| match cell {
             cell if cell == value => self.signs.point,
             cell if cell == low => self.signs.low,
             cell if cell == high => self.signs.high,
             cell if low < cell && cell < high => self.signs.between,
-            cell if cell == at(1.0) => self.signs.reference,
+            cell if cell == at(0.0) => self.signs.reference,
             _ => ' ',
         };
         (0..width).map(sign).collect::<String>().trim_end().to_owned()
@@ -83,9 +86,10 @@ mod tests {
     use super::*;
 
     fn track(points: &[[f64; 3]], signs: &'static Signs) -> RatioTrack {
+        let points: Vec<[f64; 3]> = points.iter().map(|point| point.map(f64::ln)).collect();
         let all = || points.iter().flatten().copied();
-        let (least, most) = (all().fold(1.0, f64::min), all().fold(1.0, f64::max));
-        RatioTrack { points: points.iter().copied().map(Some).chain([None]).collect(), least, most, signs }
+        let (least, most) = (all().fold(0.0, f64::min), all().fold(0.0, f64::max));
+        RatioTrack { points: points.into_iter().map(Some).chain([None]).collect(), least, most, signs }
     }
 
     fn lines(track: &RatioTrack, width: usize) -> Vec<String> {

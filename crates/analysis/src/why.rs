@@ -1,0 +1,498 @@
+//! Why a service costs what it does, or more than another: `why.json` of a run folder. Slices of their own were sampled for it, after the
+//! run. A part measures; this module knows only the file, and what it says in a sentence.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tare_host::foreign;
+use tare_stats::simultaneous::MeanInterval;
+
+/// The name of the file in its run folder.
+pub const NAME: &str = "why.json";
+/// The version of the file: `major.minor`.
+pub const FORMAT: &str = "1.1";
+/// The largest file that is read.
+const BYTES_MAX: u64 = 256 << 20;
+/// How many packages a sentence names.
+const PACKAGES_SAID: usize = 3;
+/// With a greater share of samples without a name, a profile is no answer.
+pub const UNNAMED_MAX: f64 = 0.2;
+
+/// What one service, or the difference of two, consists of. Times are of one request.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WhyReport {
+    pub format: String,
+    /// Baseline and candidate; or one service alone.
+    pub subjects: Vec<ProfiledSubject>,
+    /// Fresh starts of each, which are the samples of the statistics.
+    pub blocks: usize,
+    /// Time of a thread on a CPU between two samples.
+    pub period_ns: u64,
+    /// How callers were found, in words.
+    pub chains: String,
+    /// By how much a request of sampled slices costs more than one of slices that were not: 0.01 is 1%. Absent with too few of these.
+    pub sampling_cost: Option<MeanInterval>,
+    /// What the intervals of all functions hold with, together.
+    pub confidence: f64,
+    /// CPU time of the candidate less that of the baseline; absent for one service alone, or with too few blocks.
+    pub difference: Option<MeanInterval>,
+    /// The functions that had enough samples, those that explain the difference first.
+    pub functions: Vec<FunctionCost>,
+    /// The deepest functions that together explain the difference, as places in `functions`. Empty if none does.
+    pub answer: Vec<usize>,
+    /// The answer and what it calls, in the order of a reader.
+    pub lines: Vec<WhyLine>,
+    /// What each package costs by the own time of its functions: together they are the request.
+    pub packages: Vec<PackageCost>,
+    /// What else changed, such as system calls.
+    pub others: Vec<OtherChange>,
+    /// Why the answer is withheld, if it is.
+    pub withheld: Option<String>,
+    /// Facts that are needed to interpret it, a sentence each.
+    pub notes: Vec<String>,
+    /// All call stacks with their times, for exports. Each is from the outermost function, as places in `frames`.
+    pub frames: Vec<String>,
+    pub stacks: Vec<StackCost>,
+}
+
+/// A service whose slices were sampled.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProfiledSubject {
+    pub label: String,
+    /// CPU time of the sampled slices.
+    pub cpu_ns: f64,
+    pub samples: u64,
+    /// Samples for which the kernel had no room.
+    pub lost: u64,
+    /// Share of the samples whose function has no name.
+    pub unnamed_share: f64,
+    /// Share of the call chains that do not reach the beginning of their thread.
+    pub broken_share: f64,
+    /// Its runtime, if one that makes code at run time, and the variables with which it was started for that.
+    pub runtime: Option<String>,
+    /// Build ids of its programs and libraries.
+    pub build_ids: Vec<String>,
+}
+
+/// A function, and what it costs each subject.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FunctionCost {
+    pub name: String,
+    /// The library that it is in; empty for the program itself.
+    pub module: String,
+    /// The crate, package or library, or `own code`.
+    pub package: String,
+    pub file: Option<String>,
+    pub line: Option<u32>,
+    /// For each subject, its own time.
+    pub own_ns: Vec<f64>,
+    /// For each subject, its time with all that it calls.
+    pub all_ns: Vec<f64>,
+    pub own_difference: Option<MeanInterval>,
+    pub all_difference: Option<MeanInterval>,
+}
+
+/// A crate, a package of Go, npm, PyPI or Java, an assembly, or a library, and what it costs each subject.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PackageCost {
+    pub name: String,
+    /// For each subject, the own time of its functions.
+    pub own_ns: Vec<f64>,
+    pub difference: Option<MeanInterval>,
+}
+
+/// A line of the answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WhyLine {
+    /// A place in `functions`.
+    pub function: usize,
+    /// How far it is indented: below what calls it.
+    pub depth: usize,
+}
+
+/// Something else than code in user mode.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OtherChange {
+    /// What it is, such as `page faults`.
+    pub name: String,
+    /// `ns`, `bytes`, or empty for counts.
+    pub unit: String,
+    /// For each subject, a request's.
+    pub values: Vec<f64>,
+    pub difference: Option<MeanInterval>,
+}
+
+/// A call stack, and its own time for each subject.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StackCost {
+    pub frames: Vec<usize>,
+    pub ns: Vec<f64>,
+}
+
+/// Why there is no such file to read.
+#[derive(Debug, thiserror::Error)]
+pub enum WhyFileError {
+    #[error("{}: has no {NAME}: `tare compare ... --why` makes one", .0.display())]
+    None(std::path::PathBuf),
+    #[error("{NAME}: {0}")]
+    Io(#[from] std::io::Error),
+    #[error("{NAME} cannot be understood: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("{NAME} has the format \"{0}\", which this tare does not know; it knows {FORMAT}")]
+    Format(String),
+}
+
+impl WhyReport {
+    /// What is stored in a run folder.
+    ///
+    /// # Errors
+    /// There is nothing, it cannot be read, or a later Tare wrote it.
+    pub fn read(run: &Path) -> Result<WhyReport, WhyFileError> {
+        let path = run.join(NAME);
+        if !path.exists() {
+            return Err(WhyFileError::None(run.to_owned()));
+        }
+        let report: WhyReport = foreign::json(&foreign::read(&path, BYTES_MAX)?)?;
+        match report.format.split_once('.') {
+            Some((major, _)) if FORMAT.starts_with(&format!("{major}.")) => Ok(report.within_bounds()),
+            _ => Err(WhyFileError::Format(report.format)),
+        }
+    }
+
+    /// Without places that lead nowhere.
+    fn within_bounds(mut self) -> WhyReport {
+        let (functions, frames, subjects) = (self.functions.len(), self.frames.len(), self.subjects.len());
+        self.answer.retain(|place| *place < functions);
+        self.lines.retain(|line| line.function < functions);
+        self.stacks
+            .retain(|stack| stack.frames.iter().all(|frame| *frame < frames) && stack.ns.len() == subjects);
+        self.functions.iter_mut().for_each(|function| {
+            function.own_ns.resize(subjects, 0.0);
+            function.all_ns.resize(subjects, 0.0);
+        });
+        self.packages.retain(|package| package.own_ns.len() == subjects);
+        self.others.retain(|other| other.values.len() == subjects);
+        self
+    }
+
+    /// Whether it is of two services.
+    pub fn is_difference(&self) -> bool {
+        self.subjects.len() == 2
+    }
+
+    /// The answer in a sentence.
+    pub fn answer_text(&self) -> String {
+        if let Some(why) = &self.withheld {
+            return format!("no answer: {why}");
+        }
+        if !self.is_difference() {
+            let cost = self.subjects.first().map_or(0.0, |subject| subject.cpu_ns);
+            let packages = self.packages_text().unwrap_or_default();
+            return format!("a request costs {} of CPU time{packages}", plain_ns(cost));
+        }
+        let Some(difference) = self.difference else {
+            return format!("no answer: only {} blocks could be sampled", self.blocks);
+        };
+        if !difference.excludes_zero() && self.answer.is_empty() {
+            return format!(
+                "no function differs; a request differs by {} of CPU time",
+                with_interval(&difference)
+            );
+        }
+        let of = format!("of {}", signed_ns(difference.mean));
+        if self.answer.is_empty() {
+            let why = "it is spread over many, or too small for these samples";
+            let most = self.packages_text().or_else(|| self.moved_most_text()).unwrap_or_default();
+            return format!("no function explains the {}: {why}{most}", with_interval(&difference));
+        }
+        let named = self.answer.iter().map(|place| {
+            let function = &self.functions[*place];
+            let interval = function.all_difference.unwrap_or_default();
+            format!("`{}`{} {}", function.name_shown(), function.place_text(), with_interval(&interval))
+        });
+        let below: Vec<String> = self
+            .below()
+            .map(|function| {
+                let interval = function.all_difference.unwrap_or_default();
+                format!("`{}` {}", function.name_shown(), signed_ns(interval.mean))
+            })
+            .take(3)
+            .collect();
+        let below = if below.is_empty() { String::new() } else { format!("; below it {}", below.join(", ")) };
+        format!("{} {of}{below}", named.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The function whose own time moved most in the direction of the whole, whatever its interval.
+    fn moved_most(&self) -> Option<&FunctionCost> {
+        let sign = self.difference?.mean.signum();
+        let moved = |function: &&FunctionCost| function.own_difference.map_or(0.0, |own| own.mean * sign);
+        self.functions
+            .iter()
+            .filter(|function| moved(function) > 0.0)
+            .max_by(|a, b| moved(a).total_cmp(&moved(b)))
+    }
+
+    /// The end of a sentence that names it.
+    fn moved_most_text(&self) -> Option<String> {
+        let most = self.moved_most()?;
+        let interval = most.own_difference.unwrap_or_default();
+        Some(format!("; the own time of `{}` moved most: {}", most.name_shown(), with_interval(&interval)))
+    }
+
+    /// The end of a sentence that names the packages that cost most, of a difference those that surely moved as the whole did.
+    fn packages_text(&self) -> Option<String> {
+        let sign = self.difference.map_or(1.0, |whole| whole.mean.signum());
+        let cost = |package: &PackageCost| match package.difference {
+            Some(moved) if moved.excludes_zero() => moved.mean * sign,
+            None if !self.is_difference() => package.own_ns.iter().sum(),
+            _ => 0.0,
+        };
+        let mut dearest: Vec<&PackageCost> =
+            self.packages.iter().filter(|package| cost(package) > 0.0).collect();
+        dearest.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
+        let text = |package: &&PackageCost| match &package.difference {
+            Some(moved) => format!("{} {}", package.name, with_interval(moved)),
+            None => format!("{} {}", package.name, plain_ns(cost(package))),
+        };
+        let dearest: Vec<String> = dearest.iter().take(PACKAGES_SAID).map(text).collect();
+        (!dearest.is_empty()).then(|| format!("; by package: {}", dearest.join(", ")))
+    }
+
+    /// The functions that the first one of the answer calls.
+    fn below(&self) -> impl Iterator<Item = &FunctionCost> {
+        let called = self.lines.iter().skip(1).take_while(|line| line.depth > 0);
+        called.map(|line| &self.functions[line.function])
+    }
+}
+
+/// What call stacks call a function: its name, and its library.
+pub fn frame(name: &str, module: &str) -> String {
+    match module {
+        "" => name.to_owned(),
+        module => format!("{name} ({module})"),
+    }
+}
+
+/// A longer name is shown without the parameters of its types.
+const NAME_CHARS_SHOWN: usize = 60;
+
+/// The name as a line has room for it: `std::regex_search<..>` if it is long.
+fn shown(name: &str) -> String {
+    if name.chars().count() <= NAME_CHARS_SHOWN {
+        return name.to_owned();
+    }
+    let (mut text, mut depth) = (String::new(), 0_usize);
+    let mut before = ' ';
+    for c in name.chars() {
+        // Neither `<T as Trait>::f`, nor an operator, nor an arrow.
+        let opens = c == '<'
+            && (depth > 0 || before.is_alphanumeric() || before == '_')
+            && !text.ends_with("operator");
+        let closes = c == '>' && depth > 0 && before != '-';
+        match (opens, closes) {
+            (true, _) if depth == 0 => text.push_str("<.."),
+            (_, true) if depth == 1 => text.push('>'),
+            _ if depth == 0 => text.push(c),
+            _ => {}
+        }
+        depth = depth + usize::from(opens) - usize::from(closes);
+        before = c;
+    }
+    text
+}
+
+impl FunctionCost {
+    /// The name as a line has room for it.
+    pub fn name_shown(&self) -> String {
+        shown(&self.name)
+    }
+
+    /// What call stacks call it.
+    pub fn frame(&self) -> String {
+        frame(&self.name, &self.module)
+    }
+
+    /// ` (main.go:7)`, or nothing.
+    pub fn place_text(&self) -> String {
+        self.place().map(|place| format!(" ({place})")).unwrap_or_default()
+    }
+
+    /// `main.go:7`, or the library.
+    pub fn place(&self) -> Option<String> {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => Some(format!("{}:{line}", short(file))),
+            (Some(file), None) => Some(short(file).to_owned()),
+            (None, _) if self.module.is_empty() => None,
+            (None, _) => Some(self.module.clone()),
+        }
+    }
+}
+
+/// The end of a path that is long, or not of the service.
+fn short(path: &str) -> &str {
+    match path.starts_with('/') {
+        true => path.rsplit('/').next().unwrap_or(path),
+        false => path,
+    }
+}
+
+/// `+794 ns (+710 .. +878)`.
+pub fn with_interval(of: &MeanInterval) -> String {
+    format!("{} ({} .. {})", signed_ns(of.mean), signed(of.low), signed(of.high))
+}
+
+/// `+794 ns`.
+pub fn signed_ns(ns: f64) -> String {
+    format!("{} ns", signed(ns))
+}
+
+fn signed(ns: f64) -> String {
+    let text = grouped(ns.abs());
+    match text.as_str() {
+        "0" => text,
+        _ if ns < 0.0 => format!("-{text}"),
+        _ => format!("+{text}"),
+    }
+}
+
+/// `10,200 ns`.
+pub fn plain_ns(ns: f64) -> String {
+    format!("{} ns", grouped(ns))
+}
+
+/// Whole digits, with commas between thousands.
+fn grouped(number: f64) -> String {
+    let digits = format!("{:.0}", number.max(0.0));
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn function(name: &str, file: Option<&str>, mean: f64) -> FunctionCost {
+        let all_difference = Some(MeanInterval { mean, low: mean - 84.0, high: mean + 84.0 });
+        let (file, line) = (file.map(str::to_owned), file.map(|_| 7));
+        let own_ns = vec![1.0, 2.0];
+        FunctionCost {
+            name: name.to_owned(),
+            file,
+            line,
+            all_ns: own_ns.clone(),
+            own_ns,
+            all_difference,
+            ..FunctionCost::default()
+        }
+    }
+
+    fn report() -> WhyReport {
+        WhyReport {
+            format: FORMAT.to_owned(),
+            subjects: vec![ProfiledSubject::default(); 2],
+            blocks: 12,
+            difference: Some(MeanInterval { mean: 801.0, low: 700.0, high: 1902.0 }),
+            functions: vec![
+                function("signBody", Some("main.go"), 794.0),
+                function("sha256.blockSHANI", None, 298.0),
+            ],
+            answer: vec![0],
+            lines: vec![WhyLine { function: 0, depth: 0 }, WhyLine { function: 1, depth: 1 }],
+            ..WhyReport::default()
+        }
+    }
+
+    #[test]
+    fn the_answer_names_the_function_its_line_and_what_it_calls() {
+        let expected =
+            "`signBody` (main.go:7) +794 ns (+710 .. +878) of +801 ns; below it `sha256.blockSHANI` +298 ns";
+        assert_eq!(report().answer_text(), expected);
+        let equal = MeanInterval { mean: 4.0, low: -30.0, high: 38.0 };
+        let none = WhyReport { difference: Some(equal), answer: Vec::new(), ..report() };
+        assert_eq!(
+            none.answer_text(),
+            "no function differs; a request differs by +4 ns (-30 .. +38) of CPU time"
+        );
+        let spread = WhyReport { answer: Vec::new(), ..report() };
+        let expected = "no function explains the +801 ns (+700 .. +1,902): it is spread over many, or too small for these samples";
+        assert_eq!(spread.answer_text(), expected);
+        let package = |name: &str, mean: f64| {
+            let difference = Some(MeanInterval { mean, low: mean - 50.0, high: mean + 50.0 });
+            PackageCost { name: name.to_owned(), own_ns: vec![900.0, 900.0 + mean], difference }
+        };
+        let packages = ["std", "tower", "axum", "matchit", "http"].into_iter();
+        let packages =
+            packages.zip([40.0, 210.0, -300.0, 310.0, 90.0]).map(|(name, mean)| package(name, mean));
+        let of_many = WhyReport { packages: packages.collect(), ..spread.clone() };
+        let moved = "; by package: matchit +310 ns (+260 .. +360), tower +210 ns (+160 .. +260), http +90 ns (+40 .. +140)";
+        assert_eq!(of_many.answer_text(), format!("{expected}{moved}"));
+        let alone = PackageCost { own_ns: vec![900.0], difference: None, ..package("hyper", 0.0) };
+        let subjects = vec![ProfiledSubject { cpu_ns: 9_000.0, ..ProfiledSubject::default() }];
+        let alone = WhyReport { subjects, packages: vec![alone], ..report() };
+        let text = "a request costs 9,000 ns of CPU time; by package: hyper 900 ns";
+        assert_eq!(alone.answer_text(), text);
+        let withheld = WhyReport { withheld: Some("31% of the samples have no name".to_owned()), ..report() };
+        assert_eq!(withheld.answer_text(), "no answer: 31% of the samples have no name");
+    }
+
+    #[test]
+    fn what_is_stored_is_read_again_and_what_leads_nowhere_is_left_out() {
+        let run = tempfile::tempdir().unwrap();
+        let write = |report: &WhyReport| {
+            std::fs::write(run.path().join(NAME), serde_json::to_vec(report).unwrap()).unwrap()
+        };
+        assert!(matches!(WhyReport::read(run.path()), Err(WhyFileError::None(_))));
+        write(&report());
+        assert_eq!(WhyReport::read(run.path()).unwrap(), report());
+        let stack = StackCost { frames: vec![9], ns: vec![1.0, 1.0] };
+        write(&WhyReport { answer: vec![0, 7], stacks: vec![stack], ..report() });
+        assert_eq!(WhyReport::read(run.path()).unwrap(), report());
+        write(&WhyReport { format: "2.0".to_owned(), ..report() });
+        assert!(WhyReport::read(run.path()).unwrap_err().to_string().contains("\"2.0\""));
+        std::fs::write(run.path().join(NAME), "{\"format\":\"1.7\",\"later\":1}").unwrap();
+        assert_eq!(WhyReport::read(run.path()).unwrap().subjects, []);
+    }
+
+    #[test]
+    fn long_names_are_shown_without_the_parameters_of_their_types() {
+        let long = "a".repeat(60);
+        let cases = [
+            ("std::vector<int>::push_back".to_owned(), "std::vector<int>::push_back".to_owned()),
+            (format!("std::search<char, std::allocator<{long}> >"), "std::search<..>".to_owned()),
+            (format!("<T<{long}> as Read>::poll"), "<T<..> as Read>::poll".to_owned()),
+            (format!("{long}::operator<<"), format!("{long}::operator<<")),
+            (format!("f<g() -> {long}>::h"), "f<..>::h".to_owned()),
+            (format!("f<{long}... (cut"), "f<..".to_owned()),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(shown(&name), expected);
+        }
+    }
+
+    #[test]
+    fn numbers_have_a_sign_and_commas() {
+        let cases = [
+            (0.2, "0 ns"),
+            (-0.4, "0 ns"),
+            (1234.5, "+1,234 ns"),
+            (-1_000_000.0, "-1,000,000 ns"),
+            (12.0, "+12 ns"),
+        ];
+        for (number, expected) in cases {
+            assert_eq!(signed_ns(number), expected);
+        }
+    }
+}
