@@ -19,10 +19,10 @@ Examples:
   tare examples                              common questions, each with its command
   tare COMMAND --help                        options and examples of one command
 
-Examples in a clone of the repository of Tare:
-  tare run experiments/quick.toml            build, verify and measure 12 services; prints a table
+Examples with the services that Tare brings:
+  tare run quick            build, verify and measure 12 services; prints a table
   tare compare hyper axum                    does axum cost more than hyper?
-  tare show record/database                  what frameworks cost with a database, measured before
+  tare catalogue                             the names of all services, experiments and contracts
 
 Exit codes: 0 fine, 1 usage or set-up error, 2 a service failed its contract or crashed, 3 gate failed, \
 4 measurement invalid, 5 inconclusive, 6 worse, perhaps by less than delta, 130 or 143 interrupted.";

@@ -6,12 +6,12 @@ use clap::Command;
 
 /// In the order of the help. Each visible command is in one of them.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Your service", &["init", "compare", "slo", "load", "verify", "bisect", "history"]),
-    ("Frameworks", &["run", "list", "build"]),
+    ("Your service", &["init", "compare", "why", "slo", "load", "verify", "bisect", "history"]),
+    ("Frameworks", &["run", "list", "build", "catalogue"]),
     ("Results", &["show", "report", "site", "serve", "audit", "merge"]),
     ("Contracts and services of others", &["record", "adopt"]),
     ("Many machines", &["cluster", "agent"]),
-    ("Set-up", &["doctor", "trust", "selftest", "examples", "completions", "man"]),
+    ("Set-up", &["doctor", "trust", "cache", "selftest", "examples", "completions", "man"]),
 ];
 
 /// Printed in place of clap's one list of commands. The option headings follow.

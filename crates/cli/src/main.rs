@@ -10,23 +10,32 @@ mod memory;
 mod output;
 mod parts;
 mod progress;
+mod tools;
 mod trust;
 mod workspace;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::SystemTime};
 
 use clap::{
     CommandFactory, FromArgMatches, Parser, Subcommand,
     error::{ContextKind, ContextValue},
 };
 
+/// Of a static program: musl's own returns memory to the kernel, and asks for it again, at each record of TLS that the raw socket sends.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// A benchmark of HTTP frameworks: what does each one cost, compared with a raw socket?
 ///
 /// Tare builds one service per framework, verifies that all of them answer the same requests in the same way, loads them in
 /// turns, and prints throughput, CPU time, latency and memory with confidence intervals.
 #[derive(Debug, Parser)]
-#[command(name = "tare", version, max_term_width = 110, after_help = exit::HELP)]
+#[command(name = "tare", version, disable_version_flag = true, max_term_width = 110, after_help = exit::HELP)]
 struct Cli {
+    /// Print version; with --verbose also how it was built, and what the kernel gives it
+    #[arg(short = 'V', long, action = clap::ArgAction::Version)]
+    version: Option<bool>,
     #[command(flatten)]
     global: workspace::Global,
     #[command(subcommand)]
@@ -46,12 +55,14 @@ enum Command {
     Run(Box<command::run::Args>),
     List(command::list::Args),
     Build(command::build::Args),
+    Catalogue(command::catalogue::Args),
 
     Show(command::show::Args),
     Report(command::report::Args),
 
     Doctor(command::doctor::Args),
     Trust(command::trust::Args),
+    Cache(command::cache::Args),
     Selftest(command::selftest::Args),
     Examples(command::examples::Args),
     Completions(command::completions::Args),
@@ -76,35 +87,45 @@ enum Command {
     },
 }
 
+impl Command {
+    /// Whether it may build, or take out revisions.
+    fn fills_the_cache(&self) -> bool {
+        use Command::{Bisect, Build, Compare, History, Init, Load, Run, Slo, Verify};
+        matches!(
+            self,
+            Bisect(_) | Build(_) | Compare(_) | History(_) | Init(_) | Load(_) | Run(_) | Slo(_) | Verify(_)
+        )
+    }
+}
+
 fn main() -> ExitCode {
     // If this fails, a write beyond the file-size limit kills Tare, like any other program.
     let _ends_it = tare_host::signals::survive_the_limit_of_a_file();
     if let Err(error) = memory::check() {
         return exit::of(Err(error));
     }
-    let mut cli =
-        match groups::of(Cli::command()).try_get_matches().and_then(|found| Cli::from_arg_matches(&found)) {
-            Ok(cli) => cli,
-            Err(mut error) => {
-                if command_asked().is_some_and(|command| command == "load") {
-                    command::load::advise(&mut error);
-                }
-                match left_out(&error) {
-                    Some(left_out) => error = Cli::command().error(error.kind(), left_out),
-                    None => suggest_nearest(&mut error),
-                }
-                return exit::of_usage(&error);
-            }
-        };
+    let began = SystemTime::now();
+    let arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if command::version::is_verbose(&arguments) {
+        return exit::of(command::version::run(&parts::listed()));
+    }
+    let mut cli = match parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::of_usage(&error),
+    };
     cli.global.readers = parts::READERS;
-    let global = &cli.global;
-    exit::of(match cli.command {
+    let (global, fills) = (&cli.global, cli.command.fills_the_cache());
+    if let Ok(cache) = global.cache() {
+        tools::enter(&cache);
+    }
+    let outcome = match cli.command {
         Command::Init(args) => command::init::run(global, &args),
         Command::Run(args) => command::run::run(global, *args, parts::RUN_AGENTS),
-        Command::Compare(args) => command::compare::run(global, *args),
+        Command::Compare(args) => command::compare::run(global, *args, Some(parts::WHY)),
         Command::Load(args) => parts::load::run(global, *args),
-        Command::History(args) => command::history::run(global, args),
-        Command::Bisect(args) => command::bisect::run(global, *args),
+        Command::History(args) => command::history::run(global, args, parts::WHY),
+        Command::Bisect(args) => command::bisect::run(global, *args, parts::WHY),
         Command::Slo(args) => command::slo::run(global, args, parts::RUN_AGENTS),
         Command::Show(args) => command::show::run(global, args, parts::MERGED),
         Command::Report(args) => command::report::run(global, &args, parts::MERGED, parts::PARQUET),
@@ -112,10 +133,12 @@ fn main() -> ExitCode {
         Command::Verify(args) => command::verify::run(global, args),
         Command::Data(args) => command::data::run(global, &args),
         Command::Build(args) => command::build::run(global, args),
+        Command::Catalogue(args) => command::catalogue::run(global, &args),
         Command::List(args) => command::list::run(global, args, parts::PRINT_FOOTPRINTS),
-        Command::Doctor(args) => command::doctor::run(global, args),
+        Command::Doctor(args) => command::doctor::run(global, &args),
         Command::Selftest(args) => command::selftest::run(global, args),
         Command::Trust(args) => command::trust::run(global, &args),
+        Command::Cache(args) => command::cache::run(global, &args),
         Command::RawSocket(args) => command::raw_socket::run(global, args),
         Command::Examples(args) => command::examples::run(&Cli::command(), &args),
         Command::Completions(args) => command::completions::run(Cli::command(), &args),
@@ -127,6 +150,27 @@ fn main() -> ExitCode {
         }
         Command::ServiceInit { command } => {
             return tare_host::process::init::main(&command).into();
+        }
+    };
+    if fills {
+        command::cache::warn_of_growth(global, began);
+    }
+    exit::of(outcome)
+}
+
+/// The command line, or the error with what helps.
+fn parse() -> Result<Cli, clap::Error> {
+    let found = groups::of(Cli::command()).try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
+    found.map_err(|mut error| {
+        if command_asked().is_some_and(|command| command == "load") {
+            command::load::advise(&mut error);
+        }
+        match left_out(&error) {
+            Some(left_out) => Cli::command().error(error.kind(), left_out),
+            None => {
+                suggest_nearest(&mut error);
+                error
+            }
         }
     })
 }

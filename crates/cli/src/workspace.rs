@@ -1,17 +1,24 @@
 //! The repository of a command, and the processes that it starts there.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
 use anyhow::Context;
 use clap::builder::TypedValueParser;
 use tare_bench::folder::series;
 use tare_host::process::{Isolation, Notices, Supervisor, sweep};
 use tare_service::{
+    build::Store,
     catalogue::{Broken, Row, Service},
-    workspace::{self, Readers, Root, Workspace},
+    workspace::{self, PackedCatalogue, Readers, Root, Workspace},
 };
 
 use crate::{exit::Outcome, output::paint, trust};
+
+/// Services, contracts, experiments and published figures, packed by `build.rs`.
+pub(crate) static CATALOGUE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/catalogue.tar.gz"));
 
 /// Options that every command has.
 #[derive(Debug, clap::Args)]
@@ -20,7 +27,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, env = "TARE_ROOT", value_name = "DIR", help_heading = "Folders", value_parser = folder())]
     root: Option<PathBuf>,
     /// Also the services, contracts and experiments of this folder: a repository with a `tare.toml`, or a folder of services
-    /// (LANGUAGE/NAME/service.toml)
+    /// (LANGUAGE/NAME/service.toml) [default: those of Tare, which `tare catalogue` writes out]
     #[arg(long, global = true, env = "TARE_CATALOGUE", value_name = "DIR", help_heading = "Folders", value_parser = folder())]
     catalogue: Option<PathBuf>,
     /// The cache of builds, which all repositories share [default: $XDG_CACHE_HOME/tare, or ~/.cache/tare]
@@ -30,6 +37,9 @@ pub(crate) struct Global {
     #[arg(long = "trust", global = true, env = "TARE_TRUST", help_heading = "Folders", action = clap::ArgAction::SetTrue)]
     #[arg(value_parser = clap::builder::FalseyValueParser::new())]
     trusts_all: bool,
+    /// Not an option: the catalogue of this program, which is unpacked once.
+    #[arg(skip)]
+    packed: OnceLock<PackedCatalogue>,
     /// Not an option: what a part brings.
     #[arg(skip)]
     pub(crate) readers: Option<Readers>,
@@ -49,8 +59,33 @@ impl Global {
         let root = Root::find(named(self.root.as_ref()))?;
         Ok(match named(self.catalogue.as_ref()) {
             Some(folder) => root.with_catalogue(folder)?,
-            None => root,
+            None => {
+                let packed = self.packed.get_or_init(|| PackedCatalogue::new(CATALOGUE, &self.home(&root)));
+                root.with_bundle(packed.clone())?
+            }
         })
+    }
+
+    /// The catalogue of this program.
+    pub(crate) fn bundle(&self) -> anyhow::Result<PackedCatalogue> {
+        let cache = self.cache()?;
+        Ok(self.packed.get_or_init(|| PackedCatalogue::new(CATALOGUE, &cache)).clone())
+    }
+
+    /// The folder of the cache. The repository need not be valid.
+    pub(crate) fn cache(&self) -> anyhow::Result<PathBuf> {
+        let here = || std::env::current_dir().context("the current folder cannot be found");
+        let root = named(self.root.as_ref()).map_or_else(here, |root| Ok(root.to_owned()))?;
+        let root = root.ancestors().find(|folder| folder.join("tare.toml").is_file()).unwrap_or(&root);
+        Ok(workspace::home(named(self.home.as_ref()), root))
+    }
+
+    pub(crate) fn store(&self) -> anyhow::Result<Store> {
+        Ok(Store::new(&self.cache()?))
+    }
+
+    fn home(&self, root: &Root) -> PathBuf {
+        workspace::home(named(self.home.as_ref()), &root.folder)
     }
 
     /// The options, except the repository, for another process that works elsewhere.
@@ -80,8 +115,7 @@ impl Global {
 
     /// The same for another repository than that of the current folder.
     pub(crate) fn open_at(&self, root: &Root) -> anyhow::Result<Workspace> {
-        let home = workspace::home(named(self.home.as_ref()), &root.folder);
-        let mut workspace = Workspace::open(root, &program()?, &home)?;
+        let mut workspace = Workspace::open(root, &program()?, &self.home(root))?;
         workspace.trusts_all = self.trusts_all;
         workspace.readers = self.readers;
         Ok(workspace)
@@ -104,6 +138,9 @@ pub(crate) fn select(workspace: &Workspace, words: &[String]) -> anyhow::Result<
 
 /// Prints which services are left out because their manifests are wrong.
 pub(crate) fn print_broken(workspace: &Workspace) {
+    if let Some(why) = &workspace.not_unpacked {
+        tare_host::message!("{} the services of Tare: {why}", paint("33", "left out"));
+    }
     for Broken { name, error } in &workspace.catalogue.broken {
         tare_host::message!("{} {name}: {error}", paint("33", "left out"));
     }

@@ -130,7 +130,7 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File
         ClaimedAgain {
             run,
             link: frame.to(Address::Run(&run.id)),
-            command: format!("tare run experiments/published/{}.toml", run.experiment),
+            command: format!("tare run {}", run.experiment),
             claims: run.claims.iter().map(|claim| ClaimCard::of(claim, &run.experiment)).collect(),
         }
     });

@@ -115,13 +115,17 @@ pub(crate) struct Sections<'a> {
 
 pub(super) fn around(frame: &PageFrame<'_>, links: String) -> Result<Around, SiteError> {
     let Assets { charts, page, site, .. } = frame.assets;
-    let script = |path: &String| format!("<script src=\"{}{path}\" defer></script>\n", frame.root);
     Ok(Around {
         head: Meta { frame }.render()?,
         bar: LinkBar { frame }.render()?,
         links,
-        scripts: [charts, page, site].map(script).concat(),
+        scripts: [charts, page, site].map(|path| script(frame, path)).concat(),
     })
+}
+
+/// The element that loads a script.
+pub(super) fn script(frame: &PageFrame<'_>, path: &str) -> String {
+    format!("<script src=\"{}{path}\" defer></script>\n", frame.root)
 }
 
 /// The page of this address around escaped HTML.

@@ -26,6 +26,9 @@ pub(super) fn files(
     let experiment = frame.to(Address::Experiment(&entry.experiment));
     let links = format!("<a href=\"{experiment}\">over time</a>");
     let mut around = frame::around(&frame, links)?;
+    if html::has_flame(document) {
+        around.scripts.insert_str(0, &frame::script(&frame, &frame.assets.flame));
+    }
     around.scripts.insert_str(0, &services(entry, &frame));
     let page = html::of_site(document, &around)?;
     let mut files = vec![

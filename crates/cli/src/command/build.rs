@@ -6,15 +6,14 @@ use std::{
         Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
-use anyhow::Context;
 use indicatif::DecimalBytes;
 use serde::Serialize;
 use tare_base::units::{parse_time, spell_duration};
 use tare_service::{
-    build::{self, BuildCost, BuildError, BuildOptions, Built, Laid, Site, Store},
+    build::{self, BuildCost, BuildError, BuildOptions, Built, Laid, SharedCost, Site},
     catalogue::Service,
 };
 
@@ -30,15 +29,16 @@ use tare_host::signals;
 ///
 /// Prints one line per service: the version that it reports, and the time, CPU time, download and disk space of its build. The
 /// other commands build what they need; this one builds beforehand. Builds are cached by content in TARE_HOME, and services run
-/// from there, so a second checkout does not build them again.
+/// from there, so a second checkout does not build them again; `tare cache` lists and removes them.
+///
+/// Services in Rust share the crates of registries that they use. The line says how much of the CPU time went into a service's own
+/// code, and how much into shared crates that were not there yet: the latter depends on what was built before.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   tare build                      every service
   tare build ./mine --force       again, even if nothing has changed
-  tare build --prune=7            remove cached builds that were not used for a week
-
-Examples in a clone of the repository of Tare:
+  tare build --force --unshared   again, each as if it were the only one: what does its build cost?
   tare build group:rust --jobs 1  all services in Rust, one after the other
 
 Exit codes: 0 fine, 1 a build failed, 130 or 143 interrupted.")]
@@ -48,19 +48,13 @@ pub(crate) struct Args {
     /// Build again, even if nothing has changed
     #[arg(long)]
     force: bool,
-    /// Number of builds at once [default: the number of CPUs]; fewer while less than 2 GiB of memory is free
+    /// Number of builds that compile at once [default: the number of CPUs]; fewer while less than 2 GiB of memory is free. One more
+    /// fetches meanwhile
     #[arg(long, short, value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
-    /// Instead of building, remove cached builds that were not used for DAYS days [default: 30], and print the cache's size
-    #[arg(
-        long,
-        value_name = "DAYS",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "30",
-        conflicts_with_all = ["services", "force", "jobs", "within"]
-    )]
-    prune: Option<u16>,
+    /// Compile all for each service, also crates that services in Rust share: its cost then depends on no other build
+    #[arg(long)]
+    unshared: bool,
     /// Start no build after this time, such as `20m`; the rest is reported as skipped
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     within: Option<Duration>,
@@ -98,9 +92,6 @@ struct Ready {
 }
 
 pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
-    if let Some(days) = args.prune {
-        return prune(&global.open()?.store(), days, args.json);
-    }
     let workspace = global.open_with(&args.services)?;
     let mut rows = workspace::select(&workspace, &args.services)?;
     rows.dedup_by(|a, b| a.service.name == b.service.name);
@@ -115,7 +106,7 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let many = BuildOptions { jobs, force: args.force, may_begin: &may_begin };
     let (done, lines) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     progress.say(&format!("building {} services", services.len()));
-    let site = Site::new(&supervisor, &interrupt);
+    let site = Site::new(&supervisor, &interrupt).unshared(args.unshared);
     build::build_many(&workspace.builder(), &services, &site, many, |service, built| {
         let line = line(service, built, args.within);
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -131,27 +122,6 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     let failed = lines.iter().any(|line| matches!(line.result, BuildResult::Failed { .. }));
     let outcome = if failed { Outcome::SetUp } else { Outcome::Fine };
     Ok(workspace::outcome_of_all(&workspace, &args.services, outcome))
-}
-
-fn prune(store: &Store, days: u16, json: bool) -> anyhow::Result<Outcome> {
-    let unused = Duration::from_secs(u64::from(days) * 24 * 60 * 60);
-    let before = SystemTime::now().checked_sub(unused).context("that is before the clock began")?;
-    let folder = store.folder().display();
-    let pruned = store.prune(before, &*signals::listen()?).with_context(|| folder.to_string())?;
-    let [removed_bytes, kept_bytes] = [pruned.removed_bytes, pruned.kept_bytes].map(DecimalBytes);
-    print_either(json, &pruned, || {
-        let (removed, kept) = (pruned.removed, pruned.kept);
-        let besides = |what: &str, counts: (usize, usize)| match counts {
-            (0, 0) => String::new(),
-            (removed, kept) => format!("; {what}: {removed} removed, {kept} kept"),
-        };
-        let sources = besides("fetched sources", (pruned.removed_sources, pruned.kept_sources));
-        let revisions = besides("revisions taken out", (pruned.removed_revisions, pruned.kept_revisions));
-        format!(
-            "removed {removed} builds ({removed_bytes}), kept {kept} ({kept_bytes}) in {folder}{sources}{revisions}\n"
-        )
-    })?;
-    Ok(Outcome::Fine)
 }
 
 /// Whether time is left, and no signal has arrived.
@@ -211,11 +181,19 @@ fn text(line: &BuildLine) -> String {
 fn describe(cost: &BuildCost) -> String {
     let download = cost.download_bytes.map_or("unknown".to_owned(), |bytes| DecimalBytes(bytes).to_string());
     format!(
-        "{:.1} s: {:.1} s of CPU, {download} of download, {} on disk",
+        "{:.1} s: {:.1} s of CPU{}, {download} of download, {} on disk",
         cost.seconds,
         cost.cpu_seconds,
+        cost.shared.map(|shared| parts(cost, shared)).unwrap_or_default(),
         DecimalBytes(cost.disk_bytes)
     )
+}
+
+/// What of the CPU time depends on earlier builds.
+fn parts(cost: &BuildCost, shared: SharedCost) -> String {
+    let own = cost.own_cpu_seconds().unwrap_or(cost.cpu_seconds);
+    let SharedCost { cpu_seconds, crates } = shared;
+    format!(" ({own:.1} s its own code, {cpu_seconds:.1} s for {crates} shared crates that were not there)")
 }
 
 fn summary(lines: &[BuildLine], took: Duration) -> String {
@@ -234,4 +212,24 @@ fn summary(lines: &[BuildLine], took: Duration) -> String {
     let shown = counts.iter().filter(|(what, count)| *what != "skipped" || *count > 0);
     let parts: Vec<String> = shown.map(|(what, count)| format!("{count} {what}")).collect();
     format!("\n{}; {}\n", parts.join(", "), duration(took))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_says_what_of_it_depends_on_the_order_of_builds() {
+        let mut cost = BuildCost {
+            seconds: 50.0,
+            cpu_seconds: 48.25,
+            download_bytes: Some(0),
+            disk_bytes: 13_000_000,
+            ..BuildCost::default()
+        };
+        assert_eq!(describe(&cost), "50.0 s: 48.2 s of CPU, 0 B of download, 13.00 MB on disk");
+        cost.shared = Some(SharedCost { cpu_seconds: 40.0, crates: 97 });
+        let parts = "48.2 s of CPU (8.2 s its own code, 40.0 s for 97 shared crates that were not there)";
+        assert_eq!(describe(&cost), format!("50.0 s: {parts}, 0 B of download, 13.00 MB on disk"));
+    }
 }

@@ -29,7 +29,7 @@ struct Example {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Nothing,
-    /// The services, experiments and runs of the repository of Tare.
+    /// The stored runs of the repository of Tare.
     AClone,
 }
 
@@ -59,12 +59,12 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         question: "Which framework costs least, and which cannot be separated?",
-        needs: Needs::AClone,
-        commands: &["tare run experiments/quick.toml", "tare show", "tare report"],
+        needs: Needs::Nothing,
+        commands: &["tare run quick", "tare show", "tare report"],
     },
     Example {
         question: "Does it hold on other machines of a Slurm cluster?",
-        needs: Needs::AClone,
+        needs: Needs::Nothing,
         commands: &[
             "tare cluster plan quick --on machines.toml --seeds 3 --output jobs.ndjson",
             "tare cluster submit jobs.ndjson --engine slurm --store /shared/tare",
@@ -79,7 +79,7 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         question: "How do two frameworks differ?",
-        needs: Needs::AClone,
+        needs: Needs::Nothing,
         commands: &["tare compare hyper axum"],
     },
     Example {
@@ -136,7 +136,7 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         question: "How do services compare under load from several other machines?",
-        needs: Needs::AClone,
+        needs: Needs::Nothing,
         commands: &[
             "tare agent --token-file token --listen 10.0.0.7:7070 --target 10.0.0.9 --keep",
             "tare run quick --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --serve-on 10.0.0.9 --i-may-load 10.0.0.9",
@@ -149,8 +149,8 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         question: "How do the services change from 16 connections to 256?",
-        needs: Needs::AClone,
-        commands: &["tare run experiments/quick.toml --connections 16,64,256"],
+        needs: Needs::Nothing,
+        commands: &["tare run quick --connections 16,64,256"],
     },
     Example {
         question: "What changed between two runs, or over many?",
@@ -173,8 +173,8 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         question: "Does a published benchmark still hold here?",
-        needs: Needs::AClone,
-        commands: &["tare run experiments/published/restinio-2017.toml"],
+        needs: Needs::Nothing,
+        commands: &["tare run restinio-2017"],
     },
 ];
 

@@ -17,7 +17,10 @@ use super::{
     compare::contenders,
     load_options::LoadOptions,
     revised::{BuildOptions, Revised},
-    run::{measure, pinning},
+    run::{
+        explain::{WhyOptions, WhyPart},
+        measure_and_explain, pinning,
+    },
     start::StartOptions,
 };
 use crate::{exit::Outcome, workspace::Global};
@@ -30,7 +33,8 @@ const VERSIONS_MAX: usize = 12;
 ///
 /// All versions run in the same blocks, so that nothing that changed on the machine in the meantime is taken for a change of the
 /// service. Each has an interval. A version at which the cost changed is marked: of all such marks of a run, one is wrong in at most
-/// 5% of runs. A version that does not build, or fails its contract, is a row with its reason.
+/// 5% of runs. A version that does not build, or fails its contract, is a row with its reason. After
+/// the greatest change Tare says which functions are behind it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,8 +42,6 @@ Examples:
   tare history shop v1.0..HEAD --get /items/1                         the commits between two, at most twelve of them
   tare history ./mine HEAD~5..HEAD --budget 10m                       a folder with a manifest
   tare history 'node server.js' --releases express@4.21.2,express@5.1.0   releases of a package that package.json has
-
-Examples in a clone of the repository of Tare:
   tare history koa --releases 2.16.0,3.3.0                            of the package that the manifest names
 
 Exit codes: 0 every version was measured, 1 usage error, or a version was not built, 2 a version failed its contract, 4 a version is \
@@ -64,6 +66,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     budget: Option<Duration>,
     #[command(flatten)]
+    why: WhyOptions,
+    #[command(flatten)]
     load: LoadOptions,
     #[command(flatten)]
     asked: AskedOptions,
@@ -71,7 +75,7 @@ pub(crate) struct Args {
     start: StartOptions,
 }
 
-pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, mut args: Args, why: WhyPart) -> anyhow::Result<Outcome> {
     let mut workspace = global.open()?;
     let mut revised = Revised::of(&mut workspace, &args.service, args.build.build.as_deref())?;
     let mut rows = match args.releases.is_empty() {
@@ -83,7 +87,7 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
         asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, NAME)?;
     }
     let plan = plan(&workspace, &args, &revised.now, &rows)?;
-    measure(&workspace, &args.start, plan, rows)
+    measure_and_explain(&workspace, &args.start, plan, rows, Some((why, &args.why)))
 }
 
 fn of_revisions(

@@ -7,7 +7,7 @@ use tare_bench::experiment::Experiment;
 use tare_service::settings::ServiceSettings;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
-pub(super) struct LoadOptions {
+pub(crate) struct LoadOptions {
     /// Number of connections [default: 64, or that of the experiment]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=20_000))]
     connections: Option<u16>,
@@ -18,19 +18,19 @@ pub(super) struct LoadOptions {
 
 impl LoadOptions {
     /// Combines options: those of `self` override `others`, such as those of a file.
-    pub(super) fn or(self, others: LoadOptions) -> LoadOptions {
+    pub(crate) fn or(self, others: LoadOptions) -> LoadOptions {
         LoadOptions {
             connections: self.connections.or(others.connections),
             threads: self.threads.or(others.threads),
         }
     }
 
-    pub(super) fn new(connections: Option<u16>, threads: Option<u16>) -> LoadOptions {
+    pub(crate) fn new(connections: Option<u16>, threads: Option<u16>) -> LoadOptions {
         LoadOptions { connections, threads }
     }
 
     /// Applies the options to `experiment`. A number of connections replaces its loads by one.
-    pub(super) fn enter(&self, experiment: &mut Experiment) {
+    pub(crate) fn enter(&self, experiment: &mut Experiment) {
         if let Some(connections) = self.connections {
             experiment.loads.truncate(1);
             experiment.loads[0].connections = connections.into();
@@ -42,7 +42,7 @@ impl LoadOptions {
     }
 
     /// The service settings before there is an experiment.
-    pub(super) fn service_settings(&self) -> ServiceSettings {
+    pub(crate) fn service_settings(&self) -> ServiceSettings {
         ServiceSettings::of_threads(self.threads.unwrap_or(1).into())
     }
 }

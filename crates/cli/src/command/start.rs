@@ -35,6 +35,12 @@ pub(crate) struct StartOptions {
 }
 
 impl StartOptions {
+    /// Those of a command that has its own forms of output, and no others of these.
+    pub(crate) fn plain(no_wait: bool) -> StartOptions {
+        let format = Format::Text;
+        StartOptions { seed: None, out: None, dry_run: false, no_wait, isolate: false, format, json: false }
+    }
+
     /// The given seed, or a random one that no service can predict.
     pub(crate) fn seed(&self) -> u64 {
         self.seed.unwrap_or_else(tare_host::seed::draw)

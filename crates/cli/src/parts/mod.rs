@@ -17,6 +17,8 @@ mod record;
 mod serve;
 #[cfg(feature = "site")]
 mod site;
+#[cfg(feature = "why")]
+mod why;
 
 use clap::Subcommand;
 use tare_report::gather::merged::MergedReader;
@@ -30,7 +32,7 @@ pub(crate) use cluster::{agents::RUN as RUN_AGENTS, load};
 use tare_service::workspace::Readers;
 
 use crate::{
-    command::{list::PrintFootprints, report::Parquet},
+    command::{list::PrintFootprints, report::Parquet, run::explain::WhyPart},
     exit::Outcome,
     workspace::Global,
 };
@@ -38,11 +40,12 @@ use crate::{
 /// A feature, whether it is there, and its commands and options.
 type Part = (&'static str, bool, &'static [&'static str]);
 
-const PARTS: [Part; 4] = [
+const PARTS: [Part; 5] = [
     ("audit", cfg!(feature = "audit"), &["audit"]),
     ("cluster", cfg!(feature = "cluster"), &["agent", "cluster", "merge", "load --engine"]),
     ("import", cfg!(feature = "import"), &["adopt", "record"]),
     ("site", cfg!(feature = "site"), &["site", "serve"]),
+    ("why", cfg!(feature = "why"), &["why"]),
 ];
 
 #[cfg(feature = "site")]
@@ -82,6 +85,12 @@ pub(crate) mod load {
         load::run(global, args, |_, _, _| anyhow::bail!(super::absent("`tare load --agents`", "cluster")))
     }
 }
+#[cfg(feature = "why")]
+pub(crate) const WHY: WhyPart = WhyPart { is_there: true, explain: why::explain };
+#[cfg(not(feature = "why"))]
+pub(crate) const WHY: WhyPart =
+    WhyPart { is_there: false, explain: |_, _| anyhow::bail!(absent("`tare compare --why`", "why")) };
+
 #[cfg(feature = "import")]
 pub(crate) const READERS: Option<Readers> = Some(tare_import::READERS);
 #[cfg(not(feature = "import"))]
@@ -117,6 +126,8 @@ pub(crate) enum PartCommand {
     Site(site::Args),
     #[cfg(feature = "site")]
     Serve(serve::Args),
+    #[cfg(feature = "why")]
+    Why(why::Args),
 }
 
 impl PartCommand {
@@ -143,8 +154,16 @@ impl PartCommand {
             PartCommand::Site(args) => site::run(global, &args),
             #[cfg(feature = "site")]
             PartCommand::Serve(args) => serve::run(global, &args),
+            #[cfg(feature = "why")]
+            PartCommand::Why(args) => why::run(global, args),
         }
     }
+}
+
+/// The parts that this build has.
+pub(crate) fn listed() -> String {
+    let has: Vec<&str> = PARTS.iter().filter(|(_, is_there, _)| *is_there).map(|(name, ..)| *name).collect();
+    if has.is_empty() { "the core alone".to_owned() } else { has.join(", ") }
 }
 
 /// What is said of a command, or an option such as `load --engine`, that this build leaves out. `None` if it is there, or if no part has

@@ -23,7 +23,7 @@ use super::{
     Progress, duration,
     growth::Growth,
     model::{Model, steady},
-    view::View,
+    view::{Size, View},
 };
 use crate::output::paint;
 use tare_host::signals;
@@ -89,7 +89,12 @@ pub(crate) struct RunProgress<'a> {
     /// The time when the first block began.
     pilots_ns: u64,
     stage: Option<(Stage<'a>, Model<'a>)>,
+    /// Without a terminal: what the first table is made of, until it is printed.
+    early: Option<Model<'a>>,
 }
+
+/// After this many blocks the first table is printed: one block has no interval.
+const BLOCKS_EARLY: usize = 2;
 
 impl<'a> RunProgress<'a> {
     /// Progress of the run with this head, after the records `past`.
@@ -100,9 +105,11 @@ impl<'a> RunProgress<'a> {
             (stage, model)
         });
         let plan = &header.plan;
+        let has_table = plan.rows.len() > 2 && plan.slo().is_none() && !plan.is_sequential();
+        let early = (stage.is_none() && has_table && past.is_empty()).then(|| Model::new(header, past));
         let said = past.is_empty().then(|| Duration::from_nanos(plan.expected_ns()));
         let growth = Growth::new(plan, said);
-        RunProgress { progress, plan, began: Instant::now(), growth, pilots_ns: 0, stage }
+        RunProgress { progress, plan, began: Instant::now(), growth, pilots_ns: 0, stage, early }
     }
 
     fn name(&self, slot: Slot) -> String {
@@ -123,6 +130,20 @@ impl<'a> RunProgress<'a> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Prints the table of the first blocks, once. Services are stopped then.
+    fn print_early(&mut self, record: &Record, left: Duration) {
+        let Some(model) = &mut self.early else { return };
+        model.on_record(record, left);
+        if matches!(record, Record::Block(Block { block, .. }) if *block >= BLOCKS_EARLY * self.plan.groups())
+        {
+            model.compute();
+            let all = Size { columns: 110, lines: u16::MAX };
+            let lines = model.view(self.began.elapsed()).lines(all, false);
+            self.progress.keep(&lines.join("\n"));
+            self.early = None;
         }
     }
 
@@ -162,6 +183,7 @@ impl Watch for RunProgress<'_> {
         {
             self.progress.keep(&format!("{} {grown}", paint("33", "note:")));
         }
+        self.print_early(record, left);
         let Some((stage, model)) = &mut self.stage else { return };
         model.on_record(record, left);
         if model.has_more_to_compute(record) {

@@ -122,11 +122,11 @@ mod tests {
         let mut screen = Screen::new(Vec::new(), false);
         let first = written(&mut screen, &view("one", &["a"]), SIZE);
         let title = format!("^[KT{}0 s, about 0 s left", " ".repeat(20));
-        assert_eq!(first, format!("\r{title}\r\n^[Kone\r\n^[K  service\r\n^[K  a\r\n^[J"));
+        assert_eq!(first, format!("\r{title}\r\n^[Kprovisional: one\r\n^[K  service\r\n^[K  a\r\n^[J"));
         let second = written(&mut screen, &view("two", &["a"]), SIZE);
-        assert_eq!(second, "\r^[4F\r\n^[Ktwo\r\n\r\n\r\n^[J");
+        assert_eq!(second, "\r^[4F\r\n^[Kprovisional: two\r\n\r\n\r\n^[J");
         let shorter = View { elapsed: Duration::ZERO, ..view("two", &[]) };
-        assert_eq!(written(&mut screen, &shorter, SIZE), "\r^[4F\r\n\r\n^[J");
+        assert_eq!(written(&mut screen, &shorter, SIZE), "\r^[4F\r\n^[Ktwo\r\n^[J");
     }
 
     #[test]

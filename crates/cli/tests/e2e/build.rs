@@ -99,7 +99,7 @@ fn what_is_cached_can_be_pruned() {
     bench.start(0).end().expect(0);
     let home = bench.home();
     let prune = |option: &str| {
-        let words = ["build", option, "--json", "--home", home.to_str().unwrap()];
+        let words = ["cache", option, "--json", "--home", home.to_str().unwrap()];
         bench.checkouts[0].tare(&words).expect(0).json()["removed"].as_u64().unwrap()
     };
     assert_eq!((prune("--prune"), prune("--prune=0"), prune("--prune=0")), (0, 1, 0));

@@ -86,7 +86,7 @@ fn mistakes_on_the_command_line() {
     assert_snapshot!(line("run experiments/tiny.toml --services honest,honset"), @r#"error: --services: unknown service "honset"; did you mean "honest"?"#);
     assert_snapshot!(line("run experiments/tiny.toml --services honest,honest"), @r#"error: --services: "honest" stands twice; to measure one service twice write "honest@2""#);
     assert_snapshot!(line("run experiments/tiny.toml --reference honset"), @r#"error: --reference: unknown service "honset"; did you mean "honest"?"#);
-    assert_snapshot!(line("run experiments/tinny.toml"), @"error: experiments/tinny.toml: there is no such file. The experiments of Tare are in its repository: work in a clone of it, or name that folder by --catalogue DIR and the experiment by its name, such as quick");
+    assert_snapshot!(line("run experiments/tinny.toml"), @"error: experiments/tinny.toml: there is no such file. The experiments of Tare have names: quick, all, and those that `tare catalogue` prints");
     assert_snapshot!(line("verify honset"), @r#"error: unknown service "honset"; did you mean "honest"?"#);
     assert_snapshot!(line("verify honest --contract helo"), @r#"error: unknown contract "helo"; did you mean "hello"?"#);
     assert_snapshot!(line("build group:fkae"), @r#"error: unknown group "fkae"; did you mean "fake"?"#);

@@ -82,19 +82,13 @@ fn what_is_not_there_is_named_as_what_it_is() {
         (&["list", "--catalogue", "nope"], "error: nope: there is no such folder\n"),
         (&["show", "nope"], "error: nope: not a run folder: there is no such folder\n"),
         (&["report", "nope"], "error: nope: not a run folder: there is no such folder\n"),
-        (
-            &["compare", "hyper", "axum"],
-            "unknown service \"hyper\"; names here are: raw-socket. The catalogue of Tare is not here",
-        ),
-        (&["slo", "hyper", "--slo", "p99=10ms"], "--catalogue DIR"),
-        (&["list", "group:go"], "unknown group \"go\"; names here are: "),
-        (
-            &["run", "quick"],
-            "\"quick\": there is no such file, and no experiments are named in a tare.toml. The experiments of Tare",
-        ),
+        (&["compare", "hypr", "axum"], "unknown service \"hypr\"; did you mean \"hyper\"?"),
+        (&["slo", "zzz", "--slo", "p99=10ms"], "; a service of yours is a command such as 'node server.js'"),
+        (&["list", "group:goo"], "unknown group \"goo\"; did you mean \"go\"?"),
+        (&["run", "quikc"], "unknown experiment \"quikc\"; did you mean \"quick\"?"),
         (
             &["run", "experiments/quick.toml"],
-            "experiments/quick.toml: there is no such file. The experiments of Tare",
+            "experiments/quick.toml: there is no such file. The experiments of Tare have names: quick",
         ),
     ] {
         let ended = tare(folder.path(), words).expect(1);

@@ -38,7 +38,7 @@ pub(super) fn with_podman(entry: &SuiteEntry, wish: &AdoptWish) -> Adopted {
         words("podman build --network=host --tag").into_iter().chain([image.clone()]).chain(arguments);
     let of_file = ["--file".to_owned(), format!("{ENTRY}/{file}"), ENTRY.to_owned()];
     // If a registry is unreachable, the build's log has podman's message.
-    adopted.build = vec![Step { command: build.chain(of_file).collect(), network: true }];
+    adopted.build = vec![Step { command: build.chain(of_file).collect(), network: true, ..Step::default() }];
     adopted.version =
         ["podman", "image", "inspect", "--format", "{{.Id}}", &image].map(str::to_owned).to_vec();
     let run = "podman run --rm --network=host --cgroups=disabled --log-driver=none --env PORT --env THREADS";

@@ -425,7 +425,7 @@ impl BuiltBy {
         }
         if toolchains.contains(&image::PYTHON) {
             let command = ["python3", "-m", "venv", stage::TOOLS].map(str::to_owned).to_vec();
-            self.steps.push(Step { command, network: false });
+            self.steps.push(Step { command, ..Step::default() });
         }
         self.requires = toolchains.iter().flat_map(required).collect();
         if !packages.is_empty() {

@@ -339,7 +339,7 @@ impl BuildStage {
         let path = shell::quoted(&format!("{}{to}", self.folder));
         self.flush();
         let script = format!("mkdir -p \"$(dirname {path})\" && curl -fsSL -o {path} {}", shell::quoted(url));
-        self.steps.push(Step { command: sh(&script), network: true });
+        self.steps.push(Step { command: sh(&script), network: true, ..Step::default() });
     }
 
     fn put(&mut self, from: &str, to: &str) {
@@ -367,7 +367,7 @@ impl BuildStage {
             };
             let script = format!("{helper}{}\n", copies.join("\n"));
             self.steps
-                .push(Step { command: vec!["sh".to_owned(), "-ec".to_owned(), script], network: false });
+                .push(Step { command: vec!["sh".to_owned(), "-ec".to_owned(), script], ..Step::default() });
         }
     }
 
@@ -390,7 +390,7 @@ impl BuildStage {
         let body = statements.join("\n");
         let network = command::fetches(&body);
         let script = format!("{}{body}\n", self.prelude());
-        self.steps.push(Step { command: self.by_shell(script), network });
+        self.steps.push(Step { command: self.by_shell(script), network, ..Step::default() });
     }
 
     fn command(&mut self, command: &str) -> Option<String> {

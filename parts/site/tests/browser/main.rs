@@ -9,6 +9,7 @@ mod browser;
 mod charts;
 mod consumers;
 mod fixtures;
+mod flame;
 mod geometry;
 mod hostile;
 mod numbers;

@@ -23,7 +23,7 @@ pub struct Opened {
 const FIGURES: &str = "
     return [...document.querySelectorAll('figure.chart')].map(figure => [
         figure.closest('section').id, Number(figure.dataset.chart),
-        figure.querySelector('[role=img]').getAttribute('aria-label'),
+        figure.querySelector('.plot').getAttribute('aria-label'),
         Boolean(figure.closest('section').querySelector('table caption')),
         [...figure.querySelectorAll('a[href^=\"#\"]')].every(a => document.getElementById(a.hash.slice(1)))])";
 

@@ -10,6 +10,7 @@ use anyhow::{bail, ensure};
 use tare_analysis::{
     apart::{self, Position},
     bisection::{Bisection, BisectionSearch, StepShare, Subject},
+    why::WhyReport,
 };
 use tare_base::units::parse_time;
 use tare_bench::{
@@ -20,9 +21,10 @@ use tare_bench::{
         Plan,
         until::{ALPHA, Until},
     },
-    record::ending,
+    record::{Pilot, Record, ending},
 };
 use tare_host::signals;
+use tare_report::{gather, write::text};
 use tare_service::{
     catalogue::Row,
     revisions::{self, Commit},
@@ -34,13 +36,16 @@ use super::{
     compare::contenders,
     load_options::LoadOptions,
     revised::{BuildOptions, Revised},
-    run::{finish, holds_a_run, measure_into, pinning, refuse_absent},
+    run::{
+        explain::{self, WhyOptions, WhyPart},
+        finish, holds_a_run, measure_into, pinning, refuse_absent,
+    },
     start::StartOptions,
     words,
 };
 use crate::{
     exit::Outcome,
-    output::{Format, json, print, print_either, write_in},
+    output::{Format, json, look, print, print_either, write_in},
     progress::duration,
     workspace::Global,
 };
@@ -48,6 +53,8 @@ use output::{Bisected, Step};
 use stored::StoredQuestion;
 
 const NAME: &str = "bisect";
+/// The folder of the comparison of the ends.
+const ENDS: &str = "ends";
 /// The file of the result, in the folder of the runs.
 const FILE: &str = "bisect.json";
 
@@ -55,7 +62,8 @@ const FILE: &str = "bisect.json";
 ///
 /// First GOOD and BAD are compared. If they differ, commits between them are measured, each beside GOOD and BAD in the same blocks,
 /// until it is clear which of the two it is like. A commit that does not build, or fails its contract, is left out. All
-/// measurements together err with at most 5%. The search follows first parents: the answer may be a merge.
+/// measurements together err with at most 5%. The search follows first parents: the answer may be a merge. At the end Tare says which
+/// functions are behind the change.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -93,6 +101,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     budget: Option<Duration>,
     #[command(flatten)]
+    why: WhyOptions,
+    #[command(flatten)]
     load: LoadOptions,
     #[command(flatten)]
     asked: AskedOptions,
@@ -100,15 +110,16 @@ pub(crate) struct Args {
     start: StartOptions,
 }
 
-pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, mut args: Args, part: WhyPart) -> anyhow::Result<Outcome> {
     let workspace = global.open()?;
+    let why = (part, std::mem::take(&mut args.why));
     match args.resume.take() {
-        Some(folder) => resume(workspace, args.start, folder),
-        None => begin(workspace, args),
+        Some(folder) => resume(workspace, args.start, folder, why),
+        None => begin(workspace, args, why),
     }
 }
 
-fn begin(mut workspace: Workspace, mut args: Args) -> anyhow::Result<Outcome> {
+fn begin(mut workspace: Workspace, mut args: Args, why: (WhyPart, WhyOptions)) -> anyhow::Result<Outcome> {
     let [good, bad, service] =
         [&mut args.good, &mut args.bad, &mut args.service].map(|word| word.take().unwrap_or_default());
     let mut revised = Revised::of(&mut workspace, &service, args.build.build.as_deref())?;
@@ -144,12 +155,17 @@ fn begin(mut workspace: Workspace, mut args: Args) -> anyhow::Result<Outcome> {
         commits: names(&commits),
     };
     question.write(&folder)?;
-    Search { workspace, start: args.start, question, revised, ends, folder, commits, spent: Duration::ZERO }
-        .run()
+    let spent = Duration::ZERO;
+    Search { workspace, start: args.start, question, revised, ends, folder, commits, spent, why }.run()
 }
 
 /// Repeats the search with the stored measurements. The error probability of each step stays the same.
-fn resume(mut workspace: Workspace, start: StartOptions, folder: PathBuf) -> anyhow::Result<Outcome> {
+fn resume(
+    mut workspace: Workspace,
+    start: StartOptions,
+    folder: PathBuf,
+    why: (WhyPart, WhyOptions),
+) -> anyhow::Result<Outcome> {
     let question = StoredQuestion::read(&folder)?;
     let mut revised = Revised::of(&mut workspace, &question.service, question.build.as_deref())?;
     let service_folder = &revised.now.service.folder;
@@ -157,7 +173,7 @@ fn resume(mut workspace: Workspace, start: StartOptions, folder: PathBuf) -> any
     question.check(service_folder, &names(&commits))?;
     let mut ends = [revised.at(&mut workspace, &question.good)?, revised.at(&mut workspace, &question.bad)?];
     asked::give_stored(&mut workspace, &mut ends, &folder)?;
-    Search { workspace, start, question, revised, ends, folder, commits, spent: Duration::ZERO }.run()
+    Search { workspace, start, question, revised, ends, folder, commits, spent: Duration::ZERO, why }.run()
 }
 
 /// For `--dry-run`: how long a step is measured, and what must be built first.
@@ -209,6 +225,7 @@ struct Search {
     commits: Vec<Commit>,
     /// The measuring time so far.
     spent: Duration,
+    why: (WhyPart, WhyOptions),
 }
 
 impl Search {
@@ -225,14 +242,24 @@ impl Search {
         let [good, bad] = self.ends.clone();
         let label = bad.label.clone();
         let share = search.spend();
-        let both = self.measure("ends", vec![good, bad], share)?;
+        let both = self.measure(ENDS, vec![good, bad], share)?;
         search.measured(Subject::Ends, &label, &both.found)?;
         let steps = self.search(&mut search)?;
         let is_interrupted = signals::received().is_some();
+        let why = match search.answer().first_bad().as_slice() {
+            // Of several commits that are left, all together.
+            [first, .., last] if !is_interrupted => self.explained([first - 1, *last])?,
+            [found] if !is_interrupted => self.explained([found - 1, *found])?,
+            _ => None,
+        };
         let bisected =
             Bisected::new(&self.commits, self.question.metric, &both, &steps, &search, is_interrupted);
+        let bisected = bisected.with_why(why.as_ref());
         write_in(&self.folder, FILE, json(&bisected)?.as_bytes())?;
-        print_either(self.start.format() == Format::Json, &bisected, || bisected.text())?;
+        let section = why.as_ref().map(|report| text::section(&gather::why::section(report), look()));
+        print_either(self.start.format() == Format::Json, &bisected, || {
+            section.iter().fold(bisected.text(), |all, section| format!("{all}\n{section}"))
+        })?;
         let folder = self.folder.display();
         tare_host::message!("stored in {folder}: a run for each step");
         if is_interrupted {
@@ -311,6 +338,42 @@ impl Search {
             _ => bail!("{}: is no step of this bisection", run.display()),
         }
         Ok(apart::compute(&kept).expect("the plan asks for it"))
+    }
+
+    /// The functions behind the change between the commits at these places.
+    fn explained(&mut self, places: [usize; 2]) -> anyhow::Result<Option<WhyReport>> {
+        let (part, options) = &self.why;
+        if !options.is_wanted(true, *part) {
+            return Ok(None);
+        }
+        let (mut rows, mut pilots) = (Vec::new(), Vec::new());
+        for (row, place) in places.into_iter().enumerate() {
+            let mut of = self.revised.at(&mut self.workspace, &self.commits[place].name)?;
+            if self.question.is_learned {
+                of.service.contracts.clone_from(&self.ends[0].service.contracts);
+            }
+            rows.push(of);
+            pilots.extend(self.pilot(place).map(|pilot| Record::Pilot(Pilot { row, ..pilot })));
+        }
+        let share = StepShare { alpha: ALPHA, steps_after: 0 };
+        let plan = self.plan(&rows, share)?;
+        let where_to = (self.folder.as_path(), self.start.no_wait);
+        let (part, options) = &self.why;
+        explain::of_step(&self.workspace, where_to, (plan, rows), &pilots, (*part, options))
+    }
+
+    /// How the commit at this place started when it was measured.
+    fn pilot(&self, place: usize) -> Option<Pilot> {
+        let (run, row) = match place {
+            0 => (ENDS, 0),
+            place if place + 1 == self.commits.len() => (ENDS, 1),
+            place => (self.commits[place].name.as_str(), 2),
+        };
+        let stored = folder::read(&self.folder.join(run)).ok()?;
+        stored.records.into_iter().find_map(|record| match record {
+            Record::Pilot(pilot) if pilot.row == row => Some(pilot),
+            _ => None,
+        })
     }
 
     fn plan(&self, rows: &[Row], share: StepShare) -> anyhow::Result<Plan> {

@@ -6,6 +6,7 @@ use tare_analysis::{
     bisection::{Bisection, BisectionAnswer, BisectionSearch, StepOutcome},
     estimate::UnitEstimate,
     figures::{change, interval, parts, up_to},
+    why::WhyReport,
 };
 use tare_base::units::several;
 use tare_bench::{metric::Metric, plan::until};
@@ -108,6 +109,9 @@ pub(super) struct Bisected<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_interrupted: bool,
     steps: &'a [Step],
+    /// The functions behind the change, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
 }
 
 /// Why the ends are not distinguished, or that there are too few blocks for an interval.
@@ -141,7 +145,22 @@ impl<'a> Bisected<'a> {
         };
         let (alpha, metric) = (search.bisection().alpha(), metric.name());
         let first_bad = answer.first_bad();
-        Bisected { format: FORMAT, metric, commits, change, reason, first_bad, alpha, is_interrupted, steps }
+        Bisected {
+            format: FORMAT,
+            metric,
+            commits,
+            change,
+            reason,
+            first_bad,
+            alpha,
+            is_interrupted,
+            steps,
+            why: None,
+        }
+    }
+
+    pub(super) fn with_why(self, why: Option<&WhyReport>) -> Bisected<'a> {
+        Bisected { why: why.map(WhyReport::answer_text), ..self }
     }
 
     pub(super) fn text(&self) -> String {

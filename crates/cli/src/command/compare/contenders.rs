@@ -69,7 +69,7 @@ fn warn_of_changes(folder: &Path, candidate: &str) {
 }
 
 /// The requested contract, or the first of the baseline's contracts that the candidate has too.
-pub(in crate::command) fn contract(
+pub(crate) fn contract(
     workspace: &Workspace,
     asked: Option<&str>,
     rows: [&Row; 2],

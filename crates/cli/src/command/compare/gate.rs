@@ -44,6 +44,9 @@ struct Gate {
     threads: Option<u16>,
     #[serde(default)]
     again: bool,
+    /// Never sample, so that the run folder has no names of functions.
+    #[serde(default)]
+    no_why: bool,
     fail_on: Option<FailOn>,
 }
 
@@ -75,6 +78,9 @@ pub(super) fn enter(args: &mut Args, name: &str, root: &Root) -> anyhow::Result<
     args.load = std::mem::take(&mut args.load).or(LoadOptions::new(gate.connections, gate.threads));
     args.fail_on = args.fail_on.or(gate.fail_on);
     args.again |= gate.again;
+    if gate.no_why {
+        args.why.refuse();
+    }
     Ok(named)
 }
 
@@ -160,6 +166,13 @@ mod tests {
         // For two services, the gate sets no revisions and its service is not used.
         let (args, service) = entered(ALL, &["one", "other"]).unwrap();
         assert_eq!((args.services.len(), args.revisions, service), (2, None, None));
+    }
+
+    #[test]
+    fn a_gate_may_leave_out_why_unless_it_is_asked_for() {
+        let left_out = |words: &[&str]| entered("no-why = true\n", words).unwrap().0.why.is_left_out();
+        assert!(left_out(&[]) && !left_out(&["--why"]));
+        assert!(!entered("", &[]).unwrap().0.why.is_left_out());
     }
 
     #[test]

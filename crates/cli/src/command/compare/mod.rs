@@ -1,6 +1,6 @@
 //! `tare compare`: does B cost more than A? Measures two services or revisions until the answer is clear.
 
-pub(super) mod contenders;
+pub(crate) mod contenders;
 mod gate;
 
 use std::{path::PathBuf, time::Duration};
@@ -16,7 +16,10 @@ use tare_service::{catalogue::Row, workspace::Workspace};
 use super::asked::{self, AskedOptions};
 use super::load_options::LoadOptions;
 use super::revised::BuildOptions;
-use super::run::{measure, pinning};
+use super::run::{
+    explain::{WhyOptions, WhyPart},
+    measure_and_explain, pinning,
+};
 use super::running::{self, RunningOptions};
 use super::start;
 use super::words;
@@ -43,9 +46,8 @@ Examples:
   tare compare http://127.0.0.1:3000 http://127.0.0.1:3001     two servers that run already
   tare compare 'node a.js' --revisions main...HEAD        did this branch make the service slower?
   tare compare ./mine ./other --metric cpu,p99 --delta 5%  folders with a service.toml, other metrics
+  tare compare 'node a.js' 'node b.js' --why              which functions are behind the difference?
   tare compare --gate shop --fail-on worse                a gate of tare.toml; PASS and INCONCLUSIVE end with 0
-
-Examples in a clone of the repository of Tare:
   tare compare hyper axum                                 does axum cost more than hyper?
 
 Exit codes: 0 PASS, 1 usage or set-up error, 2 a service failed its contract, 3 FAIL, 4 measurement invalid, 5 INCONCLUSIVE, \
@@ -94,6 +96,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     budget: Option<Duration>,
     #[command(flatten)]
+    why: WhyOptions,
+    #[command(flatten)]
     load: LoadOptions,
     #[command(flatten)]
     asked: AskedOptions,
@@ -103,13 +107,13 @@ pub(crate) struct Args {
     start: start::StartOptions,
 }
 
-/// Runs the command with these arguments; the first is the name of the command.
+/// Runs the command with these arguments, and explains nothing; the first is the name of the command.
 pub(crate) fn run_words(global: &Global, words: &[&str]) -> anyhow::Result<Outcome> {
     let matches = Args::augment_args(clap::Command::new(NAME)).try_get_matches_from(words)?;
-    run(global, Args::from_arg_matches(&matches)?)
+    run(global, Args::from_arg_matches(&matches)?, None)
 }
 
-pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(global: &Global, mut args: Args, why: Option<WhyPart>) -> anyhow::Result<Outcome> {
     let root = global.find()?;
     let of_gate = args.gate.take().map(|name| gate::enter(&mut args, &name, &root)).transpose()?.flatten();
     let mut workspace = global.open_at(&root)?;
@@ -129,7 +133,8 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
         asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, NAME)?;
     }
     let plan = plan(&workspace, &args, &rows)?;
-    let outcome = measure(&workspace, &args.start, plan, rows)?;
+    let why = why.map(|part| (part, &args.why));
+    let outcome = measure_and_explain(&workspace, &args.start, plan, rows, why)?;
     Ok(outcome.where_fails(args.fail_on.unwrap_or_default()))
 }
 

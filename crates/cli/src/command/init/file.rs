@@ -73,8 +73,8 @@ mod tests {
         let guess = Guess {
             command: ".venv/bin/uvicorn api:app --port {port}".to_owned(),
             build: vec![
-                Step { command: vec!["python3".into(), "-m".into(), "venv".into()], network: false },
-                Step { command: vec!["pip".into(), "a \"b\"".into()], network: true },
+                Step { command: vec!["python3".into(), "-m".into(), "venv".into()], ..Step::default() },
+                Step { command: vec!["pip".into(), "a \"b\"".into()], network: true, ..Step::default() },
             ],
             ..Guess::default()
         };

@@ -22,8 +22,6 @@ use crate::{
 Examples:
   tare list                             every service
   tare list --footprint                 licence, dependencies, lines of code, size, releases
-
-Examples in a clone of the repository of Tare:
   tare list group:go --json             all services in Go, with their settings, for a program
   tare list hyper --footprint --measure   its start-up time and idle memory too")]
 pub(crate) struct Args {
@@ -62,7 +60,7 @@ struct Listing {
 pub(crate) type PrintFootprints = fn(&Workspace, &[Row], bool, bool) -> anyhow::Result<Outcome>;
 
 pub(crate) fn run(global: &Global, args: Args, print_footprints: PrintFootprints) -> anyhow::Result<Outcome> {
-    let workspace = global.open()?;
+    let workspace = global.open_with(&args.services)?;
     let rows = workspace::select(&workspace, &args.services)?;
     if args.footprint {
         let outcome = print_footprints(&workspace, &rows, args.measure, args.json)?;
@@ -70,6 +68,11 @@ pub(crate) fn run(global: &Global, args: Args, print_footprints: PrintFootprints
     }
     let lines: Vec<Listing> = rows.iter().map(|row| line(&workspace, row)).collect();
     print_either(args.json, &lines, || text(&lines))?;
+    if args.services.is_empty() && workspace.has_more_by_name() {
+        tare_host::message!(
+            "the services of Tare are found by name too, such as hyper; `tare catalogue` prints them"
+        );
+    }
     Ok(workspace::outcome_of_all(&workspace, &args.services, Outcome::Fine))
 }
 

@@ -39,10 +39,15 @@ struct Due<'a> {
 
 /// The lines of a plan. Nothing is run for them, so a changed toolchain is not noticed.
 pub(super) fn text(plan: &Plan, rows: &[Row], workspace: &Workspace) -> String {
+    let takes_part = plan.rows.iter().zip(rows).filter(|(planned, _)| planned.excluded.is_none());
+    of(takes_part.map(|(_, row)| row), workspace)
+}
+
+/// The same lines for these rows.
+pub(crate) fn of<'r>(rows: impl Iterator<Item = &'r Row>, workspace: &Workspace) -> String {
     let mut services: Vec<&Row> = Vec::new();
-    for (planned, row) in plan.rows.iter().zip(rows) {
-        if planned.excluded.is_none() && !services.iter().any(|other| other.service.name == row.service.name)
-        {
+    for row in rows {
+        if !services.iter().any(|other| other.service.name == row.service.name) {
             services.push(row);
         }
     }

@@ -7,9 +7,9 @@ use tare_base::spelling::suggestion;
 
 use crate::workspace::Global;
 
-/// The advice if there are no experiments.
-const EXPERIMENTS: &str = "The experiments of Tare are in its repository: work in a clone of it, or name that folder by \
-                           --catalogue DIR and the experiment by its name, such as quick";
+/// The advice for a path of no file.
+const EXPERIMENTS: &str =
+    "The experiments of Tare have names: quick, all, and those that `tare catalogue` prints";
 
 /// The file of an experiment. If there is no such file, a word without a slash and an ending is a name.
 pub(crate) fn file(global: &Global, word: &Path) -> anyhow::Result<PathBuf> {
@@ -18,17 +18,27 @@ pub(crate) fn file(global: &Global, word: &Path) -> anyhow::Result<PathBuf> {
         return Ok(word.to_owned());
     }
     ensure!(is_name, "{}: there is no such file. {EXPERIMENTS}", word.display());
-    let files = global.find()?.experiments();
-    let name = |path: &PathBuf| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let files = global.find()?.experiments()?;
     let wanted = word.to_string_lossy();
-    if let Some(path) = files.iter().find(|path| name(path).as_deref() == Some(&*wanted)) {
-        return Ok(path.clone());
+    if let Some(path) = among(&files, &wanted) {
+        return Ok(path);
     }
     let names: Vec<String> = files.iter().filter_map(name).collect();
     if names.is_empty() {
-        bail!(
-            "\"{wanted}\": there is no such file, and no experiments are named in a tare.toml. {EXPERIMENTS}"
-        );
+        bail!("\"{wanted}\": there is no such file, and no experiments are named in a tare.toml");
     }
     bail!("unknown experiment \"{wanted}\"{}", suggestion(&wanted, names.iter().map(String::as_str)))
+}
+
+/// The file of the experiment with this name, if there is one.
+pub(crate) fn named(global: &Global, word: &str) -> anyhow::Result<Option<PathBuf>> {
+    Ok(among(&global.find()?.experiments()?, word))
+}
+
+fn among(files: &[PathBuf], wanted: &str) -> Option<PathBuf> {
+    files.iter().find(|path| name(path).as_deref() == Some(wanted)).cloned()
+}
+
+fn name(path: impl AsRef<Path>) -> Option<String> {
+    path.as_ref().file_stem().map(|stem| stem.to_string_lossy().into_owned())
 }

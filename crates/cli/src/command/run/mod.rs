@@ -2,10 +2,11 @@
 
 mod about;
 pub(crate) mod agents;
-mod before;
+pub(crate) mod before;
 mod cores;
 mod dry;
-mod find;
+pub(crate) mod explain;
+pub(crate) mod find;
 mod known;
 mod published;
 mod session;
@@ -48,6 +49,7 @@ use crate::{
 };
 use agents::{Access, AgentOptions, RunAgents};
 pub(crate) use before::refuse_absent;
+use explain::{WhyOptions, WhyPart};
 pub(crate) use find::file as experiment_file;
 pub(crate) use known::with_windows_taken;
 use session::Session;
@@ -60,26 +62,24 @@ use session::Session;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  tare run --service 'node server.js' --get /items/1             your service against the raw socket
-  tare run --service http://127.0.0.1:3000/items/1               a server that runs already
+  tare run quick                                       twelve services, in minutes: the table of the README
+  tare run quick --services hyper,group:go             some of its services
+  tare run quick --budget 10m --until ranks            stop once every pair is decided
+  tare run quick --precision 2% --budget 30m           stop once the intervals are that narrow
+  tare run quick --connections 16,64,256               a table for each load, and a curve
+  tare run quick --dry-run                             print the plan and its duration
+  tare run restinio-2017                               repeat a published benchmark
+  tare run --service 'node server.js' --get /items/1   your service against the raw socket
+  tare run --service http://127.0.0.1:3000/items/1     a server that runs already
   tare run --resume .tare/runs/20261122T120000.000Z-quick              continue an interrupted run
-
-Examples in a clone of the repository of Tare:
-  tare run experiments/quick.toml                                the table of the README
-  tare run experiments/quick.toml --services hyper,group:go      some of its services
-  tare run experiments/quick.toml --budget 10m --until ranks     stop once every pair is decided
-  tare run experiments/quick.toml --precision 2% --budget 30m    stop once the intervals are that narrow
-  tare run experiments/quick.toml --connections 16,64,256        a table for each load, and a curve
-  tare run experiments/quick.toml --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --serve-on 10.0.0.9 --i-may-load 10.0.0.9
-                                                                 load from two machines
-  tare run experiments/quick.toml --dry-run                      print the plan and its duration
-  tare run experiments/published/restinio-2017.toml              repeat a published benchmark
+  tare run quick --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --serve-on 10.0.0.9 --i-may-load 10.0.0.9
+                                                       load from two machines
 
 Exit codes: 0 every row was measured, 1 usage error, or a service was not built, 2 a service failed its contract or crashed, \
 4 a row is not valid, 130 or 143 interrupted.")]
 pub(crate) struct Args {
-    /// The experiment: a file such as experiments/quick.toml, or a name such as `quick`, of a file that `tare.toml` has among its
-    /// `experiments`
+    /// The experiment: a name such as `quick`, of a file that `tare.toml` has among its `experiments` or of one that Tare brings
+    /// (`tare catalogue` prints them); or a file such as ./mine.toml
     #[arg(required_unless_present_any = ["resume", "service"])]
     experiment: Option<PathBuf>,
     /// A service by its command, such as `'node server.js'`, which listens on the port that is in its environment as PORT or
@@ -217,14 +217,31 @@ pub(crate) fn measure(
     plan: Plan,
     rows: Vec<Row>,
 ) -> anyhow::Result<Outcome> {
-    measure_with(workspace, start, Access::default(), plan, rows)
+    measure_with(workspace, start, Ways::default(), plan, rows)
 }
 
-/// The same, with the user's options for agents.
+/// The same, and why the second row costs more than the first, if that is wanted and this build can.
+pub(crate) fn measure_and_explain(
+    workspace: &Workspace,
+    start: &start::StartOptions,
+    plan: Plan,
+    rows: Vec<Row>,
+    why: Option<(WhyPart, &WhyOptions)>,
+) -> anyhow::Result<Outcome> {
+    measure_with(workspace, start, Ways { why, ..Ways::default() }, plan, rows)
+}
+
+/// What parts add to a run.
+#[derive(Default)]
+struct Ways<'a> {
+    access: Access<'a>,
+    why: Option<(WhyPart, &'a WhyOptions)>,
+}
+
 fn measure_with(
     workspace: &Workspace,
     start: &start::StartOptions,
-    access: Access<'_>,
+    ways: Ways<'_>,
     plan: Plan,
     rows: Vec<Row>,
 ) -> anyhow::Result<Outcome> {
@@ -237,8 +254,14 @@ fn measure_with(
     }
     let run =
         start.out.clone().unwrap_or_else(|| workspace.new_run(&plan.experiment, jiff::Timestamp::now()));
-    let measured = Session::new(workspace, rows, &run, start.no_wait)
-        .and_then(|session| session.with_access(access).run(plan));
+    let measured = Session::new(workspace, rows, &run, start.no_wait).and_then(|session| {
+        let mut session = session.with_access(ways.access);
+        let document = session.run(plan)?;
+        match ways.why {
+            Some(why) => explain::explained(&mut session, document, why),
+            None => Ok(document),
+        }
+    });
     ended(&run, measured, start.format())
 }
 
@@ -329,7 +352,7 @@ fn begin(
         (agents.check_contracts)(&workspace, &plan)?;
     }
     let access = args.agents.access(args.running.may_load(), agents);
-    measure_with(&workspace, &args.start, access, plan, rows)
+    measure_with(&workspace, &args.start, Ways { access, why: None }, plan, rows)
 }
 
 /// The CPUs of this machine, for the services and the generator of an experiment.

@@ -86,6 +86,10 @@ impl<'a> Session<'a> {
         })
     }
 
+    pub(super) fn run_folder(&self) -> &Path {
+        &self.run
+    }
+
     /// Adds the user's options for agents.
     pub(super) fn with_access(self, access: Access<'a>) -> Session<'a> {
         Session { access, ..self }
@@ -106,6 +110,20 @@ impl<'a> Session<'a> {
         self.measure(&header, journal, &[])
     }
 
+    /// Builds and verifies the services of a plan, and measures nothing.
+    pub(super) fn prepared(&mut self, mut plan: Plan) -> anyhow::Result<Header> {
+        let _alone_in_its_folder = folder::reserve(&self.run)?;
+        prepare::check_protocols(&plan, &self.workspace.contracts).map_err(anyhow::Error::msg)?;
+        self.certify()?;
+        self.prepare(&mut plan)?;
+        if let Some(out) = plan.rows.iter().find_map(|row| row.excluded.as_ref()) {
+            bail!("{}", out.reason);
+        }
+        let environment = self.environment(&plan);
+        self.progress.finish();
+        Ok(Header::new(env!("CARGO_PKG_VERSION"), jiff::Timestamp::now().to_string(), plan, environment))
+    }
+
     pub(super) fn resume(&mut self, stored: &StoredRun) -> anyhow::Result<Document> {
         self.has_more_to_do(stored)?;
         let _alone_on_its_cpus = self.take_cpus(&stored.header.plan)?;
@@ -124,7 +142,7 @@ impl<'a> Session<'a> {
     }
 
     /// The files that a service of an isolated run sees: only its tables and its certificates.
-    fn sandbox(&self, plan: &Plan) -> Sandbox {
+    pub(super) fn sandbox(&self, plan: &Plan) -> Sandbox {
         if !plan.isolates {
             return Sandbox::default();
         }
@@ -145,20 +163,20 @@ impl<'a> Session<'a> {
     }
 
     /// The contracts with the rows of this run, whose tables are in its folder.
-    fn contracts(&self, plan: &Plan) -> anyhow::Result<BTreeMap<String, Contract>> {
+    pub(super) fn contracts(&self, plan: &Plan) -> anyhow::Result<BTreeMap<String, Contract>> {
         let names = plan.points.iter().map(|point| point.contract.as_str());
         Ok(with_tables(&self.workspace.contracts, names, plan.seed, &self.run.join(TABLES))?)
     }
 
     /// Takes the CPUs before building, which would disturb another measurement too.
-    fn take_cpus(&self, plan: &Plan) -> anyhow::Result<CpuLock> {
+    pub(super) fn take_cpus(&self, plan: &Plan) -> anyhow::Result<CpuLock> {
         let cpus = plan.cpus();
         let taken = turn::take(&cpus, self.no_wait, &self.interrupt, |text| self.progress.keep(text));
         ensure!(taken.is_ok() || !self.is_interrupted(), "{}", self.undecided("while it waited"));
         taken
     }
 
-    fn is_interrupted(&self) -> bool {
+    pub(super) fn is_interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
     }
 
@@ -288,14 +306,27 @@ impl<'a> Session<'a> {
         page::keep(&self.run, |text| self.progress.keep(text))
     }
 
+    /// The services of all rows, in the order of the plan.
+    pub(super) fn services(&self) -> Vec<Service> {
+        self.rows.iter().map(|row| row.service.clone()).collect()
+    }
+
+    pub(super) fn supervisor(&self) -> &Supervisor {
+        &self.supervisor
+    }
+
+    pub(super) fn interrupt(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.interrupt)
+    }
+
     fn execute(
         &mut self,
         header: &Header,
         journal: &mut RunFolder,
         past: &[Record],
     ) -> anyhow::Result<Result<(), CutOff>> {
-        let services = self.rows.iter().map(|row| row.service.clone()).collect();
-        let (contracts, interrupt) = (&self.contracts(&header.plan)?, Arc::clone(&self.interrupt));
+        let services = self.services();
+        let (contracts, interrupt) = (&self.contracts(&header.plan)?, self.interrupt());
         let fleet = self.fleet.take();
         let bench = Bench::new(&header.plan, services, contracts, &self.supervisor, &self.run, interrupt)?;
         let bench = bench.with(self.sandbox(&header.plan));

@@ -45,8 +45,6 @@ Examples:
   tare slo http://127.0.0.1:3000/ --slo p99=10ms         a server that runs already
   tare slo ./mine --slo p99=10ms --at-least 20k          for CI: fail below 20,000 requests/s
   tare slo --resume .tare/runs/20261122T120000.000Z-slo        continue an interrupted search
-
-Examples in a clone of the repository of Tare:
   tare slo hyper --slo p99=10ms                          the capacity of one service
   tare slo hyper,axum,ntex --slo p99=10ms,errors=0.1%    of three, measured in turns
 

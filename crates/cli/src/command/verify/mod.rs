@@ -63,8 +63,6 @@ Examples:
   tare verify ./mine --serve-on 10.0.0.9  where agents on other machines would ask it
   tare verify ./mine --endure             bad input, long connections, SIGTERM under load
   tare verify --explain                   what each check does
-
-Examples in a clone of the repository of Tare:
   tare verify group:go --contract rest    some services, one contract
   tare verify hyper axum --wire           the headers and bytes that they send
 

@@ -43,15 +43,13 @@ const RESERVED: [&str; 8] =
 #[command(after_help = "\
 Examples:
   tare cluster plan mine.toml --on machines.toml --seeds 3 --output jobs.ndjson              three runs on each class of machines
-
-Examples in a clone of the repository of Tare:
   tare cluster plan quick --on machines.toml -- --services hyper,axum --budget 2m            with options for it
   tare cluster plan quick --on machines.toml --service shop --revisions v1.0..HEAD           a history on each class of machines
 
 Exit codes: 0 fine, 1 usage error, or an experiment or a file with a mistake.")]
 pub(super) struct Args {
-    /// The experiment: a file such as experiments/quick.toml, or a name such as `quick`, of a file that `tare.toml` has among its
-    /// `experiments`
+    /// The experiment: a name such as `quick`, of a file that `tare.toml` has among its `experiments` or of one that Tare brings
+    /// (`tare catalogue` prints them); or a file such as ./mine.toml
     experiment: PathBuf,
     /// The file with the classes of machines
     #[arg(long = "on", value_name = "MACHINES")]

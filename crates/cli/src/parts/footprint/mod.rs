@@ -184,7 +184,7 @@ fn cells(line: &FootprintLine) -> [Value; 10] {
         aspects.dependencies.total.into(),
         aspects.code.as_ref().map(|code| code.lines).into(),
         aspects.artefact_bytes.into(),
-        aspects.build.map(|cost| cost.seconds * 1e9).into(),
+        aspects.build.and_then(|cost| Some(cost.whole()?[0] * 1e9)).into(),
         measured.map(|measured| measured.start_up_ns).into(),
         measured.map(|measured| measured.rss_bytes).into(),
         released.map(|date| date.to_string()).into(),

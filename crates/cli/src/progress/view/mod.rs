@@ -81,7 +81,12 @@ impl View {
             }
             false => times,
         };
-        let rest = [&self.place, &self.answer].into_iter().filter(|text| !text.is_empty());
+        // A table that is drawn before the end is not the result.
+        let place = match self.table.rows.is_empty() || self.place.is_empty() {
+            true => self.place.clone(),
+            false => format!("provisional: {}", self.place),
+        };
+        let rest = [&place, &self.answer].into_iter().filter(|text| !text.is_empty());
         std::iter::once(first).chain(rest.map(|text| one_line(text))).collect()
     }
 

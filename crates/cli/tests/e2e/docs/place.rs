@@ -117,7 +117,9 @@ impl Place {
         let mut bash = Command::new("bash");
         bash.arg("-c").arg(script).current_dir(root).stdin(Stdio::null());
         bash.env("PATH", path(root)).env("PLACE", root).env("ROOT", real_root());
-        bash.env("TARE", env!("CARGO_BIN_EXE_tare")).env("TARE_HOME", self.cache.path());
+        bash.env("TARE", env!("CARGO_BIN_EXE_tare"))
+            .env("TARE_HOME", self.cache.path())
+            .env("TARE_NO_WHY", "1");
         bash.env("TARE_TRUST", "1");
         bash.env("HOME", root.join("home")).env_remove("TARE_ROOT");
         let ended = bash.output().unwrap();

@@ -40,6 +40,10 @@ case "$1" in
         exec timeout --preserve-status --signal=INT 2 "$TARE" serve "$@" --port 0
         ;;
     doctor)
+        case " $* " in
+            # It would install packages: only the words are read.
+            *" --install "*) exec "$TARE" "$@" --help ;;
+        esac
         # Something is missing on most machines, and it says so by 1.
         "$TARE" "$@" || [ $? -eq 1 ]
         ;;

@@ -11,11 +11,11 @@
 //! | its page of the guide: `tare history` | `measures::own::a_history_has_an_interval_for_each_version_and_marks_the_change` |
 //! | two servers that run already | `measures::own::two_servers_are_compared_by_the_cpu_time_of_the_processes_behind_their_ports` |
 //! | `tare slo` | `measures::capacity` |
-//! | `tare run experiments/quick.toml --services ...`, the page | `measures::frameworks::a_table_of_services_and_a_page_to_share` |
+//! | `tare run quick --services ...`, the page | `measures::frameworks::a_table_of_services_and_a_page_to_share` |
 //! | `experiments/connections.toml`, `equal-rate.toml`, `cores.toml` | `measures::frameworks` |
 //! | `tare run database`, `pages`, `bodies` | `measures::real_work` |
 //! | reads back what was stored | `verify::what_a_service_stores_is_read_back` |
-//! | `tare run experiments/published/...` | `measures::published` |
+//! | `tare run restinio-2017` | `measures::published` |
 //! | `tare audit` | `audit` |
 //! | `tare site` | `site` |
 //! | `tare run tls`, `tare run h2` | `measures::protocols` |
@@ -24,10 +24,12 @@
 //! | `tare load`: options of other tools, open loops, HTTP/2, TLS 1.3 | `measures::running` |
 //! | every response is checked | `measures::running::every_response_is_checked`, `verify` |
 //! | `tare trust`, `tare doctor`, `tare list` | `machine` |
+//! | without a checkout: `tare catalogue`, services and experiments by name | `alone` |
 //! | `tare selftest` | `measures::instrument` |
 //!
 //! Tests that measure are in `measures`, so that their names show that they need the machine to themselves.
 
+mod alone;
 mod audit;
 mod catalogue;
 mod dependencies;

@@ -3,6 +3,8 @@
 mod options;
 pub(super) mod series;
 
+use std::path::{Path, PathBuf};
+
 use anyhow::bail;
 use tare_bench::{
     experiment::{RowEntry, SequentialExperiment},
@@ -57,9 +59,10 @@ fn plan(
     services: &[String],
     scale: Option<f64>,
 ) -> anyhow::Result<(Plan, Vec<Row>)> {
+    let folder = experiment.path.parent().unwrap_or(Path::new("."));
+    workspace.adopt_from(folder, experiment.rows.iter().map(|row| row.service.as_str()))?;
     experiment.check_contracts(&workspace.contracts)?;
-    let path = workspace.root.join("figures").join(format!("{}.toml", experiment.figures));
-    let figures = Figures::load(&path)?;
+    let figures = Figures::load(&figures_of(experiment))?;
     experiment.check_claims(&figures)?;
     let rows = rows(workspace, experiment, services)?;
     let options = args.published.options(scale)?;
@@ -69,6 +72,14 @@ fn plan(
     }
     workspace::print_broken(workspace);
     Ok((plan, rows.into_iter().map(|(_, row)| row).collect()))
+}
+
+/// The file of the published figures: in the nearest folder `figures` above the experiment.
+fn figures_of(experiment: &SequentialExperiment) -> PathBuf {
+    let name = Path::new("figures").join(format!("{}.toml", experiment.figures));
+    let file = std::path::absolute(&experiment.path).unwrap_or_else(|_| experiment.path.clone());
+    let found = file.ancestors().map(|folder| folder.join(&name)).find(|path| path.is_file());
+    found.unwrap_or(name)
 }
 
 /// The requested rows of the file, with their positions.

@@ -1,4 +1,4 @@
-//! Several published experiments in sequence: `tare run experiments/published/all.toml`. The folder of the
+//! Several published experiments in sequence: `tare run all`. The folder of the
 //! series has a folder for each, and `series.json` with their list. The same command resumes it.
 
 use std::path::Path;
