@@ -21,19 +21,19 @@ help: ## list the targets
 setup: ## install missing toolchains and Debian packages (scripts/setup.sh --check only lists them)
 	@scripts/setup.sh
 
-# Without what only tests need, such as a browser: that is hundreds of MB more, and more that can fail.
+# Without what services and tests need: that is hundreds of MB more, and more that can fail.
 build: ## build the command `tare`, target/release/tare
-	@scripts/setup.sh bench
-	$(ENV) cargo build --release --locked -p tare-http
+	@scripts/setup.sh services tare
+	scripts/command.sh
 
 # The command builds and verifies the services itself; the page and the table go into the folder of
 # the run, whose path is printed at the end.
 # It needs the core alone. `make build` adds the parts: site, cluster (with agents and merge), audit, import.
 bench: ## measure the frameworks: a table in a few minutes (ARGS='...' for `tare run`)
 	@scripts/setup.sh bench
-	$(ENV) cargo build --release --locked -p tare-http --no-default-features
+	scripts/command.sh --no-default-features
 	@$(ENV) target/release/tare trust
-	$(ENV) target/release/tare run experiments/quick.toml $(ARGS)
+	$(ENV) target/release/tare run quick $(ARGS)
 
 lint: ## check format, tidy and clippy alone
 	@scripts/setup.sh test
@@ -61,8 +61,8 @@ site: build ## write the stored runs of record/ as a static site, target/site/in
 	$(ENV) target/release/tare site target/site record $(ARGS)
 
 # A static binary if Rust's library for musl is here; it says which it built.
-dist: ## package the command: an archive, a Debian package and a Python wheel in target/dist
-	@scripts/setup.sh bench
+dist: ## package the command for tar, apt, pip and npm, in target/dist
+	@scripts/setup.sh services tare
 	@scripts/dist.sh
 
 dist-test: ## install each package of target/dist in an empty place, and use it there
@@ -75,6 +75,6 @@ services-update: setup ## list what is newer upstream than the services pin; wri
 	$(ENV) cargo xtask services-update
 
 # .tare/runs/ stays: a run is a result, and no build brings it back.
-clean: ## remove what was built or installed here, but not the runs (of cached builds: tare build --prune)
+clean: ## remove what was built or installed here, but not the runs (of cached builds: tare cache --prune)
 	rm -rf target
 	find .tare -mindepth 1 -maxdepth 1 ! -name runs -exec rm -rf {} +

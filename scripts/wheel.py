@@ -22,7 +22,7 @@ def main() -> None:
     record = f"{stem}.dist-info/RECORD"
     lines = [f"{path},{digest(data)},{len(data)}" for path, (data, _) in files.items()]
     files[record] = ("\n".join([*lines, f"{record},,"]) + "\n").encode(), 0o644
-    write(args.out / f"{stem}-py3-none-{args.platform}.whl", files)
+    write(args.out / f"{stem}-py3-none-{args.platform}.whl", files, args.level)
 
 
 def arguments() -> argparse.Namespace:
@@ -31,6 +31,7 @@ def arguments() -> argparse.Namespace:
         parser.add_argument(f"--{option}", required=True)
     for option in ("readme", "staged", "out"):
         parser.add_argument(f"--{option}", required=True, type=Path)
+    parser.add_argument("--level", type=int, default=9)
     return parser.parse_args()
 
 
@@ -44,6 +45,9 @@ def contents(args: argparse.Namespace, stem: str):
             yield f"{stem}.data/scripts/{inside.removeprefix('bin/')}", (path.read_bytes(), 0o755)
         else:
             yield f"{stem}.data/data/{inside}", (path.read_bytes(), 0o644)
+    # Where tools look for what is inside of a wheel (PEP 770).
+    for path in sorted(args.staged.rglob("sbom.cdx.json")):
+        yield f"{stem}.dist-info/sboms/{args.name}.cdx.json", (path.read_bytes(), 0o644)
     for licence in ("LICENSE-APACHE", "LICENSE-MIT"):
         yield f"{stem}.dist-info/licenses/{licence}", (Path(licence).read_bytes(), 0o644)
     metadata = (
@@ -63,14 +67,14 @@ def digest(data: bytes) -> str:
     return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 
-def write(path: Path, files: dict) -> None:
+def write(path: Path, files: dict, level: int) -> None:
     made = time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"]))[:6]
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
         for inside, (data, mode) in files.items():
             entry = zipfile.ZipInfo(inside, made)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (0o100000 | mode) << 16
-            archive.writestr(entry, data)
+            archive.writestr(entry, data, compresslevel=level)
 
 
 if __name__ == "__main__":
