@@ -16,14 +16,20 @@ use std::{
 use serde_json::{Value, json};
 use tare_host::fixture::has_program;
 use thirtyfour::{
-    ChromiumLikeCapabilities, DesiredCapabilities, LoggingPrefsLogLevel, WebDriver, action_chain::ActionChain,
+    ChromiumLikeCapabilities, DesiredCapabilities, LoggingPrefsLogLevel, WebDriver,
+    action_chain::ActionChain, error::WebDriverError, error::WebDriverErrorInner,
 };
 
 /// Far longer than any page takes, even on a busy machine: it only ends a hung test.
 const PATIENCE: Duration = Duration::from_secs(600);
+/// Longer than any script takes. One that waits for a frame may wait for ever: now and then headless Chromium draws none.
+const SCRIPT_PATIENCE: Duration = Duration::from_secs(120);
 
-/// No network access beyond the test's requests, and no sandbox, which does not work for root.
-const FLAGS: [&str; 10] = [
+/// No network access beyond the test's requests, and no sandbox, which does not work for root. A window that nobody sees is drawn as any.
+const FLAGS: [&str; 13] = [
+    "--disable-backgrounding-occluded-windows",
+    "--disable-background-timer-throttling",
+    "--disable-renderer-backgrounding",
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -111,7 +117,7 @@ impl Browser {
             .request_timeout(PATIENCE + Duration::from_secs(60));
         let session = runtime.block_on(async { session.await });
         let session = session.unwrap();
-        runtime.block_on(session.set_script_timeout(PATIENCE)).unwrap();
+        runtime.block_on(session.set_script_timeout(SCRIPT_PATIENCE)).unwrap();
         Browser { session: Some(session), runtime, driver }
     }
 
@@ -136,6 +142,10 @@ impl Browser {
 
     /// The result of a function body for these arguments. A promise is awaited.
     pub fn run(&self, body: &str, arguments: &[Value]) -> Value {
+        self.try_run(body, arguments).unwrap()
+    }
+
+    fn try_run(&self, body: &str, arguments: &[Value]) -> Result<Value, WebDriverError> {
         let script = format!(
             "const done = arguments[arguments.length - 1];\n\
              (async (...args) => {{ {body} }})(...[...arguments].slice(0, -1))\n\
@@ -143,21 +153,27 @@ impl Browser {
                    error => done({{ error: String(error && error.stack || error) }}));"
         );
         let ended = self.runtime.block_on(self.session().execute_async(script, arguments.to_vec()));
-        let ended = ended.unwrap().json().clone();
+        let ended = ended?.json().clone();
         assert!(ended["error"].is_null(), "{}: {body}", ended["error"]);
-        ended["value"].clone()
+        Ok(ended["value"].clone())
     }
 
     /// Waits until a function body returns a true value, and returns it.
     pub fn until(&self, body: &str, arguments: &[Value]) -> Value {
         let end = Instant::now() + PATIENCE;
         loop {
-            let found = self.run(body, arguments);
-            if !matches!(found, Value::Null | Value::Bool(false)) {
-                return found;
+            match self.try_run(body, arguments) {
+                Ok(Value::Null | Value::Bool(false)) => {}
+                Ok(found) => return found,
+                // A picture makes the browser draw a frame.
+                Err(error) if matches!(error.as_inner(), WebDriverErrorInner::ScriptTimeout(_)) => {
+                    self.devtools("Page.captureScreenshot", &json!({}));
+                }
+                Err(error) => panic!("{error}: {body}"),
             }
             assert!(Instant::now() < end, "never came true: {body} of {arguments:?}");
-            self.run("await new Promise(requestAnimationFrame)", &[]);
+            // Not by a frame, which may not come.
+            self.run("await new Promise(done => setTimeout(done, 20))", &[]);
         }
     }
 
