@@ -15,6 +15,10 @@ pub const FORMAT: &str = "1.1";
 const BYTES_MAX: u64 = 256 << 20;
 /// How many packages a sentence names.
 const PACKAGES_SAID: usize = 3;
+/// What all time in the kernel counts as, with or without its functions.
+pub const KERNEL: &str = "[kernel]";
+/// The unit of times.
+pub const NANOSECONDS: &str = "ns";
 /// With a greater share of samples without a name, a profile is no answer.
 pub const UNNAMED_MAX: f64 = 0.2;
 
@@ -43,9 +47,11 @@ pub struct WhyReport {
     pub answer: Vec<usize>,
     /// The answer and what it calls, in the order of a reader.
     pub lines: Vec<WhyLine>,
+    /// What the lines of the functions in the answer cost the candidate; of one service, those of its most expensive functions.
+    pub source_lines: Vec<LineCost>,
     /// What each package costs by the own time of its functions: together they are the request.
     pub packages: Vec<PackageCost>,
-    /// What else changed, such as system calls.
+    /// What else changed, such as system calls or garbage collection.
     pub others: Vec<OtherChange>,
     /// Why the answer is withheld, if it is.
     pub withheld: Option<String>,
@@ -54,6 +60,8 @@ pub struct WhyReport {
     /// All call stacks with their times, for exports. Each is from the outermost function, as places in `frames`.
     pub frames: Vec<String>,
     pub stacks: Vec<StackCost>,
+    /// Of a run, what a request of each row consists of: each row is a report of one subject. All else is then empty.
+    pub profiles: Vec<WhyReport>,
 }
 
 /// A service whose slices were sampled.
@@ -95,6 +103,20 @@ pub struct FunctionCost {
     pub all_difference: Option<MeanInterval>,
 }
 
+/// A line of a function, and what it costs the last subject.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LineCost {
+    /// A place in `functions`.
+    pub function: usize,
+    pub line: u32,
+    /// Without what the line calls.
+    pub own_ns: f64,
+    pub all_ns: f64,
+    /// Of `all_ns`; absent with too few blocks.
+    pub all_interval: Option<MeanInterval>,
+}
+
 /// A crate, a package of Go, npm, PyPI or Java, an assembly, or a library, and what it costs each subject.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -115,13 +137,13 @@ pub struct WhyLine {
     pub depth: usize,
 }
 
-/// Something else than code in user mode.
+/// Something else than a function: a count, or what a runtime does for the program.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OtherChange {
-    /// What it is, such as `page faults`.
+    /// What it is, such as `page faults` or `garbage collector`.
     pub name: String,
-    /// `ns`, `bytes`, or empty for counts.
+    /// [`NANOSECONDS`], `bytes`, or empty for counts.
     pub unit: String,
     /// For each subject, a request's.
     pub values: Vec<f64>,
@@ -149,6 +171,14 @@ pub enum WhyFileError {
     Format(String),
 }
 
+/// A row that was not profiled.
+#[derive(Debug, thiserror::Error)]
+#[error("no row \"{label}\" was profiled in this run; these were: {known}")]
+pub struct NoSuchRow {
+    label: String,
+    known: String,
+}
+
 impl WhyReport {
     /// What is stored in a run folder.
     ///
@@ -171,6 +201,7 @@ impl WhyReport {
         let (functions, frames, subjects) = (self.functions.len(), self.frames.len(), self.subjects.len());
         self.answer.retain(|place| *place < functions);
         self.lines.retain(|line| line.function < functions);
+        self.source_lines.retain(|line| line.function < functions);
         self.stacks
             .retain(|stack| stack.frames.iter().all(|frame| *frame < frames) && stack.ns.len() == subjects);
         self.functions.iter_mut().for_each(|function| {
@@ -179,7 +210,25 @@ impl WhyReport {
         });
         self.packages.retain(|package| package.own_ns.len() == subjects);
         self.others.retain(|other| other.values.len() == subjects);
+        self.profiles = self.profiles.into_iter().map(WhyReport::within_bounds).collect();
         self
+    }
+
+    /// The report of a run of which each row was sampled alone.
+    pub fn of_rows(profiles: Vec<WhyReport>) -> WhyReport {
+        WhyReport { format: FORMAT.to_owned(), profiles, ..WhyReport::default() }
+    }
+
+    /// The profile of the row with this label.
+    ///
+    /// # Errors
+    /// There is no such row.
+    pub fn row(self, label: &str) -> Result<WhyReport, NoSuchRow> {
+        let labels = self.profiles.iter().flat_map(|report| &report.subjects).map(|subject| &*subject.label);
+        let known = labels.collect::<Vec<_>>().join(", ");
+        let is_it = |report: &WhyReport| report.subjects.iter().any(|subject| subject.label == label);
+        let found = self.profiles.into_iter().find(is_it);
+        found.ok_or_else(|| NoSuchRow { label: label.to_owned(), known })
     }
 
     /// Whether it is of two services.
@@ -210,7 +259,8 @@ impl WhyReport {
         if self.answer.is_empty() {
             let why = "it is spread over many, or too small for these samples";
             let most = self.packages_text().or_else(|| self.moved_most_text()).unwrap_or_default();
-            return format!("no function explains the {}: {why}{most}", with_interval(&difference));
+            let chores = self.chores_text(difference.mean.signum());
+            return format!("no function explains the {}: {why}{chores}{most}", with_interval(&difference));
         }
         let named = self.answer.iter().map(|place| {
             let function = &self.functions[*place];
@@ -244,6 +294,18 @@ impl WhyReport {
         let most = self.moved_most()?;
         let interval = most.own_difference.unwrap_or_default();
         Some(format!("; the own time of `{}` moved most: {}", most.name_shown(), with_interval(&interval)))
+    }
+
+    /// The part of a sentence that names what a runtime surely does more of, or less, as the whole moved.
+    fn chores_text(&self, sign: f64) -> String {
+        let moved = |other: &&OtherChange| {
+            other.unit == NANOSECONDS
+                && other.difference.is_some_and(|one| one.excludes_zero() && one.mean * sign > 0.0)
+        };
+        let text = |other: &OtherChange| {
+            format!("; {} {}", other.name, with_interval(&other.difference.unwrap_or_default()))
+        };
+        self.others.iter().filter(moved).map(text).collect()
     }
 
     /// The end of a sentence that names the packages that cost most, of a difference those that surely moved as the whole did.
@@ -308,6 +370,25 @@ fn shown(name: &str) -> String {
     text
 }
 
+impl OtherChange {
+    /// By how much it surely changed, in words; of one service alone, what a request takes of it, if that is a time.
+    pub fn text(&self) -> Option<String> {
+        match (&self.difference, &self.values[..]) {
+            (Some(moved), _) if !moved.excludes_zero() => None,
+            (Some(moved), _) if self.unit == NANOSECONDS => {
+                Some(format!("{}: {} of a request", self.name, with_interval(moved)))
+            }
+            (Some(MeanInterval { mean, low, high }), _) => {
+                Some(format!("{} of a request: {mean:+.2} ({low:+.2} .. {high:+.2})", self.name))
+            }
+            (None, [ns]) if self.unit == NANOSECONDS => {
+                Some(format!("{}: {} of a request", self.name, plain_ns(*ns)))
+            }
+            (None, _) => None,
+        }
+    }
+}
+
 impl FunctionCost {
     /// The name as a line has room for it.
     pub fn name_shown(&self) -> String {
@@ -326,7 +407,12 @@ impl FunctionCost {
 
     /// `main.go:7`, or the library.
     pub fn place(&self) -> Option<String> {
-        match (&self.file, self.line) {
+        self.place_at(self.line)
+    }
+
+    /// The same of another of its lines.
+    pub fn place_at(&self, line: Option<u32>) -> Option<String> {
+        match (&self.file, line) {
             (Some(file), Some(line)) => Some(format!("{}:{line}", short(file))),
             (Some(file), None) => Some(short(file).to_owned()),
             (None, _) if self.module.is_empty() => None,
@@ -480,6 +566,31 @@ mod tests {
         for (name, expected) in cases {
             assert_eq!(shown(&name), expected);
         }
+    }
+
+    #[test]
+    fn what_changed_beside_functions_is_said_if_it_surely_changed() {
+        let change = |unit: &str, mean: f64| OtherChange {
+            name: "garbage collector".to_owned(),
+            unit: unit.to_owned(),
+            values: vec![100.0, 100.0 + mean],
+            difference: Some(MeanInterval { mean, low: mean - 50.0, high: mean + 50.0 }),
+        };
+        assert_eq!(change("ns", 20.0).text(), None);
+        let text = "garbage collector: +310 ns (+260 .. +360) of a request";
+        assert_eq!(change("ns", 310.0).text().as_deref(), Some(text));
+        let text = "garbage collector of a request: +310.00 (+260.00 .. +360.00)";
+        assert_eq!(change("", 310.0).text().as_deref(), Some(text));
+        let alone = OtherChange { values: vec![420.0], difference: None, ..change("ns", 0.0) };
+        assert_eq!(alone.text().as_deref(), Some("garbage collector: 420 ns of a request"));
+        assert_eq!(OtherChange { unit: String::new(), ..alone }.text(), None);
+        let spread = WhyReport {
+            answer: Vec::new(),
+            others: vec![change("ns", 310.0), change("ns", -310.0)],
+            ..report()
+        };
+        let text = spread.answer_text();
+        assert!(text.ends_with("for these samples; garbage collector +310 ns (+260 .. +360)"), "{text}");
     }
 
     #[test]

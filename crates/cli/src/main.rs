@@ -121,7 +121,7 @@ fn main() -> ExitCode {
     }
     let outcome = match cli.command {
         Command::Init(args) => command::init::run(global, &args),
-        Command::Run(args) => command::run::run(global, *args, parts::RUN_AGENTS),
+        Command::Run(args) => command::run::run(global, *args, parts::RUN_AGENTS, parts::WHY),
         Command::Compare(args) => command::compare::run(global, *args, Some(parts::WHY)),
         Command::Load(args) => parts::load::run(global, *args),
         Command::History(args) => command::history::run(global, args, parts::WHY),

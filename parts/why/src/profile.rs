@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::{
-    names::{Function, FunctionId, KERNEL, Names, Space},
+    names::{Function, FunctionId, KERNEL, Names, SampledFrame, Space},
     sample::{
         Looked,
         record::{self, SampleEvent, ThreadSample},
@@ -51,10 +51,19 @@ const ENTRIES: [&str; 5] =
 /// A call stack from its outermost function.
 pub type Stack = Box<[FunctionId]>;
 
+/// How often a line was seen: running itself, and with all that it calls.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LineCount {
+    pub own: u64,
+    pub all: u64,
+}
+
 /// How often each stack was seen.
 #[derive(Debug, Clone, Default)]
 pub struct StackCounts {
     pub stacks: HashMap<Stack, u64>,
+    /// The same by line, of functions whose lines are known.
+    pub lines: HashMap<(FunctionId, u32), LineCount>,
     pub samples: u64,
     /// Samples of a compiler of the program, which count nowhere else.
     pub compiling: u64,
@@ -121,12 +130,12 @@ impl StackCounts {
         }
         let mut stack: Vec<FunctionId> = ended.thread(sample, names).into_iter().collect();
         let mut user = ended.user_chain(sample, names);
-        if user.iter().any(|id| is_of_compiler(names.function(*id))) {
+        if user.iter().any(|frame| is_of_compiler(names.function(frame.function))) {
             self.compiling += 1;
             return;
         }
-        let is_beginning = |id: &FunctionId| {
-            let name = &names.function(*id).name;
+        let is_beginning = |frame: &SampledFrame| {
+            let name = &names.function(frame.function).name;
             BEGINNINGS.iter().any(|known| {
                 name == known || name.strip_prefix(known).is_some_and(|rest| rest.starts_with('.'))
             })
@@ -139,7 +148,8 @@ impl StackCounts {
         }
         self.chained += u64::from(has_user_part);
         self.broken += u64::from(has_user_part && is_broken);
-        stack.extend(user.iter().rev());
+        self.count_lines(&user, sample.is_user);
+        stack.extend(user.iter().rev().map(|frame| frame.function));
         if !sample.is_user {
             stack.push(names.special(KERNEL, true));
             let kernel: Vec<FunctionId> =
@@ -154,10 +164,27 @@ impl StackCounts {
         *self.stacks.entry(stack.into()).or_default() += 1;
     }
 
+    /// Counts a sample once for each line of its chain, which begins with the innermost. In the kernel no line runs itself.
+    fn count_lines(&mut self, chain: &[SampledFrame], is_user: bool) {
+        let line = |frame: &SampledFrame| Some((frame.function, frame.line?));
+        for (depth, key) in chain.iter().enumerate().filter_map(|(depth, frame)| Some((depth, line(frame)?)))
+        {
+            let is_again = chain[..depth].iter().any(|inner| line(inner) == Some(key));
+            let count = self.lines.entry(key).or_default();
+            count.all += u64::from(!is_again);
+            count.own += u64::from(depth == 0 && is_user);
+        }
+    }
+
     /// Adds the samples of another profile of the same names.
     pub fn merge(&mut self, other: &StackCounts) {
         for (stack, count) in &other.stacks {
             *self.stacks.entry(stack.clone()).or_default() += count;
+        }
+        for (key, count) in &other.lines {
+            let sum = self.lines.entry(*key).or_default();
+            sum.own += count.own;
+            sum.all += count.all;
         }
         self.samples += other.samples;
         self.compiling += other.compiling;
@@ -199,10 +226,13 @@ impl Ended {
     }
 
     /// The functions in user mode, from the innermost.
-    fn user_chain(&mut self, sample: &ThreadSample, names: &mut Names) -> Vec<FunctionId> {
+    fn user_chain(&mut self, sample: &ThreadSample, names: &mut Names) -> Vec<SampledFrame> {
         let Some(pid) = self.process(sample.pid) else {
             let is_of_user = sample.is_user || !sample.user.is_empty();
-            return is_of_user.then(|| names.special("[a process that ended]", false)).into_iter().collect();
+            return is_of_user
+                .then(|| names.special("[a process that ended]", false).into())
+                .into_iter()
+                .collect();
         };
         let space = &self.spaces[&pid];
         let unwound;
@@ -215,12 +245,12 @@ impl Ended {
             None if sample.user.is_empty() && sample.is_user => &vec![sample.ip],
             None => &sample.user,
         };
-        let mut functions = Vec::with_capacity(chain.len());
+        let mut frames = Vec::with_capacity(chain.len());
         for (depth, address) in chain.iter().enumerate() {
             // The innermost address is where the thread is; all others are where it returns to.
-            functions.extend(names.user(space, *address, depth > 0));
+            frames.extend(names.user(space, *address, depth > 0));
         }
-        functions
+        frames
     }
 }
 
@@ -239,6 +269,20 @@ fn without_number(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sample_counts_once_for_each_line_of_its_chain() {
+        let mut counts = StackCounts::default();
+        let at = |function, line| SampledFrame { function, line };
+        // A function that calls itself from one line, and a caller without lines.
+        let chain = [at(1, Some(8)), at(1, Some(9)), at(1, Some(9)), at(2, None), at(3, Some(20))];
+        counts.count_lines(&chain, true);
+        counts.count_lines(&chain, false);
+        let mut lines: Vec<_> =
+            counts.lines.iter().map(|(key, count)| (*key, count.own, count.all)).collect();
+        lines.sort_unstable();
+        assert_eq!(lines, [((1, 8), 1, 2), ((1, 9), 0, 2), ((3, 20), 0, 2)]);
+    }
 
     #[test]
     fn workers_of_one_pool_are_one_thread() {

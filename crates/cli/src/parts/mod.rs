@@ -89,7 +89,7 @@ pub(crate) mod load {
 pub(crate) const WHY: WhyPart = WhyPart { is_there: true, explain: why::explain };
 #[cfg(not(feature = "why"))]
 pub(crate) const WHY: WhyPart =
-    WhyPart { is_there: false, explain: |_, _| anyhow::bail!(absent("`tare compare --why`", "why")) };
+    WhyPart { is_there: false, explain: |_, _| anyhow::bail!(absent("`--why`", "why")) };
 
 #[cfg(feature = "import")]
 pub(crate) const READERS: Option<Readers> = Some(tare_import::READERS);

@@ -12,6 +12,7 @@ use tare_base::units::parse_time;
 use tare_bench::{executor::ProfiledRun, experiment::Experiment, plan::Plan};
 use tare_report::{
     document::Section,
+    gather::{profiles, why as gather},
     write::{markdown, text},
 };
 use tare_why::{course, export};
@@ -42,6 +43,7 @@ const NAME: &str = "why";
 Examples:
   tare why                                 of the newest comparison that was explained
   tare why .tare/runs/A                    of the comparison in this folder
+  tare why .tare/runs/B --row hyper        of a row of `tare run --why`
   tare why 'node server.js' --get /items/1     what a request costs, by function
   tare why 'node a.js' 'node b.js' --get /     what differs between two services
   tare why hyper axum                      what differs between two frameworks, by package too
@@ -54,6 +56,9 @@ pub(crate) struct Args {
     /// `.tare/runs/` that was explained]
     #[arg(num_args = 0..=2, value_name = "RUN|SERVICE")]
     what: Vec<String>,
+    /// Of a run with `--why`, this row alone
+    #[arg(long, value_name = "ROW")]
+    row: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: WhyFormat,
@@ -95,6 +100,13 @@ enum WhyFormat {
     Firefox,
 }
 
+impl WhyFormat {
+    /// Whether it is of the call stacks of one report.
+    fn is_of_stacks(self) -> bool {
+        !matches!(self, WhyFormat::Text | WhyFormat::Markdown | WhyFormat::Json)
+    }
+}
+
 /// What the core asks of the part.
 pub(super) fn explain(run: ProfiledRun<'_>, say: &dyn Fn(&str)) -> anyhow::Result<WhyReport> {
     Ok(course::why(run, say)?)
@@ -108,10 +120,17 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
         }
         _ => sampled(global, &mut args)?,
     };
-    let packages = tare_report::gather::why::packages(&report);
-    let sections: Vec<_> =
-        [Some(tare_report::gather::why::section(&report)), packages].into_iter().flatten().collect();
+    let report = match &args.row {
+        Some(row) => report.row(row)?,
+        None => report,
+    };
     let format = if args.json { WhyFormat::Json } else { args.format };
+    ensure!(
+        report.profiles.is_empty() || !format.is_of_stacks(),
+        "the run has a profile of each row: choose one by `--row`, such as `--row {}`",
+        report.profiles.first().and_then(|profile| profile.subjects.first()).map_or("", |one| &one.label)
+    );
+    let sections = sections(&report);
     match format {
         WhyFormat::Text => print(&shown(&sections, |section| text::section(section, output::look())))?,
         WhyFormat::Markdown => print(&shown(&sections, markdown::section))?,
@@ -125,6 +144,14 @@ pub(crate) fn run(global: &Global, mut args: Args) -> anyhow::Result<Outcome> {
         }
     }
     Ok(Outcome::Fine)
+}
+
+fn sections(report: &WhyReport) -> Vec<Section> {
+    if !report.profiles.is_empty() {
+        return profiles::sections(&report.profiles);
+    }
+    let sections = [Some(gather::section(report)), gather::lines(report), gather::packages(report)];
+    sections.into_iter().flatten().collect()
 }
 
 fn shown(sections: &[Section], write: impl Fn(&Section) -> String) -> String {

@@ -6,7 +6,7 @@ use std::{fs, path::Path, process::Command};
 use serde_json::Value;
 use tare_host::fixture::{has_program, skip_always};
 
-use crate::support::{Ended, start};
+use crate::support::{Ended, checkout, git, start, start_under};
 
 /// A server that answers each request after a checksum of this number of rounds.
 const C: &str = r#"
@@ -173,6 +173,28 @@ class Shop(http.server.BaseHTTPRequestHandler):
 http.server.ThreadingHTTPServer(('127.0.0.1', int(os.environ['PORT'])), Shop).serve_forever()
 "#;
 
+/// Starts a program to which the kernel says of `perf_event_open` what it says in a container.
+const REFUSING: &str = r#"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int count, char **words) {
+  struct sock_filter code[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof code / sizeof *code, code};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return 99;
+  return count > 1 ? execvp(words[1], words + 1) : 98;
+}
+"#;
+
 /// What differs between two commands of this folder; `None`, and a word of it, if the kernel refuses.
 fn why(folder: &Path, what: &str, services: [&str; 2]) -> Option<Value> {
     let [baseline, candidate] = services;
@@ -227,14 +249,7 @@ fn a_checksum_in_c_is_named_and_between_two_of_one_build_nothing_is() {
     if !has_program(WHAT, "cc") {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("server.c"), C).unwrap();
-    for (name, rounds) in [("old", 20), ("new", 220)] {
-        let rounds = format!("-DROUNDS={rounds}");
-        let words = ["-O2", "-g", &rounds, "-o", name, "server.c"];
-        let built = Command::new("cc").args(words).current_dir(&folder).status();
-        assert!(built.unwrap().success());
-    }
+    let folder = two_in_c();
     if let Some(report) = why(folder.path(), WHAT, ["./old", "./old"]) {
         // One comparison in twenty may name something: a function that then differs by little.
         let answer = named(&report);
@@ -255,8 +270,98 @@ fn a_checksum_in_c_is_named_and_between_two_of_one_build_nothing_is() {
         assert!(again.stdout.lines().any(|line| line.contains(";checksum")), "{again}");
         let report = start(folder.path(), &["why", "--json"]).end().expect(0).json();
         assert!(named(&report).iter().any(|name| name.contains("checksum")), "{}", told(&report));
+        // Its loops are there.
+        let lines = report["source_lines"].as_array().unwrap();
+        assert!(lines.iter().any(|line| matches!(line["line"].as_u64(), Some(12..=13))), "{lines:?}");
         seen(folder.path());
     }
+}
+
+/// A folder with the programs `old`, and `new` that does more in a function.
+fn two_in_c() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("server.c"), C).unwrap();
+    for (name, rounds) in [("old", "-DROUNDS=20"), ("new", "-DROUNDS=220")] {
+        compile(folder.path(), &["-g", rounds, "-o", name, "server.c"]);
+    }
+    folder
+}
+
+fn compile(folder: &Path, words: &[&str]) {
+    assert!(Command::new("cc").arg("-O2").args(words).current_dir(folder).status().unwrap().success());
+}
+
+#[test]
+fn a_kernel_that_refuses_to_sample_leaves_the_verdict_as_it_is_and_says_what_would_allow_it() {
+    if !has_program("why where the kernel refuses", "cc") {
+        return;
+    }
+    let folder = two_in_c();
+    fs::write(folder.path().join("refusing.c"), REFUSING).unwrap();
+    compile(folder.path(), &["-o", "refusing", "refusing.c"]);
+    let refusing = folder.path().join("refusing");
+    let compare = ["compare", "./old", "./new", "--get", "/", "--metric", "cpu", "--budget", "10s", "--why"];
+    let refused = start_under(&[refusing.to_str().unwrap()], folder.path(), &compare).end();
+    assert_eq!(refused.code(), Some(3), "{refused}");
+    assert!(refused.stdout.contains("FAIL after"), "{refused}");
+    let reason = refused.stderr.lines().find(|line| line.contains("no answer to why: "));
+    let advice = ["--cap-add PERFMON", "sudo sysctl kernel.perf_event_paranoid=2"];
+    assert!(reason.is_some_and(|line| advice.iter().any(|words| line.contains(words))), "{refused}");
+}
+
+#[test]
+fn what_a_request_of_each_row_of_a_run_consists_of_is_in_its_table_and_page() {
+    const WHAT: &str = "what a request of a server in C consists of";
+    if !has_program(WHAT, "cc") {
+        return;
+    }
+    let folder = two_in_c();
+    let words = ["run", "--service", "./new", "--get", "/", "--budget", "5s", "--why", "--out", "run"];
+    let ended = start(folder.path(), &words).end();
+    if ended.stderr.contains("no answer to why: ") {
+        return skip_always(WHAT, ended.stderr.trim());
+    }
+    assert!(matches!(ended.code(), Some(0 | 4)), "{ended}");
+    assert!(ended.stdout.contains("What a request consists of"), "{ended}");
+    let page = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(page.contains("./new by function") && page.contains("checksum"), "its functions are in the page");
+    let all = start(folder.path(), &["why", "run", "--json"]).end().expect(0).json();
+    let profiles = all["profiles"].as_array().unwrap();
+    assert_eq!(profiles.len(), 2, "the raw socket, which has no second row here, and the service: {all}");
+    let stacks = ["why", "run", "--format", "collapsed"];
+    let which = start(folder.path(), &stacks).end().expect(1);
+    assert!(which.stderr.contains("choose one by `--row`"), "{which}");
+    let one = start(folder.path(), &[&stacks[..], &["--row", "./new"]].concat()).end().expect(0);
+    assert!(one.stdout.lines().any(|line| line.contains(";checksum")), "{one}");
+    let none = start(folder.path(), &["why", "run", "--row", "old"]).end().expect(1);
+    assert!(none.stderr.contains("no row \"old\" was profiled in this run; these were: "), "{none}");
+}
+
+#[test]
+fn the_change_that_a_history_or_a_bisection_finds_is_explained() {
+    const WHAT: &str = "why a commit costs more";
+    if !has_program(WHAT, "node") || !has_program(WHAT, "git") {
+        return;
+    }
+    let (_folder, root) = checkout("shop");
+    git(&root, &["init", "--quiet", "--initial-branch=main"]);
+    for rounds in ["10", "20_000"] {
+        fs::write(root.join("server.js"), NODE.replace("ROUNDS", rounds)).unwrap();
+        git(&root, &["add", "."]);
+        git(&root, &["commit", "--quiet", "-m", rounds]);
+    }
+    git(&root, &["tag", "old", "HEAD~1"]);
+    let history = ["history", "node server.js", "old..HEAD", "--get", "/", "--budget", "15s", "--why"];
+    let ended = start(&root, &history).end().expect(0);
+    if ended.stderr.contains("no answer to why: ") {
+        return skip_always(WHAT, ended.stderr.trim());
+    }
+    let report = start(&root, &["why", "--json"]).end().expect(0).json();
+    assert!(named(&report).iter().any(|name| name.contains("answerRequest")), "{}", told(&report));
+    let bisect =
+        ["bisect", "old", "HEAD", "node server.js", "--get", "/", "--budget", "40s", "--why", "--json"];
+    let found = start(&root, &bisect).end().expect(0).json();
+    assert!(found["why"].as_str().unwrap().contains("answerRequest"), "{found}");
 }
 
 /// What was explained has a flame graph in its page, and goes to other tools.

@@ -14,6 +14,7 @@ pub mod history;
 mod interim;
 mod interleaved;
 pub mod merged;
+pub mod profiles;
 mod sequential;
 mod settings;
 pub mod why;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tare_analysis::{
     estimate::UnitEstimate,
-    why::{FunctionCost, PackageCost, WhyFileError, WhyReport, plain_ns},
+    why::{FunctionCost, LineCost, OtherChange, PackageCost, WhyFileError, WhyReport, plain_ns},
 };
 use tare_stats::simultaneous::MeanInterval;
 
@@ -17,9 +17,11 @@ const INDENT: &str = "\u{a0}\u{a0}";
 /// What a run folder says of it: a sentence, and its sections. Nothing if it was not asked.
 pub(super) fn of_run(run: &Path) -> Option<(String, Vec<Section>)> {
     match WhyReport::read(run) {
+        Ok(report) if !report.profiles.is_empty() => None,
         Ok(report) => {
             let rest = (report.functions.len() > report.lines.len()).then(|| functions(&report));
-            let sections = [Some(section(&report)), packages(&report), calls::section(&report), rest];
+            let sections =
+                [Some(section(&report)), lines(&report), packages(&report), calls::section(&report), rest];
             Some((report.answer_text(), sections.into_iter().flatten().collect()))
         }
         Err(WhyFileError::None(_)) => None,
@@ -56,13 +58,45 @@ pub fn section(report: &WhyReport) -> Section {
         ),
     };
     section = section.note(answer).brief();
-    for other in others(report) {
+    for other in report.others.iter().filter_map(OtherChange::text) {
         section = section.note(other);
     }
     for note in facts(report) {
         section = section.note(note);
     }
     section
+}
+
+/// What the lines of a few functions cost. Nothing if none is known, or there is no answer.
+#[must_use]
+pub fn lines(report: &WhyReport) -> Option<Section> {
+    if report.source_lines.is_empty() || report.withheld.is_some() {
+        return None;
+    }
+    let lead = match report.is_difference() {
+        true => {
+            "What the lines of the functions behind the difference cost a request of the candidate. An edit moves the lines below it, \
+             so lines of two versions are not compared."
+        }
+        false => "What the lines of the most expensive functions cost a request.",
+    };
+    let function = |line: &LineCost| &report.functions[line.function];
+    let interval = |line: &LineCost| {
+        let bounds = line.all_interval;
+        Some(UnitEstimate {
+            low: bounds.map(|one| one.low.max(0.0)),
+            high: bounds.map(|one| one.high),
+            ..UnitEstimate::known(line.all_ns)
+        })
+    };
+    let table = Columns::new()
+        .text("line", "line", |line: &LineCost| function(line).place_at(Some(line.line)))
+        .text("function", "function", |line: &LineCost| function(line).name_shown())
+        .estimate(Unit::Nanoseconds, "all_ns", "with callees", interval)
+        .help("With all that the line calls. All intervals of this table hold together with 95%.")
+        .ns("own_ns", "own", |line: &LineCost| Some(line.own_ns))
+        .table("Lines", report.source_lines.iter().copied());
+    Some(Section::new("lines", "By line", lead, table))
 }
 
 /// What each package costs. Nothing if there is one alone, or no answer.
@@ -157,18 +191,6 @@ fn difference<'a, R: 'a>(
         Some(UnitEstimate { low: Some(low), high: Some(high), ..UnitEstimate::known(mean) })
     };
     columns.estimate(Unit::Nanoseconds, key, title, estimate)
-}
-
-/// What changed beside code: only what surely did.
-fn others(report: &WhyReport) -> Vec<String> {
-    let changed =
-        report.others.iter().filter(|other| other.difference.is_some_and(|one| one.excludes_zero()));
-    changed
-        .map(|other| {
-            let MeanInterval { mean, low, high } = other.difference.unwrap_or_default();
-            format!("{} of a request: {mean:+.2} ({low:+.2} .. {high:+.2})", other.name)
-        })
-        .collect()
 }
 
 /// How it was sampled.
@@ -266,6 +288,23 @@ mod tests {
         assert!(calls::section(&report()).is_none(), "without stacks there is nothing to draw");
         let alone = WhyReport { subjects: report().subjects[..1].to_vec(), ..report() };
         assert!(calls::section(&alone).is_none());
+    }
+
+    #[test]
+    fn lines_are_a_table_with_their_functions() {
+        let line = |line, all_ns: f64| LineCost {
+            function: 0,
+            line,
+            own_ns: all_ns / 2.0,
+            all_ns,
+            all_interval: Some(MeanInterval { mean: all_ns, low: all_ns - 84.0, high: all_ns + 84.0 }),
+        };
+        let report = WhyReport { source_lines: vec![line(9, 700.0), line(10, 40.0)], ..report() };
+        let section = lines(&report).unwrap();
+        insta::assert_snapshot!(
+            [text::section(&section, text::TextLook::default()), markdown::section(&section)].join("\n---\n")
+        );
+        assert!(lines(&WhyReport { source_lines: Vec::new(), ..report }).is_none());
     }
 
     #[test]

@@ -3,6 +3,8 @@
 
 mod alike;
 mod answer;
+mod chores;
+mod lines;
 mod packages;
 mod tree;
 
@@ -135,9 +137,8 @@ pub fn compute(input: SampledRows<'_>) -> WhyReport {
     };
     let functions: Vec<FunctionCost> = (0..chosen.len()).map(cost).collect();
     let total = intervals.total;
-    let tree = |left_out: &HashSet<FunctionId>| {
-        Tree::of(rows, &alike, left_out, |measured| measured.sample_ns(has_kernel))
-    };
+    let sample_ns = |measured: &SampledBlock| measured.sample_ns(has_kernel);
+    let tree = |left_out: &HashSet<FunctionId>| Tree::of(rows, &alike, left_out, sample_ns);
     let whole_tree = tree(&HashSet::new());
     let tree = tree(&around(&whole_tree, &chosen, &functions, &own_differences(&times)));
     let answer::Answer { answer, lines } = match rows.len() {
@@ -145,6 +146,9 @@ pub fn compute(input: SampledRows<'_>) -> WhyReport {
         _ => answer::expensive(&functions),
     };
     let (frames, stacks) = stacks(&whole_tree, names);
+    // Of one row the most expensive functions; of two those that explain their difference.
+    let explained =
+        if rows.len() == 2 { answer.clone() } else { lines.iter().map(|line| line.function).collect() };
     WhyReport {
         format: tare_analysis::why::FORMAT.to_owned(),
         blocks: rows.iter().map(Vec::len).min().unwrap_or(0),
@@ -155,7 +159,8 @@ pub fn compute(input: SampledRows<'_>) -> WhyReport {
         answer,
         lines,
         packages: packages::of(rows, &times, names),
-        others: others(rows),
+        source_lines: lines::of(rows, (&explained, &chosen), &alike, sample_ns),
+        others: others(rows, chores::of(rows, names, sample_ns)),
         frames,
         stacks,
         ..WhyReport::default()
@@ -302,8 +307,8 @@ impl Intervals {
     }
 }
 
-/// What changed beside code: each with an interval of its own, all together.
-fn others(rows: &[Vec<SampledBlock>]) -> Vec<OtherChange> {
+/// What changed beside functions: counts of a request and the runtime's chores, each with an interval of its own, all together.
+fn others(rows: &[Vec<SampledBlock>], chores: Vec<(OtherChange, Vec<Vec<f64>>)>) -> Vec<OtherChange> {
     type Count = fn(&SampledBlock) -> Option<f64>;
     let kinds: [(&str, &str, Count); 4] = [
         ("calls of read and write", "", |measured| measured.calls),
@@ -317,21 +322,27 @@ fn others(rows: &[Vec<SampledBlock>]) -> Vec<OtherChange> {
         };
         rows.iter().map(of_row).collect()
     };
-    let known: Vec<(&str, &str, Vec<Vec<f64>>)> =
-        kinds.into_iter().filter_map(|(name, unit, count)| Some((name, unit, series(count)?))).collect();
+    let counted = kinds.into_iter().filter_map(|(name, unit, count)| {
+        let change = OtherChange { name: name.to_owned(), unit: unit.to_owned(), ..OtherChange::default() };
+        Some((change, series(count)?))
+    });
+    // A program without a chore has no line of it.
+    let is_there = |(_, rows): &(OtherChange, Vec<Vec<f64>>)| rows.iter().flatten().any(|value| *value > 0.0);
+    let known: Vec<(OtherChange, Vec<Vec<f64>>)> =
+        counted.chain(chores.into_iter().filter(is_there)).collect();
     let differences: Vec<Vec<f64>> = known
         .iter()
-        .filter_map(|(_, _, rows)| match &rows[..] {
+        .filter_map(|(_, rows)| match &rows[..] {
             [old, new] => Some(new.iter().zip(old).map(|(new, old)| new - old).collect()),
             _ => None,
         })
         .collect();
     let intervals = means(&differences, DEFAULT_CONFIDENCE).unwrap_or_default();
-    let change = |(place, (name, unit, rows)): (usize, (&str, &str, Vec<Vec<f64>>))| OtherChange {
-        name: name.to_owned(),
-        unit: unit.to_owned(),
-        values: rows.iter().map(|blocks| blocks.iter().sum::<f64>() / blocks.len().max(1) as f64).collect(),
+    let mean = |blocks: &Vec<f64>| blocks.iter().sum::<f64>() / blocks.len().max(1) as f64;
+    let change = |(place, (change, rows)): (usize, (OtherChange, Vec<Vec<f64>>))| OtherChange {
+        values: rows.iter().map(mean).collect(),
         difference: intervals.get(place).copied(),
+        ..change
     };
     known.into_iter().enumerate().map(change).collect()
 }

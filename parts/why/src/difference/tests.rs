@@ -2,7 +2,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::names::OWN;
+use crate::{names::OWN, profile::LineCount};
 
 /// A block with these stacks and their shares of a request, as that many samples would show it.
 fn measured(
@@ -175,6 +175,52 @@ fn own_code_has_a_row_among_the_packages_although_what_it_calls_has_nearly_all_o
             found.packages
         );
     }
+}
+
+#[test]
+fn lines_of_the_answer_are_those_of_the_candidate_the_dearest_first() {
+    let (mut names, mut random) = (Names::default(), ChaCha8Rng::seed_from_u64(24));
+    let new = with(&[("main;serve;handler;signBody", 1500.0)]);
+    let [sign, json] = ["signBody", "json"].map(|name| names.special(name, true));
+    let row = |names: &mut Names, random: &mut ChaCha8Rng, stacks: &[(&str, f64)], lines: [(u32, u64); 3]| {
+        let block = |_| {
+            let mut measured = measured(names, stacks, 500, random);
+            for (line, all) in lines {
+                measured.profile.lines.insert((sign, line), LineCount { own: all / 2, all });
+            }
+            measured.profile.lines.insert((json, 7), LineCount { own: 60, all: 60 });
+            measured
+        };
+        (0..10).map(block).collect::<Vec<SampledBlock>>()
+    };
+    let old = row(&mut names, &mut random, &OLD, [(9, 15), (10, 0), (99, 1)]);
+    let new = row(&mut names, &mut random, &new, [(9, 20), (10, 60), (11, 1)]);
+    let rows = [old, new];
+    let found = compute(SampledRows { rows: &rows, names: &mut names, period_ns: 500_000, has_kernel: true });
+    assert_eq!(named(&found), ["signBody"]);
+    let lines: Vec<u32> = found.source_lines.iter().map(|line| line.line).collect();
+    assert_eq!(lines, [10, 9], "{:?}", found.source_lines);
+    let line = &found.source_lines[0];
+    // 60 of 500 samples of a request of 11,500 ns.
+    assert!((line.all_ns - 1380.0).abs() < 20.0 && (line.own_ns - 690.0).abs() < 10.0, "{line:?}");
+    assert!(line.all_interval.is_some_and(|all| all.low <= 1380.0 && 1380.0 <= all.high), "{line:?}");
+}
+
+#[test]
+fn what_allocations_cost_is_said_apart_from_functions() {
+    let new = with(&[
+        ("main;serve;handler;json;runtime.mallocgc;runtime.gcAssistAlloc", 500.0),
+        ("main;serve;handler;json;runtime.mallocgc", 400.0),
+        ("runtime.gcBgMarkWorker;runtime.gcDrain", 600.0),
+    ]);
+    let found = report(&OLD, &new, 25);
+    let of = |name: &str| {
+        found.others.iter().find(|other| other.name == name).and_then(|other| other.difference).unwrap()
+    };
+    let holds = |name: &str, ns: f64| of(name).low > 0.0 && of(name).low <= ns && ns <= of(name).high;
+    assert!(holds("garbage collector", 1100.0) && holds("memory allocator", 400.0), "{:?}", found.others);
+    let without = report(&OLD, &OLD, 26);
+    assert!(without.others.iter().all(|other| other.unit.is_empty() || other.unit == "bytes"));
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub(super) struct Place {
     pub name: String,
     pub file: Option<String>,
     pub line: Option<u32>,
+    /// The line in that file that the address is of, which may be one that calls.
+    pub at: Option<u32>,
 }
 
 /// A binary of which code was sampled.
@@ -154,6 +156,8 @@ impl Binary {
         if let Some(symbol) = symbol {
             let begin = self.of_symbol(symbol);
             outer.name = begin.name;
+            // A macro may have its lines in another file.
+            outer.at = outer.at.filter(|_| begin.file.is_none() || begin.file == outer.file);
             (outer.file, outer.line) = (begin.file.or(outer.file.take()), begin.line.or(outer.line));
         }
         places
@@ -167,7 +171,7 @@ impl Binary {
             (None, Some((file, line))) => (Some(file.clone()), *line),
             (None, None) => self.line_of(symbol.address),
         };
-        Place { name: demangled(&symbol.raw, None), file, line }
+        Place { name: demangled(&symbol.raw, None), file, line, at: None }
     }
 
     /// The line of an address, from the table of lines alone.
@@ -186,10 +190,12 @@ impl Binary {
             let language: Option<DwLang> = function.language;
             let Ok(raw) = function.raw_name() else { continue };
             let location = frame.location;
+            let line = location.as_ref().and_then(|location| location.line);
             places.push(Place {
                 name: demangled(&raw, language),
-                file: location.as_ref().and_then(|location| location.file).map(str::to_owned),
-                line: location.and_then(|location| location.line),
+                file: location.and_then(|location| location.file).map(str::to_owned),
+                line,
+                at: line,
             });
         }
         places
@@ -311,6 +317,7 @@ mod tests {
         let place = places.last().unwrap();
         assert!(place.name.ends_with("elf::tests::known_function"), "{place:?}");
         assert!(place.file.as_ref().unwrap().ends_with("names/elf.rs") && place.line.is_some(), "{place:?}");
+        assert!(place.at >= place.line, "an address is not before its function: {place:?}");
         assert!(binary.unwind.frames.is_some() && binary.unwind.text.is_some());
         assert_eq!(known_function(2), 6);
     }

@@ -24,6 +24,7 @@ use std::{
 pub use elf::UnwindSections;
 pub use package::{OWN, PROGRAM};
 pub use space::{Space, remove_perf_map};
+pub use tare_analysis::why::KERNEL;
 
 use elf::{Binary, Place};
 use hotspot::{CompiledCode, Layout};
@@ -35,13 +36,24 @@ const BINARY_BYTES_MAX: u64 = 1 << 30;
 /// Most functions that are kept apart; the rest count as one.
 const FUNCTIONS_MAX: usize = 200_000;
 
-/// What all time in the kernel counts as, with or without its functions.
-pub const KERNEL: &str = "[kernel]";
 /// The rest of a program with more functions than are kept apart.
 const REST: &str = "[further functions]";
 
 /// A function, by its place in [`Names`].
 pub type FunctionId = u32;
+
+/// A function in a call chain, and the line of it that runs or calls, if that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SampledFrame {
+    pub function: FunctionId,
+    pub line: Option<u32>,
+}
+
+impl From<FunctionId> for SampledFrame {
+    fn from(function: FunctionId) -> SampledFrame {
+        SampledFrame { function, line: None }
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
@@ -60,7 +72,7 @@ pub struct Function {
 impl Function {
     /// A function whose package is not known yet.
     fn of(place: Place, module: String) -> Function {
-        let Place { name, file, line } = place;
+        let Place { name, file, line, .. } = place;
         Function { name, module, file, line, package: String::new(), is_named: true }
     }
 }
@@ -138,23 +150,23 @@ impl Names {
 
     /// A frame that is no function, such as a thread or all of the kernel.
     pub fn special(&mut self, name: &str, is_named: bool) -> FunctionId {
-        let place = Place { name: demangle::shown(name), file: None, line: None };
+        let place = Place { name: demangle::shown(name), ..Place::default() };
         self.id(Function { is_named, ..Function::of(place, String::new()) })
     }
 
     /// The function of the kernel at this address; `None` if the kernel hides its functions.
     pub fn kernel(&mut self, address: u64) -> Option<FunctionId> {
         let symbols = self.kernel.get_or_insert_with(KernelSymbols::read);
-        let place = Place { name: symbols.find(address)?.to_owned(), file: None, line: None };
+        let place = Place { name: symbols.find(address)?.to_owned(), ..Place::default() };
         Some(self.id(Function::of(place, KERNEL.to_owned())))
     }
 
     /// The functions at an address of a process, the innermost first: several if some were compiled into others. A caller's address is
     /// that to which it returns, which may belong to the next function already.
-    pub fn user(&mut self, space: &Space, address: u64, is_caller: bool) -> Vec<FunctionId> {
+    pub fn user(&mut self, space: &Space, address: u64, is_caller: bool) -> Vec<SampledFrame> {
         let address = if is_caller { address.saturating_sub(1) } else { address };
         let Some(mapping) = space.mapping(address) else {
-            return vec![self.special("[unknown]", false)];
+            return vec![self.special("[unknown]", false).into()];
         };
         if !mapping.path.starts_with('/') {
             return self.made_at_run_time(space, address, &mapping.path);
@@ -169,16 +181,20 @@ impl Names {
             Some(places) => {
                 let outermost = places.len() - 1;
                 let inlined = places.iter().enumerate().map(|(depth, place)| (place, depth < outermost));
-                inlined.map(|(place, is_inlined)| self.of_place(place, &module, is_inlined)).collect()
+                let frame = |(place, is_inlined): (&Place, bool)| {
+                    let function = self.of_place(place, &module, is_inlined);
+                    SampledFrame { function, line: place.at }
+                };
+                inlined.map(frame).collect()
             }
             // A runtime may map its code from a file, such as of shared memory.
             None => match space.jitted(address).map(str::to_owned) {
-                Some(text) => vec![self.of_runtime(&text)],
+                Some(text) => vec![self.of_runtime(&text).into()],
                 None => {
                     // What .NET compiled beforehand is in no map: of its own assemblies the name says enough.
                     let file = file_name(&mapping.path);
                     let is_named = file.ends_with(".dll") && jit::is_of_dotnet(&file);
-                    vec![self.special(&format!("[{file}]"), is_named)]
+                    vec![self.special(&format!("[{file}]"), is_named).into()]
                 }
             },
         }
@@ -199,21 +215,22 @@ impl Names {
         self.add(key, Function::of(place.clone(), module.to_owned()))
     }
 
-    fn made_at_run_time(&mut self, space: &Space, address: u64, path: &str) -> Vec<FunctionId> {
+    fn made_at_run_time(&mut self, space: &Space, address: u64, path: &str) -> Vec<SampledFrame> {
         if let Some(text) = space.jitted(address).map(str::to_owned) {
-            return vec![self.of_runtime(&text)];
+            return vec![self.of_runtime(&text).into()];
         }
         if let Some(java) = space.java.get_or_init(|| self.compiled_code(space).map(RefCell::new)) {
             let places = java.borrow_mut().places(address);
             if !places.is_empty() {
                 let method = |place: &Place| Function::of(place.clone(), String::new());
-                return places.iter().map(|place| self.id(method(place))).collect();
+                return places.iter().map(|place| self.id(method(place)).into()).collect();
             }
         }
-        vec![match path {
+        let frame = match path {
             "[vdso]" => self.special("[vdso]", true),
             _ => self.special("[code made at run time]", false),
-        }]
+        };
+        vec![frame.into()]
     }
 
     /// The code that the JVM of a process compiled; `None` if it has none, or it cannot be read.
@@ -246,7 +263,7 @@ impl Names {
     fn of_runtime(&mut self, text: &str) -> FunctionId {
         let jit::Spelled { name, module, file, line } = jit::spelled(text);
         let [name, module] = [name, module].map(|text| demangle::shown(&text));
-        self.id(Function::of(Place { name, file, line }, module))
+        self.id(Function::of(Place { name, file, line, at: None }, module))
     }
 
     /// The unwind tables of a mapped file.
@@ -309,7 +326,7 @@ mod tests {
         let mut names = Names::relative_to(&[PathBuf::from(env!("CARGO_MANIFEST_DIR"))]);
         let here = a_function_of_this_process_has_its_name_and_a_stray_address_none as fn() as usize as u64;
         let found = names.user(&space, here, false);
-        let function = names.function(*found.last().unwrap());
+        let function = names.function(found.last().unwrap().function);
         assert!(
             function.name.ends_with("a_function_of_this_process_has_its_name_and_a_stray_address_none"),
             "{function:?}"
@@ -321,7 +338,7 @@ mod tests {
         );
         assert_eq!(names.user(&space, here, false), found);
         let stray = names.user(&space, 1, false);
-        assert!(!names.function(stray[0]).is_named);
+        assert!(!names.function(stray[0].function).is_named);
     }
 
     #[test]

@@ -28,6 +28,8 @@ use crate::{
 
 /// The folder of what services write while they are sampled, in a run folder. It is removed.
 const FOLDER: &str = "why";
+/// How long each row of a run is sampled: a profile has no difference whose interval must be narrow.
+const PROFILE_TIME: Duration = Duration::from_secs(10);
 
 /// When a comparison is explained.
 #[derive(Debug, Default, clap::Args)]
@@ -100,6 +102,36 @@ pub(super) fn explained(
 
 fn no_answer(error: &anyhow::Error) {
     tare_host::message!("{} {error:#}", paint("33", "no answer to why:"));
+}
+
+/// Finds out what a request of each row consists of. What is known when the user interrupts it is kept.
+pub(super) fn profiled(
+    session: &mut Session<'_>,
+    document: Document,
+    part: WhyPart,
+) -> anyhow::Result<Document> {
+    let stored = folder::read(session.run_folder())?;
+    let plan = &stored.header.plan;
+    // A twin is the reference once more.
+    let rows: Vec<usize> = (0..plan.rows.len()).filter(|row| !plan.is_twin(&plan.rows[*row].label)).collect();
+    let mut profiles = Vec::new();
+    for (place, row) in rows.iter().enumerate() {
+        if session.is_interrupted() {
+            break;
+        }
+        let label = &plan.rows[*row].label;
+        tare_host::message!("{label}, {} of {}: what a request consists of", place + 1, rows.len());
+        match session.sampled((&stored.header, &stored.records), &[*row], part, (true, Some(PROFILE_TIME))) {
+            Ok(report) => profiles.push(report),
+            Err(error) => no_answer(&error),
+        }
+    }
+    if profiles.is_empty() {
+        return Ok(document);
+    }
+    let report = WhyReport::of_rows(profiles);
+    output::write_in(session.run_folder(), why::NAME, &serde_json::to_vec(&report)?)?;
+    page::keep(session.run_folder(), |text| tare_host::message!("{text}"))
 }
 
 /// The rows between which something differs, and whether it surely does. Of versions these are the two of the greatest change, or else the

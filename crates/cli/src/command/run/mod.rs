@@ -66,6 +66,7 @@ Examples:
   tare run quick --services hyper,group:go             some of its services
   tare run quick --budget 10m --until ranks            stop once every pair is decided
   tare run quick --precision 2% --budget 30m           stop once the intervals are that narrow
+  tare run quick --services hyper,axum --why           and what a request of each consists of
   tare run quick --connections 16,64,256               a table for each load, and a curve
   tare run quick --dry-run                             print the plan and its duration
   tare run restinio-2017                               repeat a published benchmark
@@ -131,6 +132,9 @@ pub(crate) struct Args {
     /// such as `2%`. The budget ends the run in any case: give one that is large enough
     #[arg(long, value_name = "SHARE", value_parser = words::delta, conflicts_with = "until")]
     precision: Option<f64>,
+    /// Then find out in which packages and functions each service spends a request: about 10 s more for each
+    #[arg(long, conflicts_with_all = ["resume", "agents"])]
+    why: bool,
     #[command(flatten)]
     start: start::StartOptions,
     #[command(flatten)]
@@ -164,6 +168,7 @@ impl Args {
             ("--precision", self.precision.is_some()),
             ("--service", !self.service.is_empty()),
             ("--agents", self.agents.is_given()),
+            ("--why", self.why),
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((option, _)) => {
@@ -174,20 +179,25 @@ impl Args {
     }
 }
 
-pub(crate) fn run(global: &Global, mut args: Args, agents: RunAgents) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    global: &Global,
+    mut args: Args,
+    agents: RunAgents,
+    why: WhyPart,
+) -> anyhow::Result<Outcome> {
     if let Some(run) = &args.resume {
         let access = args.agents.access(args.running.may_load(), agents);
         return resume_with(global, run, &args.start, access);
     }
     let Some(path) = args.experiment.clone() else {
         let experiment = Experiment::parse(Path::new("own.toml"), include_str!("own.toml"))?;
-        return begin(global, &mut args, experiment, agents);
+        return begin(global, &mut args, experiment, (agents, why));
     };
     let path = find::file(global, &path)?;
     match ExperimentFile::load(&path)? {
         ExperimentFile::Series(series) => published::series::run(global, &args, &series, &path),
         ExperimentFile::Sequential(experiment) => published::begin(global, &args, &experiment),
-        ExperimentFile::Interleaved(experiment) => begin(global, &mut args, *experiment, agents),
+        ExperimentFile::Interleaved(experiment) => begin(global, &mut args, *experiment, (agents, why)),
     }
 }
 
@@ -220,6 +230,15 @@ pub(crate) fn measure(
     measure_with(workspace, start, Ways::default(), plan, rows)
 }
 
+/// What of a run is explained.
+#[derive(Clone, Copy)]
+enum Explained<'a> {
+    /// Why the second row costs more than the first, if that is wanted and this build can.
+    Difference(WhyPart, &'a WhyOptions),
+    /// What a request of each row consists of.
+    EachRow(WhyPart),
+}
+
 /// The same, and why the second row costs more than the first, if that is wanted and this build can.
 pub(crate) fn measure_and_explain(
     workspace: &Workspace,
@@ -228,6 +247,7 @@ pub(crate) fn measure_and_explain(
     rows: Vec<Row>,
     why: Option<(WhyPart, &WhyOptions)>,
 ) -> anyhow::Result<Outcome> {
+    let why = why.map(|(part, options)| Explained::Difference(part, options));
     measure_with(workspace, start, Ways { why, ..Ways::default() }, plan, rows)
 }
 
@@ -235,7 +255,7 @@ pub(crate) fn measure_and_explain(
 #[derive(Default)]
 struct Ways<'a> {
     access: Access<'a>,
-    why: Option<(WhyPart, &'a WhyOptions)>,
+    why: Option<Explained<'a>>,
 }
 
 fn measure_with(
@@ -258,7 +278,10 @@ fn measure_with(
         let mut session = session.with_access(ways.access);
         let document = session.run(plan)?;
         match ways.why {
-            Some(why) => explain::explained(&mut session, document, why),
+            Some(Explained::Difference(part, options)) => {
+                explain::explained(&mut session, document, (part, options))
+            }
+            Some(Explained::EachRow(part)) => explain::profiled(&mut session, document, part),
             None => Ok(document),
         }
     });
@@ -297,7 +320,7 @@ fn begin(
     global: &Global,
     args: &mut Args,
     mut experiment: Experiment,
-    agents: RunAgents,
+    (agents, why): (RunAgents, WhyPart),
 ) -> anyhow::Result<Outcome> {
     ensure!(
         args.published == published::PublishedOptions::default(),
@@ -352,7 +375,8 @@ fn begin(
         (agents.check_contracts)(&workspace, &plan)?;
     }
     let access = args.agents.access(args.running.may_load(), agents);
-    measure_with(&workspace, &args.start, Ways { access, why: None }, plan, rows)
+    let why = args.why.then_some(Explained::EachRow(why));
+    measure_with(&workspace, &args.start, Ways { access, why }, plan, rows)
 }
 
 /// The CPUs of this machine, for the services and the generator of an experiment.

@@ -34,7 +34,7 @@ use super::{
     columns::Columns,
     environment,
     footprint::{self, Described},
-    settings, why,
+    profiles, settings, why,
     words::as_far_as_it_went,
 };
 use crate::document::{Document, Fact, Kind, Section, Status};
@@ -62,6 +62,7 @@ pub(crate) fn document(stored: &StoredRun, loads: &[AtLoad], run: &Path) -> Docu
         document.facts.insert(0, Fact::new("Why", answer).brief());
         document.sections.splice(behind_ranks..behind_ranks, sections);
     }
+    document.sections.extend(profiles::of_run(run).into_iter().flatten());
     let status = Status::of(report.ending, stored.in_progress);
     if let Some(answer) = versions::answer(&first, status).or(of_cores).or(of_protocols) {
         document.answer = answer;

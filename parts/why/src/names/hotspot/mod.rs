@@ -271,7 +271,7 @@ fn place(class: &str, name: &str, file: Option<&str>, line: Option<u32>) -> Plac
         None => file.to_owned(),
     });
     let name = shown(&format!("{}.{name}", without_numbers(class).replace('/', ".")));
-    Place { name, line: line.filter(|_| file.is_some()), file: file.map(|file| shown(&file)) }
+    Place { name, line: line.filter(|_| file.is_some()), file: file.map(|file| shown(&file)), at: None }
 }
 
 /// The name of a class without what differs in each process: the address of a hidden one, and the number of one made at run time.
