@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Builds the command, target/release/tare. Another clone of the same commit takes what was built, with no compiler: its sources, the
+# Builds the command, target/PROFILE/tare. Another clone of the same commit takes what was built, with no compiler: its sources, the
 # compiler and what it is asked for are then the same.
 #
-#   scripts/command.sh [--no-default-features]
+#   scripts/command.sh [PROFILE [--no-default-features]]      PROFILE: release, or quick
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/env.sh
 . scripts/env.sh
 
-readonly built=target/release/tare
+readonly profile=${1:-release}
+readonly built=target/$profile/tare
 readonly home=${TARE_HOME:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tare}
 
 # What the program is made of; nothing if a file was changed, as then cargo alone knows what is new.
@@ -34,7 +35,7 @@ main() {
         printf 'command: %s was built before, from the same sources\n' "$built" >&2
         return
     fi
-    cargo build --release --locked -p tare-http "$@"
+    cargo build --profile "$profile" --locked -p tare-http "${@:2}"
     if [[ -n $key && ! -e $kept ]]; then
         # What has its name is whole, also if another clone does the same now. It is no error if there is no room.
         { mkdir -p "${kept%/*}" && cp "$built" "$kept.$$" && mv "$kept.$$" "$kept"; } || rm -f "$kept.$$"

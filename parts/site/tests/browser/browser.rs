@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Longer than any script takes. One that waits for a frame may wait for ever: now and then headless Chromium draws none.
 const SCRIPT_PATIENCE: Duration = Duration::from_secs(120);
 
-/// No network access beyond the test's requests, and no sandbox, which does not work for root. A window that nobody sees is drawn as any.
+/// No network access beyond the test's requests, and no sandbox, which does not work for root. A window out of sight is drawn like any other.
 const FLAGS: [&str; 13] = [
     "--disable-backgrounding-occluded-windows",
     "--disable-background-timer-throttling",

@@ -1,11 +1,16 @@
 //! Why a service costs what it does, or more than another: `why.json` of a run folder. Slices of their own were sampled for it, after the
 //! run. A part measures; this module knows only the file, and what it says in a sentence.
 
+mod words;
+
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use tare_host::foreign;
 use tare_stats::simultaneous::MeanInterval;
+
+use words::shown;
+pub use words::{plain_ns, signed_ns, with_interval};
 
 /// The name of the file in its run folder.
 pub const NAME: &str = "why.json";
@@ -342,34 +347,6 @@ pub fn frame(name: &str, module: &str) -> String {
     }
 }
 
-/// A longer name is shown without the parameters of its types.
-const NAME_CHARS_SHOWN: usize = 60;
-
-/// The name as a line has room for it: `std::regex_search<..>` if it is long.
-fn shown(name: &str) -> String {
-    if name.chars().count() <= NAME_CHARS_SHOWN {
-        return name.to_owned();
-    }
-    let (mut text, mut depth) = (String::new(), 0_usize);
-    let mut before = ' ';
-    for c in name.chars() {
-        // Neither `<T as Trait>::f`, nor an operator, nor an arrow.
-        let opens = c == '<'
-            && (depth > 0 || before.is_alphanumeric() || before == '_')
-            && !text.ends_with("operator");
-        let closes = c == '>' && depth > 0 && before != '-';
-        match (opens, closes) {
-            (true, _) if depth == 0 => text.push_str("<.."),
-            (_, true) if depth == 1 => text.push('>'),
-            _ if depth == 0 => text.push(c),
-            _ => {}
-        }
-        depth = depth + usize::from(opens) - usize::from(closes);
-        before = c;
-    }
-    text
-}
-
 impl OtherChange {
     /// By how much it surely changed, in words; of one service alone, what a request takes of it, if that is a time.
     pub fn text(&self) -> Option<String> {
@@ -427,43 +404,6 @@ fn short(path: &str) -> &str {
         true => path.rsplit('/').next().unwrap_or(path),
         false => path,
     }
-}
-
-/// `+794 ns (+710 .. +878)`.
-pub fn with_interval(of: &MeanInterval) -> String {
-    format!("{} ({} .. {})", signed_ns(of.mean), signed(of.low), signed(of.high))
-}
-
-/// `+794 ns`.
-pub fn signed_ns(ns: f64) -> String {
-    format!("{} ns", signed(ns))
-}
-
-fn signed(ns: f64) -> String {
-    let text = grouped(ns.abs());
-    match text.as_str() {
-        "0" => text,
-        _ if ns < 0.0 => format!("-{text}"),
-        _ => format!("+{text}"),
-    }
-}
-
-/// `10,200 ns`.
-pub fn plain_ns(ns: f64) -> String {
-    format!("{} ns", grouped(ns))
-}
-
-/// Whole digits, with commas between thousands.
-fn grouped(number: f64) -> String {
-    let digits = format!("{:.0}", number.max(0.0));
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -553,22 +493,6 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_shown_without_the_parameters_of_their_types() {
-        let long = "a".repeat(60);
-        let cases = [
-            ("std::vector<int>::push_back".to_owned(), "std::vector<int>::push_back".to_owned()),
-            (format!("std::search<char, std::allocator<{long}> >"), "std::search<..>".to_owned()),
-            (format!("<T<{long}> as Read>::poll"), "<T<..> as Read>::poll".to_owned()),
-            (format!("{long}::operator<<"), format!("{long}::operator<<")),
-            (format!("f<g() -> {long}>::h"), "f<..>::h".to_owned()),
-            (format!("f<{long}... (cut"), "f<..".to_owned()),
-        ];
-        for (name, expected) in cases {
-            assert_eq!(shown(&name), expected);
-        }
-    }
-
-    #[test]
     fn what_changed_beside_functions_is_said_if_it_surely_changed() {
         let change = |unit: &str, mean: f64| OtherChange {
             name: "garbage collector".to_owned(),
@@ -591,19 +515,5 @@ mod tests {
         };
         let text = spread.answer_text();
         assert!(text.ends_with("for these samples; garbage collector +310 ns (+260 .. +360)"), "{text}");
-    }
-
-    #[test]
-    fn numbers_have_a_sign_and_commas() {
-        let cases = [
-            (0.2, "0 ns"),
-            (-0.4, "0 ns"),
-            (1234.5, "+1,234 ns"),
-            (-1_000_000.0, "-1,000,000 ns"),
-            (12.0, "+12 ns"),
-        ];
-        for (number, expected) in cases {
-            assert_eq!(signed_ns(number), expected);
-        }
     }
 }
