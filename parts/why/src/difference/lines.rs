@@ -26,38 +26,53 @@ pub(super) fn of(
     let Some(blocks) = rows.last().filter(|blocks| !blocks.is_empty()) else { return Vec::new() };
     let functions = &functions[..functions.len().min(FUNCTIONS_MAX)];
     let places: HashMap<FunctionId, usize> = functions.iter().map(|place| (chosen[*place], *place)).collect();
-    // For each line of one of these functions, its times in each block: own, and with callees.
-    let mut series: BTreeMap<(usize, u32), Vec<[f64; 2]>> = BTreeMap::new();
+    // For each line of one of these functions, its times in each block.
+    let mut series: BTreeMap<(usize, u32), LineTimes> = BTreeMap::new();
     for (block, measured) in blocks.iter().enumerate() {
         let ns = sample_ns(measured);
         for ((id, line), LineCount { own, all }) in &measured.profile.lines {
             let Some(function) = places.get(alike.get(id).unwrap_or(id)) else { continue };
-            let times = series.entry((*function, *line)).or_insert_with(|| vec![[0.0; 2]; blocks.len()]);
-            times[block][0] += *own as f64 * ns;
-            times[block][1] += *all as f64 * ns;
+            let times =
+                series.entry((*function, *line)).or_insert_with(|| LineTimes::none(*function, *line, blocks));
+            times.own_ns[block] += *own as f64 * ns;
+            times.all_ns[block] += *all as f64 * ns;
         }
     }
-    let mean =
-        |times: &[[f64; 2]], of: usize| times.iter().map(|both| both[of]).sum::<f64>() / times.len() as f64;
-    let mut known: Vec<((usize, u32), Vec<[f64; 2]>)> = series.into_iter().collect();
-    known.sort_by(|(a, times), (b, others)| {
-        a.0.cmp(&b.0).then(mean(others, 1).total_cmp(&mean(times, 1))).then(a.1.cmp(&b.1))
-    });
-    let mut found = Vec::new();
+    let mut known: Vec<LineTimes> = series.into_values().collect();
+    known.sort_by(|a, b| mean(&b.all_ns).total_cmp(&mean(&a.all_ns)).then(a.line.cmp(&b.line)));
+    let mut found: Vec<&LineTimes> = Vec::new();
     for function in functions {
-        let own = known.iter().filter(|((of, _), _)| of == function);
-        let most = own.clone().map(|(_, times)| mean(times, 1)).fold(0.0, f64::max);
-        found.extend(own.filter(|(_, times)| mean(times, 1) >= SHARE_MIN * most).take(LINES_MAX));
+        let own = known.iter().filter(|line| line.function == *function);
+        let most = own.clone().next().map_or(0.0, |line| mean(&line.all_ns));
+        found.extend(own.filter(|line| mean(&line.all_ns) >= SHARE_MIN * most).take(LINES_MAX));
     }
-    let all: Vec<Vec<f64>> =
-        found.iter().map(|(_, times)| times.iter().map(|both| both[1]).collect()).collect();
+    let all: Vec<Vec<f64>> = found.iter().map(|line| line.all_ns.clone()).collect();
     let intervals = means(&all, DEFAULT_CONFIDENCE).unwrap_or_default();
-    let cost = |(place, ((function, line), times)): (usize, &&((usize, u32), Vec<[f64; 2]>))| LineCost {
-        function: *function,
-        line: *line,
-        own_ns: mean(times, 0),
-        all_ns: mean(times, 1),
+    let cost = |(place, line): (usize, &&LineTimes)| LineCost {
+        function: line.function,
+        line: line.line,
+        own_ns: mean(&line.own_ns),
+        all_ns: mean(&line.all_ns),
         all_interval: intervals.get(place).copied(),
     };
     found.iter().enumerate().map(cost).collect()
+}
+
+/// The times of a request in a line, block by block.
+struct LineTimes {
+    function: usize,
+    line: u32,
+    own_ns: Vec<f64>,
+    all_ns: Vec<f64>,
+}
+
+impl LineTimes {
+    fn none(function: usize, line: u32, blocks: &[SampledBlock]) -> LineTimes {
+        let none = vec![0.0; blocks.len()];
+        LineTimes { function, line, own_ns: none.clone(), all_ns: none }
+    }
+}
+
+fn mean(times: &[f64]) -> f64 {
+    times.iter().sum::<f64>() / times.len().max(1) as f64
 }
