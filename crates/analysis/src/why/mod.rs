@@ -65,7 +65,7 @@ pub struct WhyReport {
     /// All call stacks with their times, for exports. Each is from the outermost function, as places in `frames`.
     pub frames: Vec<String>,
     pub stacks: Vec<StackCost>,
-    /// Of a run, what a request of each row consists of: each row is a report of one subject. All else is then empty.
+    /// What a request of each row of a run consists of: each is a report of one subject. All else is then empty.
     pub profiles: Vec<WhyReport>,
 }
 
@@ -118,7 +118,7 @@ pub struct LineCost {
     /// Without what the line calls.
     pub own_ns: f64,
     pub all_ns: f64,
-    /// Of `all_ns`; absent with too few blocks.
+    /// The interval of `all_ns`; absent with too few blocks.
     pub all_interval: Option<MeanInterval>,
 }
 

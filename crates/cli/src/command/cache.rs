@@ -52,7 +52,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct CacheReport {
     folder: PathBuf,
-    /// Of what is there now.
+    /// What is there now.
     bytes: u64,
     removed: usize,
     removed_bytes: u64,

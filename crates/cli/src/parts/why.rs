@@ -56,7 +56,7 @@ pub(crate) struct Args {
     /// `.tare/runs/` that was explained]
     #[arg(num_args = 0..=2, value_name = "RUN|SERVICE")]
     what: Vec<String>,
-    /// Of a run with `--why`, this row alone
+    /// Print this row alone, of a run with `--why`
     #[arg(long, value_name = "ROW")]
     row: Option<String>,
     /// Output format
