@@ -21,7 +21,8 @@ use clap::{
     error::{ContextKind, ContextValue},
 };
 
-/// The allocator of a static program: musl's own returns memory to the kernel, and asks for it again, at each record of TLS that the raw socket sends.
+/// The allocator of a static program: musl's own returns memory to the kernel, and asks for it again, at each record of TLS that the raw
+/// socket sends.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
