@@ -20,6 +20,10 @@ pub const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello worl
 /// The time that a run may take beyond its window and drain, on a machine that is also busy.
 pub const SLACK: Duration = Duration::from_millis(500);
 
+/// The limit for an answer. A load whose answers must all arrive also drains for this long: beside a test that
+/// measures, a server may have a tenth of a CPU.
+pub const TIMEOUT: Duration = Duration::from_secs(10);
+
 pub fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
@@ -84,19 +88,19 @@ pub fn drivers() -> Vec<DriverKind> {
 
 /// A closed loop for a time.
 pub fn load(window_ms: u64, drain_ms: u64) -> Load {
-    Load::new(Schedule::SATURATE, Stop::after(ms(window_ms), ms(drain_ms)), seconds(10))
+    Load::new(Schedule::SATURATE, Stop::after(ms(window_ms), ms(drain_ms)), TIMEOUT)
 }
 
 /// A closed loop until a quota is spent.
 pub fn counted(quota: RequestQuota) -> Load {
-    Load::new(Schedule::SATURATE, Stop::count(quota, seconds(20), seconds(2)), seconds(10))
+    Load::new(Schedule::SATURATE, Stop::count(quota, seconds(20), TIMEOUT), TIMEOUT)
 }
 
 /// An open loop for a time.
 pub fn open(rate_per_s: f64, process: ArrivalProcess, window: Duration) -> Load {
     let profile = RateProfile::constant(rate_per_s).unwrap();
     let schedule = Schedule::Open(Arrivals { profile, process });
-    Load::new(schedule, Stop::after(window, seconds(2)), seconds(10))
+    Load::new(schedule, Stop::after(window, TIMEOUT), TIMEOUT)
 }
 
 /// Runs the load, and checks that the run ended in time with totals that add up.
@@ -158,7 +162,7 @@ pub fn prove(report: &RunReport) {
 /// Runs four connections on two threads against a server for a short time.
 pub fn meet(behave: impl Fn(Peer) + Send + Sync + 'static) -> RunReport {
     let mut generator = generator(serve(behave), 4, 2);
-    generator.open(4, seconds(2)).unwrap();
+    generator.open(4, TIMEOUT).unwrap();
     run_heard(&mut generator, &load(150, 100))
 }
 

@@ -131,7 +131,7 @@ fn a_unix_socket() {
             ..settings(Endpoint::Unix(path.clone()), 3, 1)
         };
         let mut generator = generator_of(settings, hello());
-        generator.open(3, seconds(1)).unwrap();
+        generator.open(3, TIMEOUT).unwrap();
         let report = run(&mut generator, &Load { pipeline: 2, ..counted(RequestQuota::RequestsEach(20)) });
         assert_eq!(report.total.tally.answered, 60, "{:?}", report.first_failure);
         assert_eq!(requests.counts(), [20; 3]);
@@ -180,7 +180,7 @@ fn a_target_in_another_namespace_is_reached_there() {
             let driver = DriverChoice::Only(driver);
             generator_of(GeneratorSettings { driver, ..settings(route, 2, 2) }, hello())
         };
-        generator(None).open(2, seconds(2)).unwrap();
+        generator(None).open(2, TIMEOUT).unwrap();
         // In that namespace 127.0.0.1 is unreachable.
         let failed = generator(Some(Arc::clone(&namespace))).open(2, seconds(2)).unwrap_err();
         assert_eq!(failed.open, 0, "{failed}");

@@ -139,7 +139,7 @@ fn meet_case(case: &Case, driver: DriverKind, load: &Load) -> RunReport {
     let settings =
         GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(serve(case.behave), 4, 2) };
     let mut generator = generator_of(settings, exchange(case.body.clone()));
-    generator.open(4, seconds(2)).unwrap();
+    generator.open(4, TIMEOUT).unwrap();
     if case.alone.is_empty() { run(&mut generator, load) } else { run_heard(&mut generator, load) }
 }
 
@@ -225,7 +225,7 @@ fn a_server_that_is_killed() {
             let settings =
                 GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(server.target, 20, 2) };
             let mut generator = generator_of(settings, hello());
-            generator.open(20, seconds(2)).unwrap();
+            generator.open(20, TIMEOUT).unwrap();
             let report = std::thread::scope(|scope| {
                 scope.spawn(|| {
                     std::thread::sleep(ms(300));
@@ -258,7 +258,7 @@ fn a_stall_is_a_timeout_or_in_flight() {
         let settings =
             GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(serve(Peer::stall), 4, 2) };
         let mut generator = generator_of(settings, hello());
-        generator.open(4, seconds(1)).unwrap();
+        generator.open(4, TIMEOUT).unwrap();
         let report = run(&mut generator, &load(100, 50));
         assert_eq!((report.total.tally.sent, report.total.tally.in_flight), (4, 4));
         let impatient = Load { response_timeout: ms(40), ..load(600, 50) };
@@ -283,7 +283,7 @@ fn time_outs_beside_answers() {
             });
             let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 9, 2) };
             let mut generator = generator_of(settings, hello());
-            generator.open(9, seconds(2)).unwrap();
+            generator.open(9, TIMEOUT).unwrap();
             let tally = run_heard(&mut generator, &impatient).total.tally;
             assert!(tally.failed.get(ResponseTimeout) > 0 && tally.answered > 0, "{kind}: {tally:?}");
         }

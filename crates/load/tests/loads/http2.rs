@@ -61,7 +61,7 @@ fn upload(bytes: usize) -> Exchange {
 fn every_kind_of_load_is_answered() {
     let think = Load { schedule: Schedule::Closed { think: Think::Fixed(5_000_000) }, ..load(200, 1_000) };
     let loads = [
-        ("closed", load(100, 1_000)),
+        ("closed", load(100, 10_000)),
         ("open", open(2_000.0, ArrivalProcess::Poisson, ms(100))),
         ("think", think),
         ("quota", counted(RequestQuota::Requests(1_001))),

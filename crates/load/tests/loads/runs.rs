@@ -19,7 +19,7 @@ fn all_is_answered_and_connections_live_on() {
         let target = serve(|mut peer| peer.always(HELLO));
         let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 5, 2) };
         let mut generator = generator_of(settings, hello());
-        generator.open(5, seconds(1)).unwrap();
+        generator.open(5, TIMEOUT).unwrap();
         for _ in 0..3 {
             let report = run(&mut generator, &counted(RequestQuota::RequestsEach(20)));
             assert_eq!((report.driver.kind, report.threads), (driver, 2));
@@ -106,7 +106,7 @@ fn large_requests_and_responses() {
         let large =
             Exchange { request: request.clone(), ..exchange(ExpectedBody::Exact(body.clone().into())) };
         let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 2, 1) };
-        let report = run(&mut generator_of(settings, large), &load(300, 2_000));
+        let report = run(&mut generator_of(settings, large), &load(300, 10_000));
         let tally = &report.total.tally;
         assert!(tally.answered > 0, "{tally:?}");
         assert_eq!(tally.answered, tally.sent, "{:?}", report.first_failure);
@@ -132,7 +132,7 @@ fn stop_by_count_is_exact_and_bounded() {
 #[test]
 fn think_time_spaces_the_requests() {
     let mut generator = generator(serve(|mut peer| peer.always(HELLO)), 4, 1);
-    generator.open(4, seconds(1)).unwrap();
+    generator.open(4, TIMEOUT).unwrap();
     for think in [Think::Fixed(10_000_000), Think::Uniform { min_ns: 5_000_000, max_ns: 15_000_000 }] {
         let thinking = Load { schedule: Schedule::Closed { think }, ..load(2_000, 100) };
         let total = run(&mut generator, &thinking).total;
@@ -176,7 +176,7 @@ fn idle_connections_closed_between_runs_are_no_failures() {
         peer.always(HELLO);
     });
     let mut generator = generator(target, 3, 1);
-    generator.open(3, seconds(1)).unwrap();
+    generator.open(3, TIMEOUT).unwrap();
     for _ in 0..2 {
         std::thread::sleep(ms(100));
         let tally = run(&mut generator, &counted(RequestQuota::RequestsEach(1))).total.tally;

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::kit::load::{counted, drivers, exchange, load, run, seconds, settings};
+use crate::kit::load::{TIMEOUT, counted, drivers, exchange, load, run, settings};
 use crate::kit::peer::{Peer, serve};
 use tare_load::http1::Response;
 use tare_load::{
@@ -253,7 +253,7 @@ fn a_sequence_begins_anew_on_a_new_connection() {
         })
     };
     for mut generator in generators(serve, 1) {
-        generator.open(1, seconds(2)).unwrap();
+        generator.open(1, TIMEOUT).unwrap();
         let report = run(&mut generator, &counted(RequestQuota::Requests(300)));
         let tally = &report.total.tally;
         assert!(tally.failed.total() <= 1 && tally.failed.get(Failure::Mismatch) == 0, "{tally:?}");

@@ -24,10 +24,10 @@ fn generator_by(driver: DriverKind, target: SocketAddr, total: usize, exchange: 
 #[test]
 fn every_kind_of_load_is_answered() {
     let loads = [
-        load(100, 1_000),
+        load(100, 10_000),
         open(2_000.0, ArrivalProcess::Poisson, ms(100)),
         counted(RequestQuota::Requests(1_001)),
-        Load { pipeline: 4, ..load(100, 1_000) },
+        Load { pipeline: 4, ..load(100, 10_000) },
     ];
     for driver in drivers() {
         let target = serve_tls(server_config(HTTP_1), |mut peer| peer.always(HELLO));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::kit::load::{HELLO, SLACK, drivers, generator_of, hello, load, ms, open, run, settings};
+use crate::kit::load::{HELLO, SLACK, TIMEOUT, drivers, generator_of, hello, load, ms, open, run, settings};
 use crate::kit::peer::serve;
 use tare_base::{Clock, Monotonic};
 use tare_load::{Aligned, ArrivalProcess, DriverChoice, GeneratorSettings, Load, RunReport, Split};
@@ -24,7 +24,7 @@ fn side_by_side(of: usize, load: &Load) -> Vec<RunReport> {
             scope.spawn(move || {
                 let settings = GeneratorSettings { split: Split { index, of }, ..settings(target, 4, 1) };
                 let mut generator = generator_of(settings, hello());
-                generator.open(4, ms(1_000)).unwrap();
+                generator.open(4, TIMEOUT).unwrap();
                 run(&mut generator, load)
             })
         };
@@ -39,9 +39,9 @@ fn a_run_begins_at_its_instant_and_counts_its_answers_at_each_mark() {
         let target = serve(|mut peer| peer.always(HELLO));
         let settings = GeneratorSettings { driver: DriverChoice::Only(driver), ..settings(target, 4, 2) };
         let mut generator = generator_of(settings, hello());
-        generator.open(4, ms(1_000)).unwrap();
+        generator.open(4, TIMEOUT).unwrap();
         let start_ns = Monotonic.now_ns() + 50 * MS;
-        let report = run(&mut generator, &aligned(load(200, 1_000), start_ns, &[0, 50, 150, 199, 5_000]));
+        let report = run(&mut generator, &aligned(load(200, 10_000), start_ns, &[0, 50, 150, 199, 5_000]));
         assert!(Monotonic.now_ns() >= start_ns + 200 * MS, "it did not begin before its time");
         let kept = report.aligned.expect("it was aligned");
         assert!(kept.late_ns < SLACK.as_nanos() as u64, "{} ns late", kept.late_ns);
