@@ -22,6 +22,8 @@ const BYTES_MAX: u64 = 256 << 20;
 const PACKAGES_SAID: usize = 3;
 /// What all time in the kernel counts as, with or without its functions.
 pub const KERNEL: &str = "[kernel]";
+/// The package of the service's own functions.
+pub const OWN_CODE: &str = "own code";
 /// The unit of times.
 pub const NANOSECONDS: &str = "ns";
 /// With a greater share of samples without a name, a profile is no answer.
@@ -100,6 +102,8 @@ pub struct FunctionCost {
     pub package: String,
     pub file: Option<String>,
     pub line: Option<u32>,
+    /// The address at which a forge shows its file at the commit that was measured, if it is own code.
+    pub page: Option<String>,
     /// For each subject, its own time.
     pub own_ns: Vec<f64>,
     /// For each subject, its time with all that it calls.
@@ -380,6 +384,12 @@ impl FunctionCost {
     /// ` (main.go:7)`, or nothing.
     pub fn place_text(&self) -> String {
         self.place().map(|place| format!(" ({place})")).unwrap_or_default()
+    }
+
+    /// The address at which a forge shows this line of its file.
+    pub fn page_at(&self, line: Option<u32>) -> Option<String> {
+        let page = self.page.as_ref()?;
+        Some(line.map_or_else(|| page.clone(), |line| format!("{page}#L{line}")))
     }
 
     /// `main.go:7`, or the library.

@@ -360,6 +360,7 @@ fn the_change_that_a_history_or_a_bisection_finds_is_explained() {
         git(&root, &["commit", "--quiet", "-m", rounds]);
     }
     git(&root, &["tag", "old", "HEAD~1"]);
+    git(&root, &["remote", "add", "origin", "git@github.com:o/shop.git"]);
     let history = ["history", "node server.js", "old..HEAD", "--get", "/", "--budget", "20s", "--why"];
     let ended = start(&root, &history).end().expect_measured();
     if ended.stderr.contains("no answer to why: ") {
@@ -367,6 +368,11 @@ fn the_change_that_a_history_or_a_bisection_finds_is_explained() {
     }
     let report = start(&root, &["why", "--json"]).end().expect(0).json();
     assert!(is_named(&report, ("answerRequest", "own code")), "{}", told(&report));
+    let pages =
+        report["functions"].as_array().unwrap().iter().filter_map(|function| function["page"].as_str());
+    let is_file =
+        |page: &str| page.starts_with("https://github.com/o/shop/blob/") && page.ends_with("/server.js");
+    assert!(pages.clone().count() > 0 && pages.clone().all(is_file), "{:?}", pages.collect::<Vec<_>>());
     let bisect =
         ["bisect", "old", "HEAD", "node server.js", "--get", "/", "--budget", "40s", "--why", "--json"];
     let found = start(&root, &bisect).end().expect_measured().json();

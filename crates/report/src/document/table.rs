@@ -34,6 +34,9 @@ pub struct Column {
     /// Keys of the columns with the bounds of its interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[String; 2]>,
+    /// The key of a hidden column with the addresses to which its values link.
+    #[serde(skip)]
+    pub link: Option<String>,
     /// Whether a bar is drawn: the column is a ratio to a row that is 1.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub bar: bool,
@@ -187,6 +190,15 @@ impl Table {
         self.rows.iter().filter_map(move |row| row.get(place?))
     }
 
+    /// The address to which a value links. Run folders may come from others: only an address on the web is a link, and
+    /// only if its letters need no escapes.
+    pub fn link<'a>(&self, row: &'a [Value], place: usize) -> Option<&'a str> {
+        let key = self.columns.get(place)?.link.as_deref()?;
+        let address = row.get(self.place(key)?)?.text()?;
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./+#:@~".contains(letter);
+        (address.starts_with("https://") && address.chars().all(is_plain)).then_some(address)
+    }
+
     /// Whether no row has a value. Such a column would take room from measured ones.
     pub fn is_unknown(&self, place: usize) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(|row| row.get(place) == Some(&Value::None))
@@ -215,6 +227,7 @@ impl Column {
             unit,
             help: String::new(),
             interval: None,
+            link: None,
             bar: false,
             track: false,
             extra: Extra::Never,
@@ -255,6 +268,11 @@ impl Column {
     /// Sets the columns `low` and `high` with the bounds of its interval.
     pub fn interval(self, low: &str, high: &str) -> Column {
         Column { interval: Some([low.to_owned(), high.to_owned()]), ..self }
+    }
+
+    /// Sets the column `key` with the addresses to which its values link.
+    pub fn link(self, key: &str) -> Column {
+        Column { link: Some(key.to_owned()), ..self }
     }
 
     pub fn bar(self) -> Column {

@@ -91,10 +91,13 @@ pub fn lines(report: &WhyReport) -> Option<Section> {
     };
     let table = Columns::new()
         .text("line", "line", |line: &LineCost| function(line).place_at(Some(line.line)))
+        .with(|column| column.link("page"))
         .text("function", "function", |line: &LineCost| function(line).name_shown())
         .estimate(Unit::Nanoseconds, "all_ns", "with callees", interval)
         .help("With all that the line calls. All intervals of this table hold together with 95%.")
         .ns("own_ns", "own", |line: &LineCost| Some(line.own_ns))
+        .text("page", "page", |line: &LineCost| function(line).page_at(Some(line.line)))
+        .hidden()
         .table("Lines", report.source_lines.iter().copied());
     Some(Section::new("lines", "By line", lead, table))
 }
@@ -144,7 +147,8 @@ fn columns<'a>(is_difference: bool) -> Columns<'a, Row<'a>> {
         .text("function_shown", "function", |row: &Row<'_>| {
             INDENT.repeat(row.depth) + &row.function.name_shown()
         })
-        .text("place", "line", |row| row.function.place());
+        .text("place", "line", |row| row.function.place())
+        .with(|column| column.link("page"));
     let name = |columns: Columns<'a, Row<'a>>| {
         columns
             .text("function", "function", |row: &Row<'_>| row.function.name.clone())
@@ -156,6 +160,8 @@ fn columns<'a>(is_difference: bool) -> Columns<'a, Row<'a>> {
             .text("package", "package", |row| {
                 Some(row.function.package.clone()).filter(|package| !package.is_empty())
             })
+            .hidden()
+            .text("page", "page", |row| row.function.page_at(row.function.line))
             .hidden()
     };
     if !is_difference {
@@ -305,6 +311,23 @@ mod tests {
             [text::section(&section, text::TextLook::default()), markdown::section(&section)].join("\n---\n")
         );
         assert!(lines(&WhyReport { source_lines: Vec::new(), ..report }).is_none());
+    }
+
+    #[test]
+    fn a_line_links_to_its_file_at_the_commit() {
+        let shown = |page: &str| {
+            let source_lines = vec![LineCost { function: 0, line: 9, all_ns: 700.0, ..LineCost::default() }];
+            let mut report = WhyReport { source_lines, ..report() };
+            report.functions[0].page = Some(page.to_owned());
+            [lines(&report).unwrap(), section(&report)].map(|section| markdown::section(&section))
+        };
+        let page = "https://github.com/o/r/blob/abc/main.go";
+        let [by_line, by_function] = shown(page);
+        assert!(by_line.contains(&format!("| [main.go:9]({page}#L9) |")), "{by_line}");
+        assert!(by_function.contains(&format!("| [main.go:7]({page}#L7) |")), "{by_function}");
+        for hostile in ["javascript:alert(1)", "https://x/)<b>", "http://x/", "//x"] {
+            assert!(shown(hostile).iter().all(|text| !text.contains("](")), "{hostile}");
+        }
     }
 
     #[test]

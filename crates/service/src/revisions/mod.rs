@@ -19,6 +19,7 @@ use crate::{
     catalogue::Place,
     git::{GitError, Repository},
 };
+use forge::Shown;
 pub use shelf::Shelf;
 use tree::Tree;
 
@@ -186,7 +187,19 @@ pub fn checked_out(folder: &Path) -> Result<(String, bool), RevisionError> {
 /// The forge's address of `folder` at a commit, from the remote "origin"; absent if the forge is unknown.
 pub fn shown_at(folder: &Path, commit: &str) -> Option<String> {
     let repository = Repository::around(folder).ok()?;
-    forge::address(repository.remote.as_deref()?, commit, &repository.path.to_string_lossy())
+    forge::address(repository.remote.as_deref()?, commit, &repository.path.to_string_lossy(), Shown::Folder)
+}
+
+/// The forge's addresses of these files below `folder` at a commit, each absent if it has an unusual name; all are
+/// absent if the forge is unknown.
+pub fn files_shown_at(folder: &Path, commit: &str, files: &[&str]) -> Vec<Option<String>> {
+    let repository = Repository::around(folder).ok();
+    let address = |file: &&str| {
+        let repository = repository.as_ref()?;
+        let path = repository.path.join(file);
+        forge::address(repository.remote.as_deref()?, commit, &path.to_string_lossy(), Shown::File)
+    };
+    files.iter().map(address).collect()
 }
 
 /// Checks out revision `name` of the repository around `service` onto `shelf`. An earlier checkout is reused

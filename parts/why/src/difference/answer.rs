@@ -6,7 +6,7 @@ use tare_analysis::why::{FunctionCost, WhyLine};
 use tare_stats::simultaneous::MeanInterval;
 
 use super::tree::Tree;
-use crate::names::{FunctionId, KERNEL, OWN, PROGRAM};
+use crate::names::{FunctionId, KERNEL, OWN_CODE, PROGRAM};
 
 /// Callees explain a function's difference if they have this share of it.
 const EXPLAINED: f64 = 0.9;
@@ -86,8 +86,8 @@ impl<'a> Search<'a> {
     fn of(tree: &'a Tree, chosen: &[FunctionId], functions: &'a [FunctionCost], sign: f64) -> Search<'a> {
         let places = chosen.iter().enumerate().map(|(place, id)| (*id, place)).collect();
         // Without the sources, the program itself is the next best.
-        let has_own = functions.iter().any(|function| function.package == OWN);
-        let own = if has_own { OWN } else { PROGRAM };
+        let has_own = functions.iter().any(|function| function.package == OWN_CODE);
+        let own = if has_own { OWN_CODE } else { PROGRAM };
         Search { tree, places, functions, own, sign, least: 1.0 }
     }
 

@@ -129,6 +129,7 @@ pub fn compute(input: SampledRows<'_>) -> WhyReport {
             package: function.package.clone(),
             file: function.file.clone(),
             line: function.line,
+            page: None,
             own_ns: each(own_ns),
             all_ns: each(all_ns),
             own_difference: intervals.functions[place][1],

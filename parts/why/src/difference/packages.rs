@@ -6,7 +6,7 @@ use tare_analysis::why::PackageCost;
 use tare_stats::{DEFAULT_CONFIDENCE, simultaneous::means};
 
 use super::{SHARE_MIN, SampledBlock, Times};
-use crate::names::{FunctionId, Names, OWN};
+use crate::names::{FunctionId, Names, OWN_CODE};
 
 /// Most packages that have a row, the most expensive first: each widens the intervals of all. Own code has one beside them.
 const PACKAGES_MAX: usize = 20;
@@ -22,14 +22,14 @@ pub(super) fn of(rows: &[Vec<SampledBlock>], times: &[Vec<Times>], names: &Names
     }
     let cost: f64 = rows.iter().flatten().map(SampledBlock::cost_ns).sum();
     // What the reader wrote is looked for first, even if what it calls has all of its time.
-    let is_own = |id: &FunctionId| package(*id) == OWN;
+    let is_own = |id: &FunctionId| package(*id) == OWN_CODE;
     let has_own = times.iter().flatten().any(|times| times.all.keys().any(is_own));
-    let own = sums.remove(OWN).unwrap_or_default();
+    let own = sums.remove(OWN_CODE).unwrap_or_default();
     let mut known: Vec<(&str, f64)> = sums.into_iter().filter(|(_, ns)| *ns >= SHARE_MIN * cost).collect();
     let is_dearer_first = |a: &(&str, f64), b: &(&str, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(b.0));
     known.sort_by(is_dearer_first);
     known.truncate(PACKAGES_MAX);
-    known.extend(has_own.then_some((OWN, own)));
+    known.extend(has_own.then_some((OWN_CODE, own)));
     known.sort_by(is_dearer_first);
     let places: HashMap<&str, usize> =
         known.iter().enumerate().map(|(place, (name, _))| (*name, place)).collect();

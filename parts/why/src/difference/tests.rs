@@ -2,7 +2,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::{names::OWN, profile::LineCount};
+use crate::{names::OWN_CODE, profile::LineCount};
 
 /// A block with these stacks and their shares of a request, as that many samples would show it.
 fn measured(
@@ -166,7 +166,7 @@ fn own_code_has_a_row_among_the_packages_although_what_it_calls_has_nearly_all_o
     for (seed, own) in [(22, "main;serve;main.signBody"), (23, "main;serve;main.signBody;p3::run::go")] {
         let stacks = stacks_with(own);
         let found = report(&stacks, &stacks, seed);
-        let own = found.packages.iter().find(|package| package.name == OWN);
+        let own = found.packages.iter().find(|package| package.name == OWN_CODE);
         assert!(own.is_some_and(|own| own.own_ns.iter().all(|ns| *ns < 100.0)), "{:?}", found.packages);
         assert_eq!(
             found.packages.len(),

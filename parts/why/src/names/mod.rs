@@ -22,7 +22,7 @@ use std::{
 };
 
 pub use elf::UnwindSections;
-pub use package::{OWN, PROGRAM};
+pub use package::{OWN_CODE, PROGRAM};
 pub use space::{Space, remove_perf_map};
 pub use tare_analysis::why::KERNEL;
 
@@ -63,7 +63,7 @@ pub struct Function {
     pub file: Option<String>,
     /// Where it begins, or, if it was compiled into another, a line of it that was sampled.
     pub line: Option<u32>,
-    /// The crate, package or library that it belongs to, or [`OWN`].
+    /// The crate, package or library that it belongs to, or [`OWN_CODE`].
     pub package: String,
     /// Whether it stands for itself, and not for code without a name.
     pub is_named: bool,
@@ -141,7 +141,7 @@ impl Names {
         let is_own = place.as_ref().is_some_and(|(_, is_own)| *is_own);
         let package = package::of(&function.name, &function.module, function.file.as_deref(), is_own);
         let is_own = function.module.is_empty() && self.own_crates.contains(&package);
-        let package = if is_own { OWN.to_owned() } else { package };
+        let package = if is_own { OWN_CODE.to_owned() } else { package };
         let file = place.map(|(file, _)| demangle::shown(&file));
         self.functions.push(Function { file, package, ..function });
         self.ids.insert(key, id);

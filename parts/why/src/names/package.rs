@@ -1,10 +1,10 @@
 //! Which package a function belongs to: a crate, a package of Go, npm, PyPI or Java, an assembly, a library. Its file says so, or the way
 //! in which its language spells names.
 
+pub use tare_analysis::why::OWN_CODE;
+
 use super::{KERNEL, jit};
 
-/// Code below the folder of the service.
-pub const OWN: &str = "own code";
 /// The program, if its names say no more.
 pub const PROGRAM: &str = "the program";
 /// The crates that come with Rust's compiler.
@@ -26,12 +26,12 @@ pub(super) fn of(name: &str, module: &str, file: Option<&str>, is_own: bool) -> 
     if let Some(special) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         return special.strip_suffix(".dll").unwrap_or(special).to_owned();
     }
-    let by_script = file.and_then(of_script).or_else(|| is_own.then(|| OWN.to_owned()));
+    let by_script = file.and_then(of_script).or_else(|| is_own.then(|| OWN_CODE.to_owned()));
     let known = by_script.or_else(|| Some(module.to_owned()).filter(|module| !module.is_empty()));
     // A whole name says more than the file: its first line may be of a function that was compiled into it.
     let known = known.or_else(|| of_path(name)).or_else(|| file.and_then(of_crate));
     match known.or_else(|| of_dotted(name)) {
-        Some(package) if package == MAIN_OF_GO => OWN.to_owned(),
+        Some(package) if package == MAIN_OF_GO => OWN_CODE.to_owned(),
         Some(package) => package,
         None => PROGRAM.to_owned(),
     }

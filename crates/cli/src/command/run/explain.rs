@@ -1,14 +1,14 @@
 //! Why a service costs more: extra slices after a run, which a part samples. They decide nothing.
 
 use std::{
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     time::Duration,
 };
 
 use tare_analysis::{
     verdict::Verdict,
     versions,
-    why::{self, WhyReport},
+    why::{self, FunctionCost, WhyReport},
 };
 use tare_bench::{
     executor::ProfiledRun,
@@ -17,7 +17,11 @@ use tare_bench::{
     record::Record,
 };
 use tare_report::Document;
-use tare_service::{catalogue::Row, workspace::Workspace};
+use tare_service::{
+    catalogue::{RevisionOf, Row, Service},
+    revisions,
+    workspace::Workspace,
+};
 
 use super::session::Session;
 use crate::{
@@ -190,6 +194,28 @@ pub(crate) fn sampled_alone(
     Ok((run, report))
 }
 
+/// Gives the candidate's own functions the addresses of their files at its commit, if it is one that a forge shows.
+fn link(report: &mut WhyReport, candidate: &Service) {
+    let Some(RevisionOf { folder, commit: Some(commit), .. }) = &candidate.revision else { return };
+    let is_there = |file: &str| {
+        let file = Path::new(file);
+        file.components().all(|part| matches!(part, Component::Normal(_)))
+            && candidate.place.join(file).is_file()
+    };
+    let file_of = |function: &FunctionCost| {
+        function.file.clone().filter(|file| function.package == why::OWN_CODE && is_there(file))
+    };
+    let (functions, files): (Vec<&mut FunctionCost>, Vec<String>) = report
+        .functions
+        .iter_mut()
+        .filter_map(|function| file_of(function).map(|file| (function, file)))
+        .unzip();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    for (function, page) in functions.into_iter().zip(revisions::files_shown_at(folder, commit, &files)) {
+        function.page = page;
+    }
+}
+
 impl Session<'_> {
     /// Samples these rows of a plan.
     fn sampled(
@@ -217,6 +243,10 @@ impl Session<'_> {
         };
         let report = (part.explain)(run, &|text| progress.say(text));
         progress.finish();
-        report
+        let mut report = report?;
+        if let Some(candidate) = rows.last() {
+            link(&mut report, &self.services()[*candidate]);
+        }
+        Ok(report)
     }
 }

@@ -170,7 +170,7 @@ impl<'a> TableView<'a> {
     pub fn link(&mut self, link: &impl Fn(&str, &str) -> Option<String>) {
         for row in self.rows.iter_mut().flatten() {
             for (cell, head) in row.cells.iter_mut().zip(&self.heads) {
-                cell.link = link(&head.column.key, &cell.text);
+                cell.link = link(&head.column.key, &cell.text).or(cell.link.take());
             }
         }
     }
@@ -379,7 +379,7 @@ impl Cell<'_> {
             numeric: head.numeric,
             classes: head.classes.clone(),
             text: value.show(column.unit),
-            link: None,
+            link: table.link(row, head.place).map(str::to_owned),
             value: value.raw(),
             interval: interval.clone().filter(|_| column.has_interval_beside()),
             hint: interval.filter(|_| !column.has_interval_beside()),

@@ -45,6 +45,20 @@ fn small() -> Document {
     }
 }
 
+#[test]
+fn a_value_links_to_the_address_in_its_column() {
+    let mut table = small().sections.remove(0).table.unwrap();
+    table.columns[1] = table.columns[1].clone().link("page");
+    table.columns.push(Column::new("page", "page", Unit::Text).hidden());
+    table.rows[0].push("https://github.com/o/r/blob/abc/main.go#L7".into());
+    table.rows[1].push("javascript:alert(1)".into());
+    let view = TableView::new(&table, false, false);
+    let links: Vec<Option<&str>> =
+        view.rows.iter().flatten().flat_map(|row| &row.cells).map(|cell| cell.link.as_deref()).collect();
+    let found: Vec<&str> = links.into_iter().flatten().collect();
+    assert_eq!(found, ["https://github.com/o/r/blob/abc/main.go#L7"]);
+}
+
 fn long(rows: usize) -> Document {
     let mut document = small();
     let mut table = Table::new("Slices", vec![Column::new("at_ns", "At", Unit::Nanoseconds)]);
