@@ -2,6 +2,7 @@
 //! synchronous, because a test is sequential.
 
 use std::{
+    cell::Cell,
     fs::{self, Permissions},
     io::{BufRead, BufReader},
     ops::Deref,
@@ -22,7 +23,7 @@ use thirtyfour::{
 
 /// Far longer than any page takes, even on a busy machine: it only ends a hung test.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// Longer than any script takes. One that waits for a frame may wait for ever: now and then headless Chromium draws none.
+/// Longer than any script takes. One that waits for a frame may wait for ever: see [`Browser::open_again`].
 const SCRIPT_PATIENCE: Duration = Duration::from_secs(120);
 
 /// No network access beyond the test's requests, and no sandbox, which does not work for root. A window out of sight is drawn like any other.
@@ -55,6 +56,8 @@ pub struct Browser {
     session: Option<WebDriver>,
     runtime: tokio::runtime::Runtime,
     driver: Driver,
+    /// Whether the test has clicked or typed on its page.
+    has_acted: Cell<bool>,
 }
 
 pub struct OpenBrowser(Option<Browser>);
@@ -117,14 +120,20 @@ impl Browser {
             .request_timeout(PATIENCE + Duration::from_secs(60));
         let session = runtime.block_on(async { session.await });
         let session = session.unwrap();
-        runtime.block_on(session.set_script_timeout(SCRIPT_PATIENCE)).unwrap();
-        Browser { session: Some(session), runtime, driver }
+        let browser = Browser { session: Some(session), runtime, driver, has_acted: Cell::new(false) };
+        browser.give_scripts(SCRIPT_PATIENCE);
+        browser
+    }
+
+    /// How long a script may take.
+    pub fn give_scripts(&self, time: Duration) {
+        self.runtime.block_on(self.session().set_script_timeout(time)).unwrap();
     }
 
     /// Removes a test's traces: its page, stored data, the emulated medium, and the size.
     fn clear(&self) {
         self.devtools("Storage.clearDataForOrigin", &json!({ "origin": "file://", "storageTypes": "all" }));
-        self.runtime.block_on(self.session().goto("about:blank")).unwrap();
+        self.go_to("about:blank");
         self.prefer("", &[]);
         self.resize(WINDOW);
     }
@@ -136,13 +145,33 @@ impl Browser {
     /// Opens a file like a user who clicks it, and clears the logs.
     pub fn visit(&self, page: &Path) {
         let _before = (self.logged("browser"), self.logged("performance"));
-        let url = format!("file://{}", page.display());
-        self.runtime.block_on(self.session().goto(&url)).unwrap();
+        self.go_to(&format!("file://{}", page.display()));
+    }
+
+    fn go_to(&self, url: &str) {
+        self.runtime.block_on(self.session().goto(url)).unwrap();
+        self.has_acted.set(false);
+    }
+
+    /// Opens the page again. Now and then Chromium draws no more frames of a page, whatever is asked of it: pictures, other sizes and
+    /// other windows were tried. It draws again once it has shown another page. What a test did there is lost with it, so then the test
+    /// fails.
+    fn open_again(&self, body: &str) {
+        let page = self.runtime.block_on(self.session().current_url()).unwrap();
+        assert!(!self.has_acted.get(), "the browser draws no more frames of {page}: {body}");
+        self.go_to("about:blank");
+        self.go_to(page.as_str());
     }
 
     /// The result of a function body for these arguments. A promise is awaited.
     pub fn run(&self, body: &str, arguments: &[Value]) -> Value {
-        self.try_run(body, arguments).unwrap()
+        match self.try_run(body, arguments) {
+            Err(error) if is_timeout(&error) => {
+                self.open_again(body);
+                self.try_run(body, arguments).unwrap()
+            }
+            ended => ended.unwrap(),
+        }
     }
 
     fn try_run(&self, body: &str, arguments: &[Value]) -> Result<Value, WebDriverError> {
@@ -165,10 +194,7 @@ impl Browser {
             match self.try_run(body, arguments) {
                 Ok(Value::Null | Value::Bool(false)) => {}
                 Ok(found) => return found,
-                // A picture makes the browser draw a frame.
-                Err(error) if matches!(error.as_inner(), WebDriverErrorInner::ScriptTimeout(_)) => {
-                    self.devtools("Page.captureScreenshot", &json!({}));
-                }
+                Err(error) if is_timeout(&error) => self.open_again(body),
                 Err(error) => panic!("{error}: {body}"),
             }
             assert!(Instant::now() < end, "never came true: {body} of {arguments:?}");
@@ -263,6 +289,7 @@ impl Browser {
     }
 
     fn act(&self, what: impl FnOnce(ActionChain) -> ActionChain) {
+        self.has_acted.set(true);
         let chain = ActionChain::new(Arc::clone(self.session().handle()));
         self.runtime.block_on(what(chain).perform()).unwrap();
     }
@@ -291,6 +318,28 @@ impl Drop for Browser {
         }
         self.driver.end();
     }
+}
+
+fn is_timeout(error: &WebDriverError) -> bool {
+    matches!(error.as_inner(), WebDriverErrorInner::ScriptTimeout(_))
+}
+
+#[test]
+fn a_page_that_stands_still_is_opened_again_unless_the_test_has_acted_there() {
+    let Some(browser) = Browser::open() else { return };
+    browser.visit(&crate::pages::named("few").file);
+    browser.give_scripts(Duration::from_secs(2));
+    // It stands still until the page was opened as often as this.
+    let opened =
+        "if (!window.counted) { window.counted = true; localStorage.opened = (localStorage.opened | 0) + 1; }
+         if (localStorage.opened < args[0]) await new Promise(() => {});
+         return Number(localStorage.opened);";
+    assert_eq!(browser.run(opened, &[2.into()]), 2);
+    assert_eq!(browser.until(opened, &[4.into()]), 4);
+    browser.point_at(1.0, 1.0);
+    let lost = || browser.run(opened, &[5.into()]);
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(lost)).is_err());
+    browser.give_scripts(SCRIPT_PATIENCE);
 }
 
 /// The driver program, and a folder for all files that it and the browser write.
