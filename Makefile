@@ -48,7 +48,7 @@ test: ## run what must pass before a commit: lints, and all tests but long ones,
 	@scripts/setup.sh test
 	@scripts/test.sh
 
-test-all: setup ## run all tests, with every toolchain: what CI runs, in forty minutes
+test-all: setup ## run all tests, with every toolchain: what CI runs, in an hour
 	@scripts/test.sh --all
 
 # mdBook is needed for nothing else, so it is neither set up nor tested with: `cargo xtask tidy` checks the pages without it.

@@ -90,19 +90,36 @@ fn of_path(name: &str) -> Option<String> {
     if jit::is_of_v8(name) || name.starts_with("Builtins_") {
         return Some("v8".to_owned());
     }
-    let path = without_marks(name);
-    path.contains("::").then(|| of_parts(path)).flatten()
+    of_parts(without_marks(name))
+}
+
+/// The first part of a path, and the rest. `::` within type parameters divides no path.
+fn split_path(path: &str) -> Option<(&str, &str)> {
+    let mut depth = 0;
+    for (at, byte) in path.bytes().enumerate() {
+        match byte {
+            b'<' => depth += 1,
+            // Not that of `->`.
+            b'>' if !path[..at].ends_with('-') => depth -= 1,
+            b':' if depth <= 0 && path[at..].starts_with("::") => {
+                return Some((&path[..at], &path[at + 2..]));
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 fn of_parts(path: &str) -> Option<String> {
     let is_part = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
-    let mut parts = path.split("::").map(|part| part.split('<').next().unwrap_or(part));
-    let first = parts.next().filter(is_part);
-    match (first, parts.next()) {
+    let (first, rest) = split_path(path)?;
+    let second = split_path(rest).map_or(rest, |(second, _)| second);
+    let [first, second] = [first, second].map(|part| part.split('<').next().unwrap_or(part));
+    match (Some(first).filter(is_part), second) {
         // A type parameter: the trait says more.
         (None, _) => path.split_once(" as ").and_then(|(_, of_trait)| of_parts(of_trait)),
         // Boost is many libraries.
-        (Some("boost"), Some(library)) => Some(format!("boost::{library}")),
+        (Some("boost"), library) => Some(format!("boost::{library}")),
         (Some(first), _) if STANDARD_OF_RUST.contains(&first) => Some("std".to_owned()),
         (Some(first), _) => Some(first.to_owned()),
     }
@@ -136,6 +153,15 @@ fn of_dotted(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_divides_type_parameters_divides_no_path() {
+        let standard = Some("/rustc/0123/library/core/src/option.rs");
+        assert_eq!(of("is_some_and<&shop::Item, shop::{closure_env#0}>", "", standard, false), "std");
+        assert_eq!(of("swap<shop::Item>", "", None, false), "the program");
+        assert_eq!(of("Pool<shop::Item, fn() -> shop::Item>::take", "", None, false), "Pool");
+        assert_eq!(of("boost::swap<a::b>", "", None, false), "boost::swap");
+    }
 
     #[test]
     fn each_language_has_its_packages() {
