@@ -12,7 +12,7 @@ use tare_load::{
 };
 
 use super::fixed::{Fixed, Stall};
-use super::load::{generator_of, hello, ms, open, run, seconds, settings};
+use super::load::{TIMEOUT, generator_of, hello, ms, open, run, seconds, settings};
 use super::process::{Server, rss_bytes};
 use super::stations::Stations;
 
@@ -137,7 +137,7 @@ pub const STALLED_P99_NS: f64 = 190e6;
 
 /// The same server under two loops: first an open one at `rate_per_s`, then a closed one of 10 connections.
 pub fn stalled(client: &Client, pause: Pause, rate_per_s: f64, window: Duration) -> [RunReport; 2] {
-    let closed = Load::new(Schedule::SATURATE, Stop::after(window, seconds(2)), seconds(10));
+    let closed = Load::new(Schedule::SATURATE, Stop::after(window, TIMEOUT), seconds(10));
     let loads = [(open(rate_per_s, ArrivalProcess::Constant, window), CONNECTIONS), (closed, 10)];
     let measure = |target: SocketAddr, load: &Load, connections: usize| {
         let mut generator = client.generator(target, connections);
@@ -190,7 +190,7 @@ pub fn sessions(
     // Closed connections keep their ports for a while, and four addresses have four times as many ports.
     let sources = (2..=5).map(|last| Ipv4Addr::new(127, 0, 0, last).into()).collect();
     let mut generator = client.generator(Route { sources, ..target.into() }, at_a_time);
-    let stop = Stop::count(RequestQuota::Connections(count), seconds(300), seconds(2));
+    let stop = Stop::count(RequestQuota::Connections(count), seconds(300), TIMEOUT);
     let load =
         Load { requests_per_connection: Some(requests), ..Load::new(Schedule::SATURATE, stop, seconds(10)) };
     run(&mut generator, &load)
@@ -219,7 +219,7 @@ pub fn memory(client: &Client, target: SocketAddr, connections: usize) -> Memory
     let mut generator = client.generator(target, connections);
     generator.open(connections, seconds(30)).unwrap();
     let idle_bytes = rss_bytes();
-    let stop = Stop::count(RequestQuota::RequestsEach(1), seconds(30), seconds(2));
+    let stop = Stop::count(RequestQuota::RequestsEach(1), seconds(30), TIMEOUT);
     let report = run(&mut generator, &Load::new(Schedule::SATURATE, stop, ms(10_000)));
     assert_eq!((report.total.tally.answered, report.total.tally.connects), (connections as u64, 0));
     Memory { before_bytes, idle_bytes, used_bytes: rss_bytes() }

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use crate::kit::alone::{alone, in_own_process};
-use crate::kit::load::{drivers, generator_of, hello, run, seconds, skip};
+use crate::kit::load::{TIMEOUT, drivers, generator_of, hello, run, seconds, skip};
 use crate::kit::process::{Server, raise_descriptors, rss_bytes};
 use crate::kit::scenarios::{Client, memory};
 use crate::kit::tls::{options, speaking};
@@ -101,7 +101,7 @@ fn bytes_per_connection(
     let mut generator = generator_of(settings, hello());
     generator.open(connections, seconds(60)).unwrap();
     let idle = rss_bytes();
-    let stop = Stop::count(RequestQuota::RequestsEach(2), seconds(60), seconds(2));
+    let stop = Stop::count(RequestQuota::RequestsEach(2), seconds(60), TIMEOUT);
     let report = run(&mut generator, &Load::new(Schedule::SATURATE, stop, seconds(30)));
     assert_eq!(report.total.tally.answered, 2 * (connections * streams) as u64, "{:?}", report.first_failure);
     rss_bytes().max(idle).saturating_sub(before) / connections as u64

@@ -161,7 +161,10 @@ fn columns<'a>(is_difference: bool) -> Columns<'a, Row<'a>> {
                 Some(row.function.package.clone()).filter(|package| !package.is_empty())
             })
             .hidden()
-            .text("page", "page", |row| row.function.page_at(row.function.line))
+            // The line may be the baseline's, and the page is the candidate's: the whole file is right for both.
+            .text("page", "page", move |row| {
+                row.function.page_at(row.function.line.filter(|_| !is_difference))
+            })
             .hidden()
     };
     if !is_difference {
@@ -324,7 +327,7 @@ mod tests {
         let page = "https://github.com/o/r/blob/abc/main.go";
         let [by_line, by_function] = shown(page);
         assert!(by_line.contains(&format!("| [main.go:9]({page}#L9) |")), "{by_line}");
-        assert!(by_function.contains(&format!("| [main.go:7]({page}#L7) |")), "{by_function}");
+        assert!(by_function.contains(&format!("| [main.go:7]({page}) |")), "{by_function}");
         for hostile in ["javascript:alert(1)", "https://x/)<b>", "http://x/", "//x"] {
             assert!(shown(hostile).iter().all(|text| !text.contains("](")), "{hostile}");
         }

@@ -174,8 +174,10 @@ fn said(layout: &Layout, row: &[Value]) -> Vec<String> {
 /// A value for people, with its interval if it has one and `has_interval` is true.
 fn cell(table: &Table, row: &[Value], place: usize, has_interval: bool) -> String {
     let shown = escape(&layout::cell(table, row, place));
-    let shown =
-        table.link(row, place).map_or_else(|| shown.clone(), |address| format!("[{shown}]({address})"));
+    let shown = match table.link(row, place) {
+        Some(address) => format!("[{shown}]({address})"),
+        None => shown,
+    };
     match layout::interval(table, row, place).filter(|_| has_interval) {
         Some(interval) => format!("{shown} ({})", escape(&interval)),
         None => shown,

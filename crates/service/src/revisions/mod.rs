@@ -190,16 +190,15 @@ pub fn shown_at(folder: &Path, commit: &str) -> Option<String> {
     forge::address(repository.remote.as_deref()?, commit, &repository.path.to_string_lossy(), Shown::Folder)
 }
 
-/// The forge's addresses of these files below `folder` at a commit, each absent if it has an unusual name; all are
-/// absent if the forge is unknown.
-pub fn files_shown_at(folder: &Path, commit: &str, files: &[&str]) -> Vec<Option<String>> {
-    let repository = Repository::around(folder).ok();
-    let address = |file: &&str| {
-        let repository = repository.as_ref()?;
+/// The forge's addresses of files below `folder` at a commit; a file with an unusual name has none. Absent if there is
+/// no remote.
+pub fn files_shown_at(folder: &Path, commit: &str) -> Option<impl Fn(&str) -> Option<String>> {
+    let repository = Repository::around(folder).ok()?;
+    let remote = repository.remote.clone()?;
+    Some(move |file: &str| {
         let path = repository.path.join(file);
-        forge::address(repository.remote.as_deref()?, commit, &path.to_string_lossy(), Shown::File)
-    };
-    files.iter().map(address).collect()
+        forge::address(&remote, commit, &path.to_string_lossy(), Shown::File)
+    })
 }
 
 /// Checks out revision `name` of the repository around `service` onto `shelf`. An earlier checkout is reused

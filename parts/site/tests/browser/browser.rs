@@ -56,7 +56,7 @@ pub struct Browser {
     session: Option<WebDriver>,
     runtime: tokio::runtime::Runtime,
     driver: Driver,
-    /// Whether the test has clicked or typed on its page.
+    /// Whether the test has used mouse or keyboard on its page.
     has_acted: Cell<bool>,
 }
 

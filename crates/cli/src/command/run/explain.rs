@@ -8,7 +8,7 @@ use std::{
 use tare_analysis::{
     verdict::Verdict,
     versions,
-    why::{self, FunctionCost, WhyReport},
+    why::{self, WhyReport},
 };
 use tare_bench::{
     executor::ProfiledRun,
@@ -202,17 +202,9 @@ fn link(report: &mut WhyReport, candidate: &Service) {
         file.components().all(|part| matches!(part, Component::Normal(_)))
             && candidate.place.join(file).is_file()
     };
-    let file_of = |function: &FunctionCost| {
-        function.file.clone().filter(|file| function.package == why::OWN_CODE && is_there(file))
-    };
-    let (functions, files): (Vec<&mut FunctionCost>, Vec<String>) = report
-        .functions
-        .iter_mut()
-        .filter_map(|function| file_of(function).map(|file| (function, file)))
-        .unzip();
-    let files: Vec<&str> = files.iter().map(String::as_str).collect();
-    for (function, page) in functions.into_iter().zip(revisions::files_shown_at(folder, commit, &files)) {
-        function.page = page;
+    let Some(page_of) = revisions::files_shown_at(folder, commit) else { return };
+    for function in report.functions.iter_mut().filter(|function| function.package == why::OWN_CODE) {
+        function.page = function.file.as_deref().filter(|file| is_there(file)).and_then(&page_of);
     }
 }
 
