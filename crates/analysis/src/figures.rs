@@ -108,8 +108,12 @@ pub mod parts {
         (digits(ratio), "x")
     }
 
+    /// The interval of a few blocks may end at a million times, whose digits would mean nothing.
     pub fn change(ratio: f64) -> Parts {
         let percent = (ratio - 1.0) * 100.0;
+        if percent > 1000.0 {
+            return ("> +1000".to_owned(), "%");
+        }
         // Avoids "-0.0%".
         let percent = if percent.abs() < 0.05 { 0.0 } else { percent };
         (format!("{percent:+.1}"), "%")
@@ -122,6 +126,7 @@ fn digits(value: f64) -> String {
         0.0 => "0".to_owned(),
         value if value >= 99.95 => format!("{value:.0}"),
         value if value >= 9.995 => format!("{value:.1}"),
+        value if value > 0.0 && value < 0.099_5 => format!("{value:.3}"),
         value => format!("{value:.2}"),
     }
 }
@@ -152,6 +157,7 @@ mod tests {
         assert_eq!([time(-5_214.0), time(-12.0)], ["-5.21 µs", "-12.0 ns"]);
         assert_eq!(interval(parts::time(999e3), parts::time(2e6)), "999 µs .. 2.00 ms");
         assert_eq!([change(0.9996), change(0.9), change(1.031)], ["+0.0%", "-10.0%", "+3.1%"]);
+        assert_eq!([change(11.0), change(94_034.0)], ["+1000.0%", "> +1000%"]);
     }
 
     #[test]

@@ -138,7 +138,7 @@ fn reason(
                 format!("by at least {} in {name}", size(gated.gate.regression_least))
             };
             let worse = with(Verdict::Worse, &least);
-            format!("worse {worse}; whether by {delta} or more is neither shown nor excluded")
+            format!("worse {worse}; {delta} or more is neither shown nor excluded")
         }
         _ => match looks.first() {
             Some(first) if blocks < *first => {
@@ -146,7 +146,7 @@ fn reason(
             }
             _ => {
                 let most = |name: &str, gated: &Gated| match gated.gate.regression_most {
-                    Some(most) => format!("{name} ({} is not excluded)", figures::up_to(most)),
+                    Some(_) => name.to_owned(),
                     None => format!("{name} (too few blocks for an interval)"),
                 };
                 let open = with(Verdict::Inconclusive, &most);

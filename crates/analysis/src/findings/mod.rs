@@ -125,10 +125,11 @@ impl Serialize for Finding {
             scope: &'a Scope,
             severity: Severity,
             text: String,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            remedy: Option<&'static str>,
         }
-        let text = self.to_string();
-        Written { issue: &self.issue, scope: &self.scope, severity: self.severity(), text }
-            .serialize(serializer)
+        let (severity, text, remedy) = (self.severity(), self.to_string(), self.remedy());
+        Written { issue: &self.issue, scope: &self.scope, severity, text, remedy }.serialize(serializer)
     }
 }
 

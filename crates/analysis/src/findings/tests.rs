@@ -1,4 +1,8 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
 use proptest::prelude::*;
 use tare_bench::metric::Metric;
@@ -205,6 +209,28 @@ fn all() -> Vec<Finding> {
 fn each_has_its_sentence() {
     let lines = all().into_iter().map(|found| format!("{:?} {}: {found}", found.severity(), found.code()));
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
+}
+
+const MESSAGES: &str = "# Messages and fixes\n\n\
+    What Tare says about figures, what it means for them, and what to do. This page is written by a test, and not by hand: after a\n\
+    change of a message run `INSTA_UPDATE=always cargo test -p tare-analysis findings`.\n\n\
+    **Invalid**: there is no such figure. **Warning**: the figure is valid and may mislead. **Note**: how it was obtained.\n\n\
+    | message, with figures of an example | | what to do |\n|---|---|---|\n";
+
+#[test]
+fn the_page_of_messages_has_each_with_what_to_do() {
+    let row = |found: Finding| {
+        let text = found.to_string().replace('|', "\\|");
+        format!("| {text} | {:?} | {} |\n", found.severity(), found.remedy().unwrap_or("Nothing."))
+    };
+    assert!(all().iter().all(|found| found.severity() == Severity::Note || found.remedy().is_some()));
+    let page = format!("{MESSAGES}{}", all().into_iter().map(row).collect::<String>());
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/messages.md");
+    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+        fs::write(&path, &page).unwrap();
+    }
+    let stored = fs::read_to_string(&path).unwrap_or_default();
+    assert!(stored == page, "docs/reference/messages.md is out of date: its third line says what to run");
 }
 
 #[test]

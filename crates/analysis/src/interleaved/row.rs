@@ -347,6 +347,12 @@ impl RowReport {
         Some([cpu_ns * (1.0 - kernel), cpu_ns * kernel])
     }
 
+    /// Whether its cost was still changing at the end of its warm-up.
+    pub fn is_unsteady(&self) -> bool {
+        let is_it = |issue: &RowIssue| matches!(issue, RowIssue::NeverSteady { .. });
+        self.findings.iter().filter_map(Finding::row_issue).any(is_it)
+    }
+
     /// Whether the run measures this row's cost. Raw sockets and the reference are yardsticks, even if they
     /// are ranked for lack of other rows.
     pub fn is_asked_for(&self, reference: &str) -> bool {

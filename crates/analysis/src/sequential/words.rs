@@ -59,12 +59,10 @@ impl CheckReport {
         let Some((side, direction)) = self.side().zip(self.direction) else {
             return self.sizes(found, Reading::AsItIs);
         };
-        let (claimed, other) = (side.word(self.metric), side.opposite().word(self.metric));
+        let claimed = side.word(self.metric);
         match direction {
             Verdict::Pass => format!("as published: {claimed}; {}", self.sizes(found, Reading::Times(side))),
-            Verdict::Fail => {
-                format!("not as published: {other}; {}", self.sizes(found, Reading::Against(side)))
-            }
+            Verdict::Fail => self.sizes(found, Reading::Against(side)),
             _ => format!("direction inconclusive; {}", self.sizes(found, Reading::AsItIs)),
         }
     }
@@ -83,15 +81,15 @@ impl CheckReport {
         let published = self
             .published
             .map(|published| format!("published {}{}", self.shown(turned(published, side)), named(side)));
-        let here = format!("here {}{}", self.with_interval(found, here_side), named(here_side));
+        let here = format!("here {}", self.with_interval(found, here_side, &named(here_side)));
         // A published direction makes the bound redundant.
         let is_said = published.is_some() && (side.is_some() || self.direction.is_some());
         let claimed = self.claimed(side).filter(|_| !is_said).map(|claimed| format!("claimed {claimed}"));
         [published, claimed, Some(here)].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    fn with_interval(&self, found: &UnitEstimate, side: Option<ClaimedSide>) -> String {
-        let value = self.shown(turned(found.value, side));
+    fn with_interval(&self, found: &UnitEstimate, side: Option<ClaimedSide>, word: &str) -> String {
+        let value = self.shown(turned(found.value, side)) + word;
         match found.interval() {
             Some((low, high)) if low == high => value,
             Some((low, high)) => {

@@ -1,5 +1,6 @@
 //! Findings as sentences. Each begins with the problem, in lower case, and names the user's remedy.
 
+mod remedy;
 mod run;
 
 use std::{collections::BTreeMap, fmt};
