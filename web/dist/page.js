@@ -69,7 +69,8 @@
   function digits(value2) {
     if (value2 === 0) return "0";
     if (value2 >= 99.95) return fixed(value2, 0);
-    return fixed(value2, value2 >= 9.995 ? 1 : 2);
+    if (value2 >= 9.995) return fixed(value2, 1);
+    return fixed(value2, value2 > 0 && value2 < 0.0995 ? 3 : 2);
   }
   var SHOWN = {
     "per-second": (value2) => {
@@ -91,6 +92,7 @@
     times: (value2) => `${digits(value2)}x`,
     change: (value2) => {
       const percent = (value2 - 1) * 100;
+      if (percent > 1e3) return "> +1000%";
       return Math.abs(percent) < 0.05 ? "+0.0%" : `${percent > 0 ? "+" : ""}${fixed(percent, 1)}%`;
     },
     percentile: (value2) => `p${plain(Math.round(value2 * 1e8) / 1e6)}`,
@@ -1444,10 +1446,12 @@ ${location.href}`)), {
   }
   function openTarget() {
     const target = document.getElementById(parts(location.hash).id);
-    const fold = target?.closest("details.fold");
-    if (!target || !(fold instanceof HTMLDetailsElement) || fold.open) return;
-    fold.open = true;
-    target.scrollIntoView();
+    let isFolded = false;
+    for (let fold = target?.closest("details"); fold; fold = fold.parentElement?.closest("details")) {
+      isFolded ||= !fold.open;
+      fold.open = true;
+    }
+    if (isFolded) target?.scrollIntoView();
   }
 
   // src/live.js
@@ -1714,7 +1718,6 @@ ${location.href}`)), {
       const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
       body.replaceChildren(...shownRows.flatMap((row) => written.get(row) ?? made(row)));
       for (const [row, [line]] of written) line.classList.toggle("pinned", isPinned(row));
-      element.classList.toggle("moved", sorting !== null || order.length < table.rows.length || order.some(isPinned));
       for (const head of heads) {
         const isIt = Number(head.dataset.place) === sorting?.place;
         if (isIt) head.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");
@@ -1982,6 +1985,7 @@ ${location.href}`)), {
       else refresh();
     }
     recalls.set(section.id, (query) => {
+      openTarget();
       const seen = recalled(table, query);
       reset(memory.chosen);
       memory.chosen.text = seen.chosen.text;
@@ -2022,7 +2026,7 @@ ${location.href}`)), {
     let opened = [];
     addEventListener("beforeprint", () => {
       if (!root.classList.contains("print-all")) return;
-      opened = [...document.querySelectorAll("details:is(.fold, .meanings, .checks *):not([open])")].filter((fold) => fold instanceof HTMLDetailsElement).filter((fold) => !fold.querySelector("table[data-long]"));
+      opened = [...document.querySelectorAll("details:is(.level, .fold, .meanings, .remarks, .checks *):not([open])")].filter((fold) => fold instanceof HTMLDetailsElement).filter((fold) => !fold.querySelector("table[data-long]"));
       for (const fold of opened) fold.open = true;
       for (const one of pictures) one.print();
     });

@@ -39,11 +39,13 @@ export function contents(main) {
   return () => watch.disconnect();
 }
 
-/** A link to a table that is folded opens it first. */
+/** A link to what is folded opens it first, with all that it is in. */
 export function openTarget() {
   const target = document.getElementById(parts(location.hash).id);
-  const fold = target?.closest("details.fold");
-  if (!target || !(fold instanceof HTMLDetailsElement) || fold.open) return;
-  fold.open = true;
-  target.scrollIntoView();
+  let isFolded = false;
+  for (let fold = target?.closest("details"); fold; fold = fold.parentElement?.closest("details")) {
+    isFolded ||= !fold.open;
+    fold.open = true;
+  }
+  if (isFolded) target?.scrollIntoView();
 }

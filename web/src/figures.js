@@ -42,7 +42,8 @@ export function plain(number) {
 function digits(value) {
   if (value === 0) return "0";
   if (value >= 99.95) return fixed(value, 0);
-  return fixed(value, value >= 9.995 ? 1 : 2);
+  if (value >= 9.995) return fixed(value, 1);
+  return fixed(value, value > 0 && value < 0.0995 ? 3 : 2);
 }
 
 /** @type {Record<Unit, (number: number) => string>} */
@@ -67,6 +68,7 @@ const SHOWN = {
   times: (value) => `${digits(value)}x`,
   change: (value) => {
     const percent = (value - 1) * 100;
+    if (percent > 1000) return "> +1000%";
     return Math.abs(percent) < 0.05 ? "+0.0%" : `${percent > 0 ? "+" : ""}${fixed(percent, 1)}%`;
   },
   percentile: (value) => `p${plain(Math.round(value * 1e8) / 1e6)}`,

@@ -249,6 +249,7 @@ function sectionOf(element, section, table, first, look, update) {
   }
 
   recalls.set(section.id, (query) => {
+    openTarget();
     const seen = recalled(table, query);
     reset(memory.chosen);
     memory.chosen.text = seen.chosen.text;
@@ -300,7 +301,7 @@ function printable() {
   let opened = [];
   addEventListener("beforeprint", () => {
     if (!root.classList.contains("print-all")) return;
-    opened = [...document.querySelectorAll("details:is(.fold, .meanings, .checks *):not([open])")]
+    opened = [...document.querySelectorAll("details:is(.level, .fold, .meanings, .remarks, .checks *):not([open])")]
       .filter((fold) => fold instanceof HTMLDetailsElement)
       .filter((fold) => !fold.querySelector("table[data-long]"));
     for (const fold of opened) fold.open = true;

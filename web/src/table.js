@@ -105,8 +105,6 @@ export function tableOf(box, table, id, position, chosen, turned) {
     const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
     body.replaceChildren(...shownRows.flatMap((row) => written.get(row) ?? made(row)));
     for (const [row, [line]] of written) line.classList.toggle("pinned", isPinned(row));
-    // Brackets between neighbours mean something in the order of the table only, and with all its rows.
-    element.classList.toggle("moved", sorting !== null || order.length < table.rows.length || order.some(isPinned));
     for (const head of heads) {
       const isIt = Number(head.dataset.place) === sorting?.place;
       if (isIt) head.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");

@@ -19,7 +19,10 @@ pub use tare_analysis::{
 };
 
 /// The version of the JSON that a document is written as: `major.minor`. Its schema is in `schema/document.schema.json`.
-pub const FORMAT: &str = "1.3";
+pub const FORMAT: &str = "1.4";
+
+/// What a reader takes in at a glance.
+pub const ANSWER_WORDS_MAX: usize = 18;
 
 /// The report of one run, or of several.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,8 +31,10 @@ pub struct Document {
     pub kind: Kind,
     pub title: String,
     pub question: String,
-    /// The result, in a sentence.
+    /// The result, in a sentence of at most [`ANSWER_WORDS_MAX`] words.
     pub answer: String,
+    /// What the answer rests on: intervals, and figures of others, in a sentence or two.
+    pub basis: String,
     /// When the run began, RFC 3339, UTC.
     pub began: String,
     /// The progress of the run.
@@ -49,6 +54,11 @@ pub struct Document {
 }
 
 impl Document {
+    /// The answer with its basis, for forms in which both are one paragraph.
+    pub fn whole_answer(&self) -> String {
+        [self.answer.as_str(), self.basis.as_str()].join(" ").trim().to_owned()
+    }
+
     /// The verdict of the run: its word, its colour and the exit status of every command that prints it.
     pub fn verdict(&self) -> Verdict {
         checks::verdict(&self.checks)
@@ -122,7 +132,48 @@ pub struct Section {
     pub brief: bool,
 }
 
+/// Who reads a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SectionLevel {
+    /// Whoever came with a question.
+    Result,
+    /// Whoever doubts the result, or wants to know how it came about.
+    Diagnostics,
+    /// Whoever wants to repeat the run.
+    Provenance,
+}
+
 impl Section {
+    /// The level of a section, by its id. A section of one load of several has the same one.
+    pub fn level(&self) -> SectionLevel {
+        const DIAGNOSTICS: [&str; 17] = [
+            "again",
+            "comparability",
+            "cpu-accounting",
+            "evidence",
+            "memory",
+            "not-separated",
+            "pairs",
+            "ratios",
+            "rounds",
+            "seconds",
+            "slices",
+            "start-up",
+            "steps",
+            "validity",
+            "warm-up",
+            "wire",
+            "missing",
+        ];
+        const PROVENANCE: [&str; 4] = ["environment", "environments", "footprint", "settings"];
+        let load = self.id.rsplit_once('-').filter(|(_, load)| load.parse::<usize>().is_ok());
+        match load.map_or(self.id.as_str(), |(id, _)| id) {
+            id if DIAGNOSTICS.contains(&id) => SectionLevel::Diagnostics,
+            id if PROVENANCE.contains(&id) => SectionLevel::Provenance,
+            _ => SectionLevel::Result,
+        }
+    }
+
     pub fn new(id: &str, title: &str, lead: &str, table: Table) -> Section {
         Section { table: Some(table), ..Section::without(id, title, lead) }
     }

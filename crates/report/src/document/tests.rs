@@ -149,6 +149,7 @@ fn document(section: Section) -> Document {
         title: "T".to_owned(),
         question: String::new(),
         answer: "A".to_owned(),
+        basis: String::new(),
         began: String::new(),
         status: Status::Complete,
         damage: Vec::new(),

@@ -7,6 +7,7 @@ use tare_analysis::{
     estimate::UnitEstimate,
     interleaved::RowState,
 };
+use tare_base::units::several;
 use tare_bench::{
     folder::{StoredRun, about::About},
     plan::PlannedRow,
@@ -22,7 +23,7 @@ use tare_bench::{
 use super::{
     columns::{self, Columns},
     environment,
-    words::{as_far_as_it_went, either, joined},
+    words::{Headline, joined},
 };
 use crate::document::{
     Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Status, Tone, Unit, Value,
@@ -36,7 +37,6 @@ pub(crate) fn document(slo: &SloPlan, stored: &StoredRun, report: &SloReport, ru
     let about = About::read(run).ok().flatten();
     let status = Status::of(report.ending, stored.in_progress);
     Document {
-        answer: as_far_as_it_went(status, &searches_done(report), &answer(report)),
         facts: facts(slo, stored, report, about.as_ref()),
         sections: vec![
             section(report),
@@ -46,6 +46,7 @@ pub(crate) fn document(slo: &SloPlan, stored: &StoredRun, report: &SloReport, ru
         ],
         ..super::of_run(Kind::Capacity, stored, &report.findings)
     }
+    .answered(answer(report).so_far(status, &searches_done(report)))
 }
 
 fn facts(slo: &SloPlan, stored: &StoredRun, report: &SloReport, about: Option<&About>) -> Vec<Fact> {
@@ -83,15 +84,18 @@ fn searches_done(report: &SloReport) -> String {
 }
 
 /// The services with the highest capacity, if they are separated, and those with none.
-fn answer(report: &SloReport) -> String {
+fn answer(report: &SloReport) -> Headline {
     let holding: Vec<(&SloRow, &UnitEstimate)> =
         report.rows.iter().filter_map(|row| Some((row, row.capacity.as_ref()?))).collect();
     let rate = |value: f64| format!("{}/s", Unit::PerSecond.show(value));
     let level = |(row, level): &(&SloRow, &UnitEstimate)| {
         let bound = if row.bound == Some(Bound::AtLeast) { "at least " } else { "" };
-        let ends = level.low.zip(level.high);
+        format!("{bound}{}", rate(level.value))
+    };
+    let with_ends = |row: &(&SloRow, &UnitEstimate)| {
+        let ends = row.1.low.zip(row.1.high);
         let ends = ends.map_or(String::new(), |(low, high)| format!(" ({} .. {})", rate(low), rate(high)));
-        format!("{bound}{}{ends}", rate(level.value))
+        format!("{} {}{ends}", row.0.label, level(row))
     };
     let Some(first) = holding.first() else { return nothing(report) };
     let tied: Vec<&str> = holding
@@ -101,21 +105,21 @@ fn answer(report: &SloReport) -> String {
         .collect();
     let (label, held) = (&first.0.label, level(first));
     let told = match (tied.as_slice(), holding.get(1)) {
-        (_, None) => format!("{label} holds up to {held}"),
-        ([_], Some(next)) => {
-            format!("{label} holds most, up to {held}; next is {} with {}", next.0.label, level(next))
-        }
-        (tied, _) => {
-            format!("{} holds most, not separable; {label} holds up to {held}", either(tied))
-        }
+        (_, None) => format!("{label} holds {held}"),
+        ([_], Some(_)) => format!("{label} holds most, {held}"),
+        (tied, _) => format!("{} share first place with {held}", several(tied.len(), "service")),
     };
+    let of_first = holding.iter().take(tied.len().max(2)).map(with_ends).collect::<Vec<_>>().join(", ");
     let hopeless = report.rows.iter().filter(|row| row.bound == Some(Bound::Below));
     let hopeless: Vec<&str> = hopeless.map(|row| row.label.as_str()).collect();
     let hopeless = match hopeless.as_slice() {
         [] => String::new(),
-        labels => format!("; no rate holds for {}", labels.join(", ")),
+        labels => format!(" No rate holds for {}.", labels.join(", ")),
     };
-    format!("Under {}: {told}{hopeless}.", report.slo)
+    Headline::new(
+        format!("Under {}: {told}.", report.slo),
+        format!("Requests a second: {of_first}.{hopeless}"),
+    )
 }
 
 /// Whether the lower bound of `one` exceeds the upper bound of the other.
@@ -123,14 +127,14 @@ fn is_above(one: &UnitEstimate, (_, other): &(&SloRow, &UnitEstimate)) -> bool {
     one.low.zip(other.high).is_some_and(|(low, high)| low > high)
 }
 
-fn nothing(report: &SloReport) -> String {
+fn nothing(report: &SloReport) -> Headline {
     if report.rows.iter().any(|row| row.bound == Some(Bound::Below)) {
-        return format!("No service holds {} at any rate that was tried.", report.slo);
+        return format!("No service holds {} at any rate that was tried.", report.slo).into();
     }
     let reason = report.rows.iter().find_map(|row| Some(format!("{}: {}", row.label, row.reason()?)));
     match reason {
-        Some(reason) => format!("No service has a capacity. The first reason: {reason}."),
-        None => "No search came to its end yet.".to_owned(),
+        Some(reason) => Headline::new("No service has a capacity.", format!("The first reason: {reason}.")),
+        None => "No search came to its end yet.".to_owned().into(),
     }
 }
 
@@ -483,9 +487,9 @@ mod tests {
     #[test]
     fn a_service_that_holds_nothing_is_told_beside_one_that_holds_all() {
         let found = told(&searched(&[("hopeless", 0.0), ("endless", 1e9)], 6));
-        let expected = "Under p99=10ms, errors=0.1%: endless holds up to at least 11.0 k/s; \
-                        no rate holds for hopeless.";
-        assert_eq!(found.answer, expected);
+        let expected = "Under p99=10ms, errors=0.1%: endless holds at least 11.0 k/s. Requests a second: endless at least 11.0 k/s";
+        assert!(found.whole_answer().starts_with(expected), "{}", found.whole_answer());
+        assert!(found.basis.ends_with(" No rate holds for hopeless."), "{}", found.basis);
         let hopeless = told(&searched(&[("hopeless", 0.0)], 2)).answer;
         assert_eq!(hopeless, "No service holds p99=10ms, errors=0.1% at any rate that was tried.");
     }
@@ -497,15 +501,12 @@ mod tests {
             let expected = format!("Under p99=10ms, errors=0.1%: {expected}");
             assert!(answer.starts_with(&expected), "{answer}");
         };
-        begins(of(&[("slow", 3_000.0), ("quick", 8_000.0)], 6), "quick holds most, up to ");
-        begins(
-            of(&[("one", 8_000.0), ("two", 8_010.0)], 6),
-            "one or two holds most, not separable; one holds up to ",
-        );
+        begins(of(&[("slow", 3_000.0), ("quick", 8_000.0)], 6), "quick holds most, 8.29 k/s.");
+        begins(of(&[("one", 8_000.0), ("two", 8_010.0)], 6), "2 services share first place with ");
         let endless = of(&[("endless", 1e9), ("without-end", 1e9), ("slow", 3_000.0)], 6);
-        begins(endless, "endless or without-end holds most, not separable; ");
+        begins(endless, "2 services share first place with at least ");
         // One start gives no interval.
-        begins(of(&[("slow", 3_000.0), ("quick", 8_000.0)], 1), "quick or slow holds most, not separable; ");
+        begins(of(&[("slow", 3_000.0), ("quick", 8_000.0)], 1), "2 services share first place with ");
     }
 
     #[test]
@@ -557,6 +558,6 @@ mod tests {
         assert_eq!(found.status, Status::CutOff);
         let expected = "Undecided after 0 searches: the run was cut off. So far: No service has a capacity. The first reason: \
                         quick: ";
-        assert!(found.answer.starts_with(expected), "{}", found.answer);
+        assert!(found.whole_answer().starts_with(expected), "{}", found.whole_answer());
     }
 }

@@ -18,9 +18,11 @@ use tare_bench::{
 use super::{
     columns::Columns,
     interleaved, why,
-    words::{cautions, cut_short, joined, notes, with_interval},
+    words::{Headline, cautions, cut_short, joined, notes, with_interval},
 };
-use crate::document::{Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Status, Unit, Value};
+use crate::document::{
+    Chart, Column, Document, Fact, Kind, Scale, Section, SectionLevel, Shape, Status, Tone, Unit, Value,
+};
 
 /// The document of a comparison, which its first load decides, followed by that of the run.
 pub(crate) fn document(found: &Comparison, loads: &[AtLoad], stored: &StoredRun, run: &Path) -> Document {
@@ -30,23 +32,31 @@ pub(crate) fn document(found: &Comparison, loads: &[AtLoad], stored: &StoredRun,
     let own =
         [metrics(found)].into_iter().chain(behind.into_iter().flatten()).chain(own.into_iter().flatten());
     let why = why.map(|answer| Fact::new("Why", answer).brief());
+    let status = Status::of(found.ending, stored.in_progress);
+    let said = interleaved::loads::answer_at(loads, answer(found, status));
+    let has_nothing = found.blocks == 0 && found.verdict.tone() == Tone::Bad;
+    let is_shown = |section: &Section| {
+        // The only pair is the comparison itself; a reader of one without a block needs the reason alone.
+        section.id != "pairs" && !(has_nothing && section.level() == SectionLevel::Result)
+    };
     Document {
         kind: Kind::Comparison,
-        answer: interleaved::loads::answer_at(
-            loads,
-            &answer(found, Status::of(found.ending, stored.in_progress)),
-        ),
         cautions: cautions(&found.findings),
         notes: notes(&found.findings),
-        facts: facts(found).into_iter().chain(why).chain(table.facts).collect(),
-        // The only pair is the comparison itself.
-        sections: own.chain(table.sections.into_iter().filter(|section| section.id != "pairs")).collect(),
+        facts: facts(found)
+            .into_iter()
+            .chain(why)
+            .chain(table.facts.into_iter().map(|fact| of_run(fact, has_nothing)))
+            .collect(),
+        sections: own.chain(table.sections).filter(is_shown).collect(),
         ..table
     }
+    .answered(said)
 }
 
 /// A sentence such as `PASS after 12 blocks: a regression of 3% or more is excluded in throughput.`
-fn answer(found: &Comparison, status: Status) -> String {
+/// The basis has the change of each metric that decides.
+fn answer(found: &Comparison, status: Status) -> Headline {
     let blocks = match (found.look, found.blocks) {
         (Some(look), _) => format!(" after {}", several(look, "block")),
         (None, blocks) => format!(" with {}", several(blocks, "block")),
@@ -54,20 +64,36 @@ fn answer(found: &Comparison, status: Status) -> String {
     // The decision of a look is final, whatever follows.
     let undecided = cut_short(status).filter(|_| found.verdict == Verdict::Inconclusive);
     let undecided = undecided.map(|why| format!("undecided, since {why}; ")).unwrap_or_default();
-    format!("{}{blocks}: {undecided}{}.", found.head(), found.reason)
+    let said = format!("{}{blocks}: {undecided}{}.", found.head(), found.reason.trim_end_matches('.'));
+    if found.verdict == Verdict::ServiceFailed && found.blocks == 0 {
+        return Headline::new(
+            said,
+            "Its output is below services/ in the run folder. `tare verify` starts it alone.",
+        );
+    }
+    let decides = found.figures.iter().filter(|figure| figure.decides);
+    Headline::new(said, decides.filter_map(Figure::text).collect::<Vec<_>>().join(" "))
 }
 
 fn facts(found: &Comparison) -> Vec<Fact> {
     let looks: Vec<String> = found.looks.iter().map(usize::to_string).collect();
     let itself = found.again.as_ref().and_then(|again| could_have_seen(again, found));
+    let has_errors = [&found.baseline, &found.candidate].iter().any(|of| !of.failed.is_empty());
+    let errors = Fact::new("Errors", errors(found));
     let facts = [
-        Fact::new("Baseline", contender(&found.baseline)).brief(),
-        Fact::new("Candidate", contender(&found.candidate)).brief(),
-        Fact::new("Errors", errors(found)).brief(),
+        Fact::new("A, baseline", contender(&found.baseline)).brief(),
+        Fact::new("B, candidate", contender(&found.candidate)).brief(),
+        if has_errors { errors.brief() } else { errors },
         Fact::new("Regression", format!("{} or more", percent(found.delta))),
-        Fact::new("Looks", format!("after {} blocks", looks.join(", "))).brief(),
+        Fact::new("Looks", format!("after {} blocks", looks.join(", "))),
     ];
     facts.into_iter().chain(itself.map(|text| Fact::new("This machine", text).brief())).collect()
+}
+
+/// What a comparison needs of the facts of its run is its load and how long it took.
+fn of_run(fact: Fact, has_nothing: bool) -> Fact {
+    let is_brief = !has_nothing && ["Load", "Blocks", "Took"].contains(&fact.label.as_str());
+    Fact { brief: fact.brief && is_brief, ..fact }
 }
 
 /// `could have seen 1.2% in CPU/request: between two processes of the candidate it found +0.3% (-0.9 ..
@@ -89,13 +115,13 @@ fn errors(found: &Comparison) -> String {
     let of = |(contender, part): (&Contender, &'static str)| {
         format!("{}: {}", called(&contender.label, part), contender.errors())
     };
-    [(&found.baseline, "baseline"), (&found.candidate, "candidate")].map(of).join("; ")
+    [(&found.baseline, "A"), (&found.candidate, "B")].map(of).join("; ")
 }
 
 /// A longer name, such as a command with options, would make a column as wide as a terminal.
 const NAME_CHARS_MAX: usize = 24;
 
-/// The short name of a contender in a line: its role, if its label is long. The facts have both.
+/// The short name of a contender in a line: a letter, if its label is long. The facts have both.
 fn called<'a>(label: &'a str, part: &'a str) -> &'a str {
     if label.chars().count() > NAME_CHARS_MAX { part } else { label }
 }
@@ -132,7 +158,7 @@ pub(crate) fn metrics(found: &Comparison) -> Section {
          excludes {delta}. The confidence holds for all looks together.",
         delta = percent(found.delta)
     );
-    let labels = [called(&found.baseline.label, "baseline"), called(&found.candidate.label, "candidate")];
+    let labels = [called(&found.baseline.label, "A"), called(&found.candidate.label, "B")];
     let table = columns(labels).and(effects()).table("Metrics of both", found.figures.iter().cloned());
     let section = Section::new("metrics", "Effect by metric", &lead, table);
     let known: Vec<String> = found.figures.iter().filter_map(Figure::text).collect();
@@ -152,7 +178,7 @@ fn again(found: &TwinComparison) -> Section {
     let lead = "The candidate was measured a second time, in a process of its own. The two are the same build, so what differs \
                 was made by this machine. If one build differs from itself by a regression or more in a deciding metric, the \
                 comparison is not valid.";
-    let labels = [called(&found.original, "candidate"), called(&found.label, "candidate again")];
+    let labels = [called(&found.original, "B"), called(&found.label, "B again")];
     let table = columns(labels).and(effects()).table("Metrics of one build", found.figures.iter().cloned());
     Section::new("again", "The candidate against itself", lead, table)
 }
@@ -164,11 +190,15 @@ fn columns<'a>([baseline, candidate]: [&str; 2]) -> Columns<'a, Figure> {
     let verdict = |figure: &Figure| Some(Value::of_verdict(figure.verdict?, Question::Gate));
     Columns::new()
         .text("metric", "metric", |figure: &Figure| figure.name.clone())
+        .with(Column::digest)
         .flag("decides", "decides", |figure| figure.decides)
         .with(Column::facet)
         .facet("verdict", "verdict", verdict)
+        .with(Column::digest)
         .text("baseline_text", baseline, move |figure| shown(figure, figure.baseline))
+        .with(Column::digest)
         .text("candidate_text", candidate, move |figure| shown(figure, figure.candidate))
+        .with(Column::digest)
         .number("baseline", "baseline", |figure| figure.baseline)
         .help(in_base_units)
         .hidden()
@@ -182,6 +212,7 @@ fn columns<'a>([baseline, candidate]: [&str; 2]) -> Columns<'a, Figure> {
 fn effects<'a>() -> Columns<'a, Figure> {
     Columns::new()
         .estimate(Unit::Change, "ratio", "change", |figure: &Figure| figure.ratio)
+        .with(Column::digest)
         .help("Candidate by baseline, paired by block.")
         .add(Unit::Change, "bound_ratio", "bound", |figure| figure.decides.then_some(figure.bound))
         .help("From this change on it is a regression: upwards if less is better, downwards if more is.")
@@ -293,10 +324,10 @@ mod tests {
         let found = told(&stored);
         let table = found.sections[0].table.as_ref().unwrap();
         let titles: Vec<&str> = table.columns.iter().map(|column| column.title.as_str()).collect();
-        assert_eq!(titles[3..5], ["a", "candidate"]);
+        assert_eq!(titles[3..5], ["a", "B"]);
         let fact = |label: &str| found.facts.iter().find(|fact| fact.label == label).unwrap().text.clone();
-        assert!(fact("Candidate").starts_with(command), "{}", fact("Candidate"));
-        assert!(fact("Errors").contains("; candidate: none of "), "{}", fact("Errors"));
+        assert!(fact("B, candidate").starts_with(command), "{}", fact("B, candidate"));
+        assert!(fact("Errors").contains("; B: none of "), "{}", fact("Errors"));
     }
 
     #[test]

@@ -92,6 +92,7 @@ pub(crate) fn head_only(run: &Path, head: &RunHead, reason: String) -> Document 
         title: title.unwrap_or(name),
         question: question.unwrap_or_default(),
         answer: "The records of this run cannot be read.".to_owned(),
+        basis: String::new(),
         began: text(&["began"]).unwrap_or_default(),
         status: if is_being_written(run) { Status::Running } else { Status::Unknown },
         damage: vec![reason],

@@ -161,6 +161,7 @@ fn of_run(kind: Kind, run: &StoredRun, findings: &[Finding]) -> Document {
         title: plan.title.clone(),
         question: plan.question.clone(),
         answer: String::new(),
+        basis: String::new(),
         began: began.clone(),
         status: Status::Unknown,
         damage: run.damage.clone(),

@@ -5,7 +5,7 @@ use tare_analysis::{
     findings::{Finding, RunIssue},
 };
 
-use crate::document::{Status, Unit};
+use crate::document::{Document, Status, Unit};
 
 /// `from 4.2% (flask) to 102.1% (asio)`; for a single figure `102.1% (asio)`, for equal ones `600 ms (all
 /// alike)`; `None` without figures.
@@ -41,6 +41,17 @@ pub(crate) fn either(labels: &[&str]) -> String {
     }
 }
 
+/// `a, b and c`, `a, b and 4 others`.
+pub(crate) fn listed(labels: &[&str]) -> String {
+    match labels {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [one, other] => format!("{one} and {other}"),
+        [one, two, three] => format!("{one}, {two} and {three}"),
+        [one, two, rest @ ..] => format!("{one}, {two} and {} others", rest.len()),
+    }
+}
+
 /// All sentences in one cell; `None` if there are none.
 pub(crate) fn joined<T: ToString>(sentences: impl IntoIterator<Item = T>) -> Option<String> {
     let sentences: Vec<String> = sentences.into_iter().map(|sentence| sentence.to_string()).collect();
@@ -72,13 +83,61 @@ pub(crate) fn cut_short(status: Status) -> Option<&'static str> {
     }
 }
 
-/// The result so far, after the progress of the run: `after` is its number of blocks or cells, such as `4
-/// blocks`. An incomplete run is undecided, whatever its figures.
-pub(crate) fn as_far_as_it_went(status: Status, after: &str, said: &str) -> String {
-    match (status, cut_short(status)) {
-        (_, Some(why)) => format!("Undecided after {after}: {why}. So far: {said}"),
-        (Status::Running, _) => format!("So far, after {after}. {said}"),
-        _ => said.to_owned(),
+/// What a run says: the answer at a glance, and what it rests on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Headline {
+    /// A sentence of at most [`crate::document::ANSWER_WORDS_MAX`] words.
+    pub said: String,
+    /// Intervals, and the figures of others, in a sentence or two; empty if the answer says all.
+    pub basis: String,
+}
+
+impl Headline {
+    pub fn new(said: impl Into<String>, basis: impl Into<String>) -> Headline {
+        Headline { said: said.into(), basis: basis.into() }
+    }
+
+    /// Both as one paragraph.
+    pub fn whole(&self) -> String {
+        [self.said.as_str(), self.basis.as_str()].join(" ").trim().to_owned()
+    }
+
+    /// The first sentence is the answer; the others are its basis.
+    pub(crate) fn of_sentences(sentences: impl IntoIterator<Item = String>) -> Headline {
+        let mut sentences = sentences.into_iter();
+        let said = sentences.next().unwrap_or_default();
+        Headline { said, basis: sentences.collect::<Vec<_>>().join(" ") }
+    }
+
+    /// The result so far, after the progress of the run: `after` is its number of blocks or cells, such as `4
+    /// blocks`. An incomplete run is undecided, whatever its figures.
+    pub(crate) fn so_far(self, status: Status, after: &str) -> Headline {
+        match (status, cut_short(status)) {
+            (_, Some(why)) => self.behind(format!("Undecided after {after}: {why}."), "So far: "),
+            (Status::Running, _) => {
+                Headline { said: format!("So far, after {after}: {}", self.said), ..self }
+            }
+            _ => self,
+        }
+    }
+
+    /// Another answer, of which this one becomes the basis.
+    pub(crate) fn behind(self, said: String, word: &str) -> Headline {
+        Headline { said, basis: format!("{word}{} {}", self.said, self.basis).trim_end().to_owned() }
+    }
+}
+
+impl Document {
+    /// The document with this answer.
+    #[must_use]
+    pub fn answered(self, Headline { said, basis }: Headline) -> Document {
+        Document { answer: said, basis, ..self }
+    }
+}
+
+impl From<String> for Headline {
+    fn from(said: String) -> Headline {
+        Headline { said, basis: String::new() }
     }
 }
 
@@ -103,12 +162,12 @@ mod tests {
 
     #[test]
     fn what_did_not_come_to_its_end_is_undecided() {
-        let of = |status| as_far_as_it_went(status, "2 blocks", "A is first.");
-        assert_eq!(of(Status::Complete), "A is first.");
-        assert_eq!(of(Status::Running), "So far, after 2 blocks. A is first.");
-        let interrupted = "Undecided after 2 blocks: the run was interrupted. So far: A is first.";
-        assert_eq!(of(Status::Interrupted), interrupted);
-        assert!(of(Status::CutOff).starts_with("Undecided after 2 blocks: the run was cut off."));
+        let of = |status| Headline::new("A is first.", "B follows.").so_far(status, "2 blocks");
+        assert_eq!(of(Status::Complete), Headline::new("A is first.", "B follows."));
+        assert_eq!(of(Status::Running).said, "So far, after 2 blocks: A is first.");
+        let interrupted = "Undecided after 2 blocks: the run was interrupted.";
+        assert_eq!(of(Status::Interrupted), Headline::new(interrupted, "So far: A is first. B follows."));
+        assert_eq!(of(Status::CutOff).said, "Undecided after 2 blocks: the run was cut off.");
     }
 
     #[test]

@@ -34,7 +34,7 @@ fn properties(document: &Document) -> Vec<(String, String)> {
         of("status", word(serde_json::json!(document.status))),
         of("began", document.began.clone()),
         of("question", document.question.clone()),
-        of("answer", document.answer.clone()),
+        of("answer", document.whole_answer()),
     ];
     all.extend(document.facts.iter().map(|fact| (visible(&fact.label), fact.text.clone())));
     all.retain(|(_, value)| !value.is_empty());

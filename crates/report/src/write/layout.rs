@@ -91,17 +91,13 @@ impl<'t> Layout<'t> {
         self.table.place(key).and_then(|place| row.get(place)) == Some(&Value::Flag(true))
     }
 
-    /// A bracket around consecutive rows that are not separated; `None` if all are.
-    pub(crate) fn ties(&self, ascii: bool) -> Option<Vec<&'static str>> {
-        let tied: Vec<bool> = self.table.rows.iter().map(|row| self.flag(row, "is_tied_to_next")).collect();
-        let signs = if ascii { [".", "|", "'"] } else { ["┐", "│", "┘"] };
-        let mark = |place: usize| match (place > 0 && tied[place - 1], tied[place]) {
-            (false, true) => signs[0],
-            (true, true) => signs[1],
-            (true, false) => signs[2],
-            (false, false) => "",
-        };
-        tied.contains(&true).then(|| (0..tied.len()).map(mark).collect())
+    /// For each row the best and the worst rank that it may have; `None` without ranks.
+    pub(crate) fn ranks(&self) -> Option<Vec<Option<[usize; 2]>>> {
+        let [best, worst] = [self.table.place("rank_best")?, self.table.place("rank_worst")?];
+        let rank = |row: &[Value], place: usize| row.get(place)?.number().map(|rank| rank as usize);
+        let of = |row: &Vec<Value>| Some([rank(row, best)?, rank(row, worst)?]);
+        let ranks: Vec<_> = self.table.rows.iter().map(of).collect();
+        ranks.iter().any(Option::is_some).then_some(ranks)
     }
 
     pub(crate) fn column(&self, place: usize) -> &'t Column {

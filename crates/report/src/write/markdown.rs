@@ -78,12 +78,16 @@ pub fn section(section: &Section) -> String {
 
 fn head(document: &Document) -> String {
     let mut out = format!("## {}\n\n", escape(&document.title));
-    out += &(paragraph(&document.question) + &paragraph(&document.answer));
-    if let Some(status) = status(document.status) {
-        out += &format!("> **{status}**\n\n");
-    }
+    out += &paragraph(&document.question);
     for caution in &document.cautions {
         out += &format!("> **Caution**: {}\n\n", escape(caution));
+    }
+    if !document.answer.is_empty() {
+        out += &format!("**{}**\n\n", escape(&document.answer));
+    }
+    out += &paragraph(&document.basis);
+    if let Some(status) = status(document.status) {
+        out += &format!("> **{status}**\n\n");
     }
     for damage in &document.damage {
         out += &format!("> Damaged: {}\n\n", escape(damage));

@@ -81,7 +81,9 @@ fn question(kind: Kind) -> Question {
 /// The facts of a document for readers of text, with the results of the checks first.
 fn facts(document: &Document) -> Vec<Fact> {
     let checks = checks(document);
-    let checks = (!checks.is_empty()).then(|| Fact::new("Checks", checks).brief());
+    // The answer of a comparison is its verdict.
+    let is_told = !checks.is_empty() && document.kind != Kind::Comparison;
+    let checks = is_told.then(|| Fact::new("Checks", checks).brief());
     checks.into_iter().chain(document.facts.iter().cloned()).collect()
 }
 

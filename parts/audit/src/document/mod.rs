@@ -46,7 +46,8 @@ pub fn document(published: &Published, audit: &Audit, files: &[String]) -> Docum
         title: format!("Audit of {}", published.source.name()),
         question: "Which of these figures cannot be true, and which do not show what they are read as?"
             .to_owned(),
-        answer: words::answer(rows, untrue, not_shown, tests),
+        answer: words::answer(rows, untrue, not_shown),
+        basis: words::of_tests(tests),
         began: String::new(),
         status: Status::Complete,
         damage: unread(published.unread).into_iter().collect(),

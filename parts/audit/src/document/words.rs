@@ -13,29 +13,32 @@ pub(super) const NOTES: [&str; 2] = [
     "that no rule is broken shows only that the figures do not contradict each other",
 ];
 
-pub(super) fn answer(rows: usize, untrue: usize, not_shown: usize, tests: usize) -> String {
+pub(super) fn answer(rows: usize, untrue: usize, not_shown: usize) -> String {
     let all = format!("{rows} row{}", plural(rows));
-    let of_tests = match tests {
-        0 => String::new(),
-        1 => " One finding concerns a test as a whole.".to_owned(),
-        _ => format!(" {tests} findings concern tests as a whole."),
-    };
     let have = |count: usize| if count == 1 { "has" } else { "have" };
-    let of_rows = match (untrue, not_shown) {
+    match (untrue, not_shown) {
         (0, 0) => format!("No rule speaks against any of the {all}."),
-        (0, _) => format!(
-            "Of {all}, {not_shown} {} figures that do not show what they are read as.",
-            have(not_shown)
-        ),
+        (0, _) => {
+            format!(
+                "Of {all}, {not_shown} {} figures that do not show what they are read as.",
+                have(not_shown)
+            )
+        }
         (_, 0) => format!("Of {all}, {untrue} {} figures that cannot be true.", have(untrue)),
         _ => format!(
-            "Of {all}, {untrue} {} figures that cannot be true, and {not_shown} more {} figures that do not show what \
-             they are read as.",
-            have(untrue),
-            have(not_shown)
+            "Of {all}, {untrue} {} figures that cannot be true, and {not_shown} misleading ones.",
+            have(untrue)
         ),
-    };
-    of_rows + &of_tests
+    }
+}
+
+/// Findings about tests as a whole; empty without any.
+pub(super) fn of_tests(tests: usize) -> String {
+    match tests {
+        0 => String::new(),
+        1 => "One finding concerns a test as a whole.".to_owned(),
+        _ => format!("{tests} findings concern tests as a whole."),
+    }
 }
 
 /// The figures in the rows of a source that the rules need.

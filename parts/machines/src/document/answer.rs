@@ -2,7 +2,7 @@
 
 use tare_analysis::figures::{parts, percent};
 use tare_base::units::several;
-use tare_report::document::Unit;
+use tare_report::{document::Unit, gather::words::Headline};
 
 use crate::{Agreement, Merged, OverMachines, PooledRatio, PooledRow, RatioMetric};
 
@@ -11,16 +11,15 @@ const NAMED_MAX: usize = 4;
 /// The most classes in a sentence.
 const CLASSES_MAX: usize = 4;
 
-pub(super) fn answer(merged: &Merged) -> String {
+pub(super) fn answer(merged: &Merged) -> Headline {
     let rows = &merged.loads[0].rows;
     let count = merged.counted().count();
     let metrics = RatioMetric::ALL.into_iter();
     let has = |metric: &RatioMetric| rows.iter().any(|row| row.of(*metric).all.figure().is_some());
     let Some(metric) = metrics.clone().find(has) else {
-        return match count {
-            0 => "Nothing can be said: every machine is left out.".to_owned(),
-            _ => "Nothing can be said: no service has a ratio to the reference.".to_owned(),
-        };
+        let why =
+            if count == 0 { "every machine is left out" } else { "no service has a ratio to the reference" };
+        return format!("Nothing can be said: {why}.").into();
     };
     let reference = merged.runs[0].run.plan().reference();
     let known: Vec<&PooledRow> = rows.iter().filter(|row| row.of(metric).all.figure().is_some()).collect();
@@ -33,6 +32,15 @@ pub(super) fn answer(merged: &Merged) -> String {
     if known.len() > NAMED_MAX {
         named.push(format!("and {} more", known.len() - NAMED_MAX));
     }
+    let said = match (count, known.as_slice()) {
+        (1, _) => "Nothing is pooled: one machine counts.".to_owned(),
+        (_, [only]) => format!("Over {} {}.", several(count, "machine"), short(only, metric, reference)),
+        (_, [first, ..]) => {
+            let of = several(known.len(), "service");
+            format!("Over {}, of {of}, {}.", several(count, "machine"), short(first, metric, reference))
+        }
+        (_, []) => String::new(),
+    };
     let separator = if count > 1 && merged.classes().len() > 1 { "; " } else { ", " };
     let named = named.join(separator);
     let mut answer = match count {
@@ -42,7 +50,13 @@ pub(super) fn answer(merged: &Merged) -> String {
     answer.push('.');
     answer += &differ(merged, metric, known.len());
     answer += &left_out(merged);
-    answer
+    Headline::new(said, answer)
+}
+
+/// `axum has 64.1% of raw-socket's throughput`.
+fn short(row: &PooledRow, metric: RatioMetric, reference: &str) -> String {
+    let value = row.of(metric).all.figure().map_or(String::new(), |found| percent(found.value));
+    format!("{} has {value} of {reference}'s {}", row.label, metric.name())
 }
 
 /// `axum has 64.1% of raw-socket's throughput (58.0 to 70.3%; aarch64 61.0%, x86_64 66.2%)`; the first figure

@@ -36,12 +36,14 @@ pub fn machines(places: &[PathBuf]) -> Result<Document, MergeError> {
 fn document(merged: &Merged, unread: Vec<String>) -> Document {
     let plan = merged.runs[0].run.plan();
     let count = merged.counted().count();
+    let tare_report::gather::words::Headline { said, basis } = answer::answer(merged);
     Document {
         format: FORMAT,
         kind: Kind::Machines,
         title: format!("{}, over {}", plan.title, several(count, "machine")),
         question: plan.question.clone(),
-        answer: answer::answer(merged),
+        answer: said,
+        basis,
         began: merged.runs[0].run.stored.header.began.clone(),
         status: Status::Complete,
         damage: unread,

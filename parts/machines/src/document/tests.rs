@@ -69,7 +69,7 @@ fn what_is_left_out_stands_with_its_reason() {
     insta::assert_snapshot!(markdown::section(
         document.sections.iter().find(|section| section.id == "left-out").unwrap()
     ));
-    assert!(document.answer.ends_with("1 machine is left out, with its reason."), "{}", document.answer);
+    assert!(document.basis.ends_with("1 machine is left out, with its reason."), "{}", document.basis);
     assert_eq!(document.checks[0].text, "4 of 5 machines count");
 }
 

@@ -15,19 +15,19 @@ use tare_bench::metric::Metric;
 
 use crate::{
     document::{Status, Unit},
-    gather::words::{capital, cut_short, with_interval},
+    gather::words::{Headline, capital, cut_short, with_interval},
 };
 
 /// The most names in a sentence.
 const NAMED_MAX: usize = 5;
 
-pub(crate) fn answer(scope: &RunSet, all: &[Effect], changes: &[Change]) -> String {
+pub(crate) fn answer(scope: &RunSet, all: &[Effect], changes: &[Change]) -> Headline {
     let decides = || all.iter().filter(|effect| DECIDES.contains(&effect.metric));
     let compared: Vec<&Effect> = decides().filter(|effect| effect.ratio.is_some()).collect();
     if compared.is_empty() {
         let reason =
             decides().next().map_or("there is no row but the reference", |effect| effect.reason.as_str());
-        return format!("Nothing can be compared: {reason}.");
+        return Headline::new("Nothing can be compared.", format!("The reason: {reason}."));
     }
     let rows = count_rows(compared.iter().copied());
     let of = if rows == 1 { "the one service".to_owned() } else { several(rows, "service") };
@@ -38,34 +38,54 @@ pub(crate) fn answer(scope: &RunSet, all: &[Effect], changes: &[Change]) -> Stri
             parts.extend(part(&compared, metric, verdict));
         }
     }
+    let mut basis = Vec::new();
     if parts.is_empty() {
-        parts.push(nothing(&compared));
+        let (said, most) = nothing(&compared);
+        parts.push(said);
+        basis.push(most);
     }
-    let mut answer = format!("of {of}{between} {}", parts.join("; "));
+    let first = parts.remove(0);
+    let said = capital(&format!("of {of}{between} {first}.", first = first.said));
+    basis.extend(first.named.map(|named| capital(&format!("{}: {named}", first.metric))));
+    basis.extend(parts.into_iter().map(|part| capital(&part.whole())));
     let are_theirs =
         |effect: &&Effect| matches!(effect.verdict, EffectVerdict::Moved | EffectVerdict::Within);
     let moved = count_rows(compared.iter().copied().filter(are_theirs));
     if moved > 0 {
-        answer += &format!("; {moved} moved as services do whose build is the same");
+        basis.push(format!("{moved} moved as services do whose build is the same"));
     }
-    if let Some(changed) = changed(scope, changes) {
-        answer += &format!("; {changed}");
+    basis.extend(changed(scope, changes));
+    Headline::new(said, basis.into_iter().map(|sentence| sentence + ".").collect::<Vec<_>>().join(" "))
+}
+
+/// One result of a history: what became of how many services, and their names with figures.
+struct Part {
+    metric: &'static str,
+    said: String,
+    named: Option<String>,
+}
+
+impl Part {
+    fn whole(&self) -> String {
+        self.named.iter().fold(self.said.clone(), |said, named| format!("{said}: {named}"))
     }
-    capital(&answer) + "."
 }
 
 /// An incomplete run decides nothing, and neither does a history that contains it.
-pub(crate) fn as_far_as_they_went(runs: &[NamedRun], said: String) -> String {
+pub(crate) fn as_far_as_they_went(runs: &[NamedRun], said: Headline) -> Headline {
     let short = runs.iter().filter(|run| cut_short(run.status()).is_some());
     let names: Vec<&str> = short.map(|run| run.name.as_str()).collect();
     match names.as_slice() {
         [] => said,
-        names => format!("Undecided, since {} did not come to an end. So far: {said}", names.join(" and ")),
+        names => {
+            let why = format!("Undecided, since {} did not come to an end.", names.join(" and "));
+            said.behind(why, "So far: ")
+        }
     }
 }
 
 /// The text if no change is shown. That is no proof, so it names the largest change that may exist.
-fn nothing(compared: &[&Effect]) -> String {
+fn nothing(compared: &[&Effect]) -> (Part, String) {
     let metrics: Vec<&str> = DECIDES
         .iter()
         .filter(|metric| compared.iter().any(|effect| effect.metric == **metric))
@@ -75,10 +95,11 @@ fn nothing(compared: &[&Effect]) -> String {
         compared.iter().filter_map(|effect| effect.ratio.as_ref()?.low.zip(effect.ratio.as_ref()?.high));
     let most = ends.map(|(low, high)| (1.0 - low).max(high - 1.0)).fold(0.0, f64::max);
     let metrics = metrics.join(" or ");
-    match most > 0.0 {
-        true => format!("none is shown to differ in {metrics}; {} is not excluded", up_to(most)),
-        false => format!("none is shown to differ in {metrics}: too little was measured for intervals"),
-    }
+    let excluded = match most > 0.0 {
+        true => format!("A difference of {} is not excluded", up_to(most)),
+        false => "Too little was measured for intervals".to_owned(),
+    };
+    (Part { metric: "", said: format!("none is shown to differ in {metrics}"), named: None }, excluded)
 }
 
 /// A text such as `1 level changed: axum +7.2% CPU/request from #7 on`.
@@ -114,20 +135,19 @@ fn between(scope: &RunSet) -> String {
     }
 }
 
-/// A text such as `1 became slower: hyper -4.1% (-5.0 .. -3.2%)`.
-fn part(compared: &[&Effect], metric: Metric, verdict: EffectVerdict) -> Option<String> {
+/// Such as `1 became slower` and `hyper -4.1% (-5.0 .. -3.2%)`.
+fn part(compared: &[&Effect], metric: Metric, verdict: EffectVerdict) -> Option<Part> {
     let mut found: Vec<&&Effect> =
         compared.iter().filter(|effect| effect.metric == metric && effect.verdict == verdict).collect();
     let distance = |effect: &Effect| effect.ratio.as_ref().map_or(0.0, |ratio| ratio.value.ln().abs());
     found.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
     let word = found.first()?.word();
     let named = listed(found.iter().map(|effect| named(effect)), found.len());
-    Some(match verdict {
-        EffectVerdict::Differ => {
-            format!("these runs differ in {} of {}: {named}", metric.name(), found.len())
-        }
-        _ => format!("{} became {word}: {named}", found.len()),
-    })
+    let said = match verdict {
+        EffectVerdict::Differ => format!("the {} of {} differs", metric.name(), found.len()),
+        _ => format!("{} became {word}", found.len()),
+    };
+    Some(Part { metric: metric.name(), said, named: Some(named) })
 }
 
 fn named(effect: &Effect) -> String {

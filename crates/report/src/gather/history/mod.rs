@@ -98,12 +98,14 @@ fn laid_out(scope: &RunSet, damage: Vec<String>) -> Document {
     sections.extend(tables::changes(scope, &changes));
     sections.push(tables::comparability(runs, differences));
     sections.push(tables::environments(scope));
+    let said = answer::as_far_as_they_went(runs, answer::answer(scope, &effects, &changes));
     Document {
         format: FORMAT,
         kind: Kind::History,
         title,
         question: question(scope),
-        answer: answer::as_far_as_they_went(runs, answer::answer(scope, &effects, &changes)),
+        answer: said.said,
+        basis: said.basis,
         began: last.stored.header.began.clone(),
         status: status(runs),
         damage,

@@ -5,7 +5,10 @@ use tare_bench::metric::Metric;
 
 use crate::{
     document::{Chart, Column, Scale, Section, Shape, Table, Unit, Value},
-    gather::{columns::Columns, words::joined},
+    gather::{
+        columns::{Columns, two_digits},
+        words::joined,
+    },
 };
 use tare_analysis::history::{
     changes::{Change, needed},
@@ -58,7 +61,7 @@ fn effect_sides<'a>() -> Columns<'a, Effect> {
         .count("n_after", "n after", |effect| effect.after.n)
         .text("unit", "n counts", |effect| effect.unit)
         .help("What is independent: blocks of two runs, starts if a process was kept, runs")
-        .number("p", "p", |effect| effect.p)
+        .number("p", "p", |effect| effect.p.map(two_digits))
         .hidden()
         .facet("build", "Build", build)
         .text("reason", "Why", |effect| some(&effect.reason))
@@ -215,7 +218,7 @@ fn changes_table(scope: &RunSet, found: &[Change]) -> Table {
             "Build",
             |change| if change.same_build { "same as before" } else { "changed with it" },
         )
-        .number("p", "p", |change| change.p)
+        .number("p", "p", |change| two_digits(change.p))
         .hidden();
     columns.table("Changes of level", found.iter().cloned())
 }

@@ -144,7 +144,7 @@ fn verdict(document: &Document, row: &str, metric: &str) -> String {
 
 /// The whole visible document, as plain text.
 fn shown(document: &Document) -> String {
-    let mut lines = vec![document.title.clone(), document.question.clone(), document.answer.clone()];
+    let mut lines = vec![document.title.clone(), document.question.clone(), document.whole_answer()];
     lines.extend(document.damage.iter().map(|line| format!("damage: {line}")));
     lines.extend(document.notes.iter().map(|line| format!("note: {line}")));
     lines.extend(document.facts.iter().map(|fact| format!("{}: {}", fact.label, fact.text)));
@@ -221,11 +221,7 @@ fn what_moves_without_a_change_says_how_much_runs_differ() {
         of(vec![run(1, 1.0, &rows(0.8, 0.5, "1.0+a"), 12), run(2, 1.0, &rows(0.76, 0.49, "1.1+b"), 12)]);
     assert_eq!(verdict(&document, "same", "throughput"), "moved, same build");
     assert_eq!(verdict(&document, "other", "throughput"), "not beyond same builds");
-    assert!(
-        document.answer.contains("2 moved as services do whose build is the same"),
-        "{}",
-        document.answer
-    );
+    assert!(document.basis.contains("2 moved as services do whose build is the same"), "{}", document.basis);
     assert!(document.notes.iter().any(|note| note.contains("(same): so much comes from the runs")));
 }
 
@@ -246,8 +242,8 @@ fn new_builds_in_one_run_each_make_runs_differ_and_no_service_slower() {
     };
     let alone = pair(None);
     assert_eq!(verdict(&alone, "fast", "throughput"), "these runs differ");
-    let expected = "Of the one service these runs differ in throughput of 1: fast -11.";
-    assert!(alone.answer.starts_with(expected), "{}", alone.answer);
+    let expected = "Of the one service the throughput of 1 differs. Throughput: fast -11.";
+    assert!(alone.whole_answer().starts_with(expected), "{}", alone.whole_answer());
     let twinned = pair(Some("again"));
     assert_eq!(verdict(&twinned, "fast", "throughput"), "slower");
     assert!(table(&twinned, "effects").values("row").all(|row| row.text() != Some("again")));
@@ -362,8 +358,8 @@ fn another_reference_leaves_only_what_stands_beside() {
     ];
     let document = of(runs);
     assert_eq!(
-        document.answer,
-        "Nothing can be compared: A: the reference is another program (\"0.1.0\" in A, \"0.2.0\" in B)."
+        document.whole_answer(),
+        "Nothing can be compared. The reason: A: the reference is another program (\"0.1.0\" in A, \"0.2.0\" in B)."
     );
     assert_eq!(verdict(&document, "steady", "peak RSS"), "beside");
     check(&document);
@@ -462,7 +458,7 @@ fn too_few_blocks_have_an_effect_and_no_interval() {
         of_steady("reason"),
         Value::from("too few blocks for an interval: four of each run are the least")
     );
-    assert!(document.answer.ends_with("too little was measured for intervals."), "{}", document.answer);
+    assert!(document.basis.ends_with("Too little was measured for intervals."), "{}", document.basis);
 }
 
 /// `fast` loses 4% with the build of the seventh run.

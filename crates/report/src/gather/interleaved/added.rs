@@ -9,7 +9,7 @@ use crate::{
     document::{Chart, Scale, Section, Shape, Unit},
     gather::{
         columns::Columns,
-        words::{span, with_interval},
+        words::{Headline, span, with_interval},
     },
 };
 
@@ -45,7 +45,7 @@ const ASKED: [(Protocol, Protocol, &str); 3] = [
 
 /// `TLS adds from 1.7 µs (net-http) to 6.1 µs (vertx) to the CPU time of a request of 2 services, and 1.2 µs
 /// (1.1 .. 1.3 µs) to that of raw-socket.` One sentence per protocol; `None` for a run of one protocol.
-pub(super) fn answer(rows: &[AddedCost], first: &StoredRun) -> Option<String> {
+pub(super) fn answer(rows: &[AddedCost], first: &StoredRun) -> Option<Headline> {
     let is_each_fresh = first.header.plan.load().connection_use.requests == Some(1);
     let unit = if is_each_fresh { "request over a connection of its own" } else { "request" };
     let sentences: Vec<String> = ASKED
@@ -53,10 +53,10 @@ pub(super) fn answer(rows: &[AddedCost], first: &StoredRun) -> Option<String> {
         .filter_map(|(base, protocol, words)| {
             let is_asked = |row: &&AddedCost| (row.base_protocol, row.protocol) == (*base, *protocol);
             let found: Vec<&AddedCost> = rows.iter().filter(is_asked).collect();
-            Some(format!("{words} {}", what_it_does(&found, unit)?))
+            Some(format!("{words} {}.", what_it_does(&found, unit)?))
         })
         .collect();
-    (!sentences.is_empty()).then(|| sentences.join(". ") + ".")
+    (!sentences.is_empty()).then(|| Headline::of_sentences(sentences))
 }
 
 /// `adds 1.7 µs to the CPU time of a request of gin`, or `changes .. by -1.7 µs` if it is less for one of the
@@ -155,7 +155,7 @@ mod tests {
         let records = (0..12).flat_map(|block| fixture::block(block, &rates)).collect();
         let kept = StoredRun { header, records, damage: Vec::new(), in_progress: true };
         let report = compute(&kept);
-        answer(&added_costs(&kept, &report), &kept)
+        answer(&added_costs(&kept, &report), &kept).map(|answer| answer.whole())
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The result of a run in a sentence or two, read first. It claims no order that the data do not support.
 
 use tare_analysis::{
-    findings::{Issue, RowIssue},
+    findings::{Finding, Issue, RowIssue},
     interleaved::{
-        Ranks, Report, Role, RowReport, RowState,
+        BackingKind, Ranks, Report, Role, RowReport, RowState,
         figures::{rate, time},
     },
     loads::AtLoad,
@@ -13,28 +13,42 @@ use tare_base::units::several;
 use tare_bench::{metric::Metric, record::Ending};
 use tare_service::catalogue::Style;
 
+use super::parts;
 use crate::{
     document::Unit,
-    gather::words::{either, span, with_interval},
+    gather::words::{Headline, capital, either, listed, span, with_interval},
 };
 
-/// One or two sentences, each with a capital letter, even before a service's name.
-pub(crate) fn answer(report: &Report) -> String {
+/// The answer and its basis. Sentences have a capital letter, even before a service's name.
+pub(crate) fn answer(report: &Report) -> Headline {
     let measured: Vec<&RowReport> =
         report.rows.iter().filter(|row| row.state == RowState::Measured).collect();
-    let said = match measured.as_slice() {
-        [] => return nothing(report),
+    match measured.as_slice() {
+        [] => nothing(report),
         [only] => alone(only, report),
         all => match report.ranks.as_ref().filter(|ranks| ranks.are_known()) {
             Some(ranks) => {
-                let lacking = [not_valid(report), throughput_not_valid(report)];
-                let lacking: String = lacking.into_iter().flatten().map(|rows| format!(". {rows}")).collect();
-                first(ranks, report) + &without_figures(without_a_place(ranks, report)) + &lacking
+                let found = first(ranks, report);
+                let lacking = [without_figures(without_a_place(ranks, report)), not_valid(report)];
+                let lacking = lacking.into_iter().flatten().chain(throughput_not_valid(report));
+                let basis: String = lacking.map(|sentence| format!(" {sentence}.")).collect();
+                let said = database(report).unwrap_or_else(|| found.said.clone());
+                let cheapest = if said == found.said { String::new() } else { found.said + " " };
+                Headline::new(said, format!("{cheapest}{}{basis}", found.basis))
             }
             None => without_order(all, report),
         },
-    };
-    said + "."
+    }
+}
+
+/// What a database costs by service, which is the question of a run with one.
+fn database(report: &Report) -> Option<String> {
+    let of = parts::kind(report).filter(|kind| *kind == BackingKind::Database)?;
+    let frameworks = report.rows.iter().filter(|row| row.is_asked_for(&report.reference));
+    let costs = frameworks
+        .filter_map(|row| Some((row.label.as_str(), row.backing.as_ref()?.cpu_ns_per_request.value)));
+    let span = span(Unit::Nanoseconds, costs)?;
+    Some(format!("The {} itself takes {span} of CPU per request, by service.", parts::words(of)[0]))
 }
 
 /// The first sentence: services with wrong answers, with the first such answer. `None` without any.
@@ -52,24 +66,22 @@ pub(super) fn wrong_answers(loads: &[AtLoad]) -> Option<String> {
 }
 
 /// Why there is no figure.
-fn nothing(report: &Report) -> String {
+fn nothing(report: &Report) -> Headline {
     let Some(first) = report.rows.first() else {
-        return "Nothing was measured: the run has no services.".to_owned();
+        return "Nothing was measured: the run has no services.".to_owned().into();
     };
     let unmeasured = report.rows.iter().filter(|row| row.state == RowState::Unmeasured).count();
     let is_wrong = |row: &RowReport| matches!(row.state, RowState::Failed(_) | RowState::Invalid(_));
     if unmeasured > 0 && !report.rows.iter().any(is_wrong) {
-        return format!("No figures for {}: no block is complete.", several(unmeasured, "service"));
+        return format!("No figures for {}: no block is complete.", several(unmeasured, "service")).into();
     }
     let gravest = Verdict::of_all(report.rows.iter().map(|row| row.state.verdict()));
     let row = report.rows.iter().find(|row| row.state.verdict() == gravest).unwrap_or(first);
     let reason = row.state.reason().unwrap_or_default();
-    format!(
-        "No figures for {}: {}. The gravest reason: {}: {}.",
-        several(report.rows.len(), "service"),
-        without(report).unwrap_or_default(),
-        row.label,
-        reason.trim_end_matches('.')
+    let without = without(report).unwrap_or_default();
+    Headline::new(
+        format!("No figures for {}: {without}.", several(report.rows.len(), "service")),
+        format!("The gravest reason: {}: {}.", row.label, reason.trim_end_matches('.')),
     )
 }
 
@@ -81,19 +93,24 @@ fn without(report: &Report) -> Option<String> {
 }
 
 /// The text for a single row, which has nothing to compare with.
-fn alone(row: &RowReport, report: &Report) -> String {
+fn alone(row: &RowReport, report: &Report) -> Headline {
     let rate = row.requests_per_second.map(|found| format!("{} requests/s", rate(found.value)));
     let cpu = row.cpu_ns_per_request.map(|found| format!("{} of CPU a request", time(found.value)));
     let figures: Vec<String> = rate.into_iter().chain(cpu).collect();
     let figures = if figures.is_empty() { "no valid throughput".to_owned() } else { figures.join(" at ") };
     match without(report) {
-        None => format!("One service, {}: {figures}, and nothing to compare it with", row.label),
-        Some(others) => format!("Only {} has figures: {figures}. Of the others {others}", row.label),
+        None => {
+            Headline::new(format!("One service, {}: {figures}.", row.label), "Nothing to compare it with.")
+        }
+        Some(others) => Headline::new(
+            format!("Only {} has figures: {figures}.", row.label),
+            format!("Of the others {others}."),
+        ),
     }
 }
 
 /// With too few blocks there are figures but no order.
-fn without_order(measured: &[&RowReport], report: &Report) -> String {
+fn without_order(measured: &[&RowReport], report: &Report) -> Headline {
     let services = several(measured.len(), "service");
     let is_over = report.ending.is_some_and(|ending| ending != Ending::Interrupted);
     let said = match &report.ranks {
@@ -112,13 +129,13 @@ fn without_order(measured: &[&RowReport], report: &Report) -> String {
     let ratios = span(Unit::Share, ratios).map(|span| format!("{span} of {}'s throughput", report.reference));
     let rates = measured.iter().filter_map(|row| Some((row.label.as_str(), row.requests_per_second?.value)));
     let rates = || span(Unit::PerSecond, rates).map(|span| format!("{span} requests/s"));
-    let figures = ratios.or_else(rates).map_or(String::new(), |span| format!(". Measured: {span}"));
-    said + &figures
+    let figures = ratios.or_else(rates).map_or(String::new(), |span| format!("Measured: {span}."));
+    Headline::new(said + ".", figures)
 }
 
 /// The requested order: the services that are no references, the cheapest first, as far as it is known. With
 /// references only, the first of them.
-fn first(ranks: &Ranks, report: &Report) -> String {
+fn first(ranks: &Ranks, report: &Report) -> Headline {
     let asked: Vec<&RowReport> =
         report.rows.iter().filter(|row| row.is_asked_for(&report.reference)).collect();
     let placed: Vec<&str> = ranks.rows.iter().map(|place| place.row.as_str()).collect();
@@ -137,29 +154,89 @@ fn noun(rows: &[&RowReport]) -> &'static str {
 }
 
 /// The best of these rows, which no other is shown to beat, their cost, and the figures of the others.
-fn lead(ranks: &Ranks, report: &Report, labels: &[&str], noun: &str) -> String {
-    let best = match ranks.by {
-        Metric::Throughput => "fastest",
-        _ => "cheapest",
+fn lead(ranks: &Ranks, report: &Report, labels: &[&str], noun: &str) -> Headline {
+    let (best, extreme) = match ranks.by {
+        Metric::Throughput => ("fastest", "highest"),
+        _ => ("cheapest", "lowest"),
     };
+    let top = tops(ranks, labels);
+    let behind: Vec<&str> = labels.iter().copied().filter(|label| !top.contains(label)).collect();
+    let shown = top.iter().find(|label| **label != report.reference).unwrap_or(&top[0]);
+    let (needs, figure) = figure_of(report, shown, ranks.by);
+    let said = match top.as_slice() {
+        [only] if labels.len() == 1 => format!("The {noun} {only} {needs} {figure}."),
+        [only] => format!("The {best} {noun} is {only}: it {needs} {figure}."),
+        all if all.len() == labels.len() => {
+            format!("No {noun} is shown to be the {best}; {shown}'s estimate is {extreme}: {figure}.")
+        }
+        tied => {
+            let count = number(tied.len());
+            format!("{count} {noun}s share first place; {shown}'s estimate is {extreme}: {figure}.")
+        }
+    };
+    let said = if cautions(report).is_empty() { said } else { format!("In doubt: {}", lower(&said)) };
+    let tied = if top.len() > 1 && !behind.is_empty() {
+        format!(" The {best} is {}.", either(&top))
+    } else {
+        String::new()
+    };
+    let interval = interval(report, shown, ranks.by).unwrap_or_default();
+    Headline::new(said, format!("{interval}{tied}{}", others(report, &behind, ranks.by)).trim_start())
+}
+
+/// The rows that no other is shown to beat.
+fn tops<'a>(ranks: &Ranks, labels: &[&'a str]) -> Vec<&'a str> {
     let is_behind =
         |place: usize| labels[..place].iter().any(|ahead| ranks.are_separated(ahead, labels[place]));
-    let (behind, top): (Vec<usize>, Vec<usize>) = (0..labels.len()).partition(|place| is_behind(*place));
-    let top: Vec<&str> = top.into_iter().map(|place| labels[place]).collect();
-    let behind: Vec<&str> = behind.into_iter().map(|place| labels[place]).collect();
-    let shown = top.iter().find(|label| **label != report.reference).unwrap_or(&top[0]);
-    let told = figures_of(report, shown, ranks.by);
-    let is =
-        if report.rows.iter().any(|row| row.verdict() == Verdict::Invalid) { "seems to be" } else { "is" };
-    let lead = match top.as_slice() {
-        [only] if labels.len() == 1 => return format!("The {} {only} has {told}", noun),
-        [only] => format!("The {best} {} {is} {only}, with {told}", noun),
-        all if all.len() == labels.len() => {
-            return format!("No {} is shown to be the {best}; {shown} has {told}", noun);
+    (0..labels.len()).filter(|place| !is_behind(*place)).map(|place| labels[place]).collect()
+}
+
+/// Small numbers as words, at the beginning of a sentence.
+fn number(count: usize) -> String {
+    const WORDS: [&str; 13] = [
+        "No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven",
+        "Twelve",
+    ];
+    WORDS.get(count).map_or_else(|| count.to_string(), |word| (*word).to_owned())
+}
+
+fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+/// Reasons to doubt the answer: the reference or a row in first place is not valid, or most rows were not steady.
+pub(super) fn cautions(report: &Report) -> Vec<String> {
+    let placed = report.ranks.as_ref().filter(|ranks| ranks.are_known());
+    let placed = placed.map(|ranks| {
+        let labels: Vec<&str> = ranks.rows.iter().map(|place| place.row.as_str()).collect();
+        tops(ranks, &labels)
+    });
+    let placed = placed.unwrap_or_default();
+    let counts = |row: &&RowReport| row.label == report.reference || placed.contains(&row.label.as_str());
+    let doubtful: Vec<(&str, &Finding)> = report
+        .rows
+        .iter()
+        .filter(counts)
+        .filter_map(|row| Some((row.label.as_str(), row.throughput_finding.as_ref()?)))
+        .collect();
+    let names: Vec<&str> = doubtful.iter().map(|(label, _)| *label).collect();
+    let of_rows = doubtful.first().map(|(label, finding)| match names.as_slice() {
+        [_] => format!("{label}, which decides the answer, is in doubt: {finding}"),
+        [..] => {
+            format!("{} decide the answer and are in doubt. {}: {finding}", listed(&names), capital(label))
         }
-        tied => format!("The {best} {} {is} {}, not separable; {shown} has {told}", noun, either(tied)),
-    };
-    format!("{lead}{}", others(report, &behind, ranks.by))
+    });
+    let measured: Vec<&RowReport> =
+        report.rows.iter().filter(|row| row.state == RowState::Measured).collect();
+    let unsteady = measured.iter().filter(|row| row.is_unsteady()).count();
+    let of_pilots = (unsteady * 2 >= measured.len() && unsteady > 1).then(|| {
+        format!(
+            "no steady state: in {unsteady} of {} the cost of a request was still changing when the warm-up ended",
+            several(measured.len(), "service")
+        )
+    });
+    of_rows.into_iter().chain(of_pilots).collect()
 }
 
 /// `3 of 8 rows are not valid`; `None` if all are.
@@ -178,7 +255,7 @@ fn throughput_not_valid(report: &Report) -> Option<String> {
         .then(|| format!("The throughput of {count} of {} is not valid", several(report.rows.len(), "row")))
 }
 
-/// `. The 9 others have from 1.49x (axum) to 48.6x (flask)`.
+/// ` The other 9 need 1.49x (axum) to 48.6x (flask).`
 fn others(report: &Report, labels: &[&str], by: Metric) -> String {
     let row = |label: &&str| report.rows.iter().find(|row| row.label == **label);
     let ratio = |row: &RowReport| match by {
@@ -187,41 +264,57 @@ fn others(report: &Report, labels: &[&str], by: Metric) -> String {
     };
     let unit = if by == Metric::Throughput { Unit::Share } else { Unit::Times };
     let figures = labels.iter().filter_map(row).filter_map(|row| Some((row.label.as_str(), ratio(row)?)));
-    let number = match labels.len() {
-        1 => "other has".to_owned(),
-        more => format!("{more} others have"),
+    let number = match (labels.len(), by) {
+        (1, Metric::Throughput) => "other has".to_owned(),
+        (1, _) => "other needs".to_owned(),
+        (more, Metric::Throughput) => format!("other {more} have"),
+        (more, _) => format!("other {more} need"),
     };
-    span(unit, figures).map_or(String::new(), |span| format!(". The {number} {span}"))
+    let span = span(unit, figures);
+    span.map_or(String::new(), |span| format!(" The {number} {}.", span.trim_start_matches("from ")))
 }
 
-/// `1.24x (1.20 .. 1.28x) of raw-socket's CPU per request, at 80.1% (..) of its throughput`.
-fn figures_of(report: &Report, label: &str, by: Metric) -> String {
-    let worth = match by {
-        Metric::Throughput => "throughput",
-        _ => "CPU per request",
-    };
-    match related(report, label, by) {
-        Some(ratio) => format!("{ratio} of {}'s {worth}{}", report.reference, beside(report, label, by)),
-        None => unrelated(report, label, by),
-    }
-}
-
-/// `102.1% (99.5 .. 104.7%)`, `1.24x (1.20 .. 1.28x)`.
-fn related(report: &Report, label: &str, by: Metric) -> Option<String> {
-    let row = report.rows.iter().find(|row| row.label == label)?;
+/// The verb, and the figure without its interval: `needs` and `1.24x raw-socket's CPU per request`.
+fn figure_of(report: &Report, label: &str, by: Metric) -> (&'static str, String) {
+    let row = report.rows.iter().find(|row| row.label == label);
+    let reference = &report.reference;
     match by {
         Metric::Throughput => {
-            let bound = row.throughput_bound.words();
-            row.ratio.as_ref().map(|ratio| format!("{bound}{}", with_interval(ratio, Unit::Share)))
+            let ratio = row.and_then(|row| Some((row.throughput_bound, row.ratio?.value)));
+            let text = ratio.map(|(bound, ratio)| {
+                format!("{}{} of {reference}'s throughput", bound.words(), Unit::Share.show(ratio))
+            });
+            ("has", text.unwrap_or_else(|| unrelated(report, label, by)))
         }
-        _ => row.cpu_ratio.as_ref().map(|ratio| with_interval(ratio, Unit::Times)),
+        _ => {
+            let ratio = row.and_then(|row| Some(row.cpu_ratio?.value));
+            let text =
+                ratio.map(|ratio| format!("{} {reference}'s CPU per request", Unit::Times.show(ratio)));
+            ("needs", text.unwrap_or_else(|| unrelated(report, label, by)))
+        }
     }
 }
 
-/// The throughput, which is useful only beside a cost.
-fn beside(report: &Report, label: &str, by: Metric) -> String {
-    let throughput = related(report, label, Metric::Throughput).filter(|_| by != Metric::Throughput);
-    throughput.map_or(String::new(), |ratio| format!(", at {ratio} of its throughput"))
+/// `Interval of hyper (95%): 1.20 .. 1.28x; throughput 80.1% (78.0 .. 82.2%) of raw-socket's.`
+fn interval(report: &Report, label: &str, by: Metric) -> Option<String> {
+    let row = report.rows.iter().find(|row| row.label == label)?;
+    let (ratio, unit) = match by {
+        Metric::Throughput => (row.ratio?, Unit::Share),
+        _ => (row.cpu_ratio?, Unit::Times),
+    };
+    let ends = ratio.low.zip(ratio.high).map(|(low, high)| unit.show_interval(low, high));
+    let ends = ends.map(|ends| format!("Interval of {label} (95%): {ends}"));
+    let throughput = throughput(report, label).filter(|_| by != Metric::Throughput);
+    let throughput = throughput.map(|ratio| format!("throughput {ratio} of {}'s", report.reference));
+    let both: Vec<String> = ends.into_iter().chain(throughput).collect();
+    (!both.is_empty()).then(|| both.join("; ") + ".")
+}
+
+/// `102.1% (99.5 .. 104.7%)`.
+fn throughput(report: &Report, label: &str) -> Option<String> {
+    let row = report.rows.iter().find(|row| row.label == label)?;
+    let bound = row.throughput_bound.words();
+    row.ratio.as_ref().map(|ratio| format!("{bound}{}", with_interval(ratio, Unit::Share)))
 }
 
 /// The row's own figure, if the reference has none, with the reason.
@@ -258,10 +351,10 @@ fn without_a_place(ranks: &Ranks, report: &Report) -> usize {
 }
 
 /// The text for rows without a place in the order.
-fn without_figures(rows: usize) -> String {
+fn without_figures(rows: usize) -> Option<String> {
     match rows {
-        0 => String::new(),
-        1 => ". 1 service has no figures".to_owned(),
-        more => format!(". {more} services have no figures"),
+        0 => None,
+        1 => Some("1 service has no figures".to_owned()),
+        more => Some(format!("{more} services have no figures")),
     }
 }

@@ -16,7 +16,7 @@ use crate::{
 };
 
 const LEAD: &str = "CPU time per request against throughput, both related to the reference. To the right is faster, below is \
-                    cheaper; what is dear and fast uses more CPUs, what is cheap and slow waits.";
+                    cheaper. Top right: fast by using more CPUs. Bottom left: waiting.";
 
 const EQUAL_RATE_LEAD: &str = "CPU time per request in open loops, at rates that are the same for all services. A service that is not \
                     saturated is woken for most of its requests, and pays for that; one that is saturated finds them waiting.";

@@ -27,8 +27,8 @@ const BEYOND_MIN: f64 = 10.0;
 /// The number of series that are drawn at first.
 const FIRST: usize = 8;
 
-const LEAD: &str = "How many answers took how long at most, over all blocks of a row: each step to the right on the axis has a \
-                    tenth of the answers beyond it. A curve ends where fewer than ten answers are beyond.";
+const LEAD: &str = "The time within which a share of the answers came, over all blocks of a row. Each grid line: answers ten times \
+                    rarer. A curve ends where fewer than ten answers are beyond.";
 
 /// The histograms of a run, summed over the blocks: by row and load.
 pub(crate) struct Curves<'a> {

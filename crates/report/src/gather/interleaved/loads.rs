@@ -11,7 +11,7 @@ use crate::{
     document::{Chart, Document, Scale, Section, Shape, Unit},
     gather::{
         columns::{Columns, state},
-        words::span,
+        words::{Headline, span},
     },
 };
 
@@ -35,7 +35,6 @@ pub(crate) fn enter(document: &mut Document, loads: &[AtLoad], stored: &StoredRu
     for fact in document.facts.iter_mut().filter(|fact| fact.label == "Load") {
         fact.text = format!("{} connections, interleaved; the first: {}", all, fact.text);
     }
-    document.answer = answer_at(loads, &document.answer);
     let place = document.sections.iter().position(|section| section.id == "ranks").unwrap_or(0);
     if let Some(section) = document.sections.get_mut(place) {
         *section = of_load(std::mem::take(section), first, "");
@@ -43,7 +42,7 @@ pub(crate) fn enter(document: &mut Document, loads: &[AtLoad], stored: &StoredRu
     let tables = others.iter().map(|at| {
         let section = ranks::section(&stored.at_load(at.place), &at.report);
         let lead =
-            format!("The same services in the same blocks, under another load. {}", answer(&at.report));
+            format!("The same services in the same blocks, under another load. {}", answer(&at.report).said);
         Section { lead, ..of_load(section, at, &suffix(at)).brief() }
     });
     let new: Vec<Section> = std::iter::once(curve(loads).brief()).chain(tables).collect();
@@ -52,10 +51,10 @@ pub(crate) fn enter(document: &mut Document, loads: &[AtLoad], stored: &StoredRu
 }
 
 /// The answer with a mention of its load, which is the first of several.
-pub(crate) fn answer_at(loads: &[AtLoad], answer: &str) -> String {
+pub(crate) fn answer_at(loads: &[AtLoad], answer: Headline) -> Headline {
     match loads {
-        [first, _, ..] => format!("At {}: {answer}", first.load.label()),
-        _ => answer.to_owned(),
+        [first, _, ..] => Headline { said: format!("At {}: {}", first.load.label(), answer.said), ..answer },
+        _ => answer,
     }
 }
 

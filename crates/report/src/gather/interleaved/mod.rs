@@ -35,26 +35,24 @@ use super::{
     environment,
     footprint::{self, Described},
     profiles, settings, why,
-    words::as_far_as_it_went,
 };
 use crate::document::{Document, Fact, Kind, Section, Status};
 
 pub(crate) fn document(stored: &StoredRun, loads: &[AtLoad], run: &Path) -> Document {
     let (first, report) = (stored.at_load(0), &loads[0].report);
     let mut document = Document {
-        answer: answer::answer(report),
         facts: facts(&first, report, About::read(run).ok().flatten().as_ref()),
         sections: sections(&first, report, run),
         ..super::of_run(Kind::Interleaved, stored, &report.findings)
     };
     loads::enter(&mut document, loads, stored);
     let added = added_costs(&first, report);
-    let of_protocols = added::answer(&added, &first).map(|said| loads::answer_at(loads, &said));
+    let of_protocols = added::answer(&added, &first).map(|said| loads::answer_at(loads, said));
     // After the ranks: in a run with several protocols these are the question.
     let behind_ranks = document.sections.len().min(1);
     document.sections.splice(behind_ranks..behind_ranks, added::section(added, &loads[0], loads.len() > 1));
     let scalings = scalings(&first, report);
-    let of_cores = cores::answer(&scalings).map(|said| loads::answer_at(loads, &said));
+    let of_cores = cores::answer(&scalings).map(|said| loads::answer_at(loads, said));
     document.sections.splice(behind_ranks..behind_ranks, cores::sections(&scalings));
     document.sections.extend(pairs::section(&first, &loads[0], loads.len() > 1));
     // In a comparison these stand before the ranks.
@@ -64,15 +62,15 @@ pub(crate) fn document(stored: &StoredRun, loads: &[AtLoad], run: &Path) -> Docu
     }
     document.sections.extend(profiles::of_run(run).into_iter().flatten());
     let status = Status::of(report.ending, stored.in_progress);
-    if let Some(answer) = versions::answer(&first, status).or(of_cores).or(of_protocols) {
-        document.answer = answer;
-    }
-    let blocks = several(report.blocks, "block");
-    document.answer = as_far_as_it_went(status, &blocks, &document.answer);
-    if let Some(wrong) = answer::wrong_answers(loads) {
-        document.answer = format!("{wrong} {}", document.answer);
-    }
-    document
+    let ranked = || loads::answer_at(loads, answer::answer(report));
+    let said = versions::answer(&first, status).or(of_cores).or(of_protocols).unwrap_or_else(ranked);
+    let said = said.so_far(status, &several(report.blocks, "block"));
+    let said = match answer::wrong_answers(loads) {
+        Some(wrong) => said.behind(wrong, ""),
+        None => said,
+    };
+    document.cautions.extend(answer::cautions(report));
+    document.answered(said)
 }
 
 fn sections(stored: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
@@ -101,7 +99,7 @@ fn sections(stored: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
     gathered(before.chain(sections).chain(own).chain(last).collect())
 }
 
-const MISSING_LEAD: &str = "What a run of this kind may tell, and why this one does not.";
+const MISSING_LEAD: &str = "Figures that other runs have, and why this one has none.";
 
 /// The sections with a table, and one section that lists the others: a run of an older tare, or a small one,
 /// would have a heading and a sentence for each. Damaged sections stay in their places.

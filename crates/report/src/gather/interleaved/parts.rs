@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The title of the column, and the description of the part.
-fn words(kind: BackingKind) -> [&'static str; 2] {
+pub(super) fn words(kind: BackingKind) -> [&'static str; 2] {
     match kind {
         BackingKind::Database => ["database", "the database's part is what PostgreSQL did for it"],
         BackingKind::Upstream => [
@@ -42,7 +42,9 @@ type Parts<'a> = (&'a RowReport, &'a BackingCost);
 pub(super) fn section(report: &Report) -> Option<Section> {
     let [name, of_it] = words(kind(report)?);
     let measured = report.rows.iter().filter(|row| row.state == RowState::Measured);
-    let rows: Vec<Parts> = measured.filter_map(|row| Some((row, row.backing.as_ref()?))).collect();
+    let mut rows: Vec<Parts> = measured.filter_map(|row| Some((row, row.backing.as_ref()?))).collect();
+    let total = |(_, of): &Parts| of.total_cpu_ns_per_request.map_or(f64::INFINITY, |found| found.value);
+    rows.sort_by(|a, b| total(a).total_cmp(&total(b)));
     let lead = format!("CPU time of a request. Driver and framework are in the service's part; {of_it}.");
     let title = "CPU time of service and ".to_owned() + name;
     let notes = resolution(&rows).into_iter().chain(settings(&rows));
@@ -135,8 +137,18 @@ pub(crate) fn in_main_table<'a, T: 'a>(
     row: impl Fn(&T) -> &'a RowReport + Clone + 'a,
 ) -> Columns<'a, T> {
     let columns = kind(report).map(|kind| {
+        let of = row.clone();
+        let total = move |thing: &T| of(thing).backing.as_ref()?.total_cpu_ns_per_request;
         backing(words(kind)[0], move |thing| row(thing).backing.as_ref())
             .with(|column| beside(column, 60).extra(Extra::Never))
+            .estimate(
+                Unit::Nanoseconds,
+                "total_cpu_ns_per_request",
+                &format!("service + {}", words(kind)[0]),
+                total,
+            )
+            .with(|column| beside(column, 61).extra(Extra::Never))
+            .help("CPU time of both for each answer, with the 95% interval of their sum")
     });
     columns.unwrap_or_else(Columns::new)
 }

@@ -20,10 +20,11 @@ struct RankedRow<'a> {
     is_tied_to_next: Option<bool>,
 }
 
-const RANKS_LEAD: &str = "One row per service, with the best and the worst rank that it may have: the data support no finer order.";
+const RANKS_LEAD: &str = "One row per service. The bar beside a rank spans all ranks that the service may have: the data support \
+                          no finer order.";
 
-const REFERENCES_LEAD: &str = "One row per service, with the best and the worst rank that it may have: the data support no finer order. \
-                               References, which the others are measured against, come first and have no rank.";
+const REFERENCES_LEAD: &str = "One row per service. The bar beside a rank spans all ranks that the service may have: the data support no \
+                               finer order. References, which the others are measured against, come first and have no rank.";
 
 const UNRANKED_LEAD: &str = "One row per service, in the order of what was measured. That is no ranking: which rows can be separated \
                              is not known.";
@@ -95,8 +96,8 @@ fn seen_by(twin: &Twin) -> Option<String> {
     let least = Unit::Share.show(twin.resolution()?);
     let found = with_interval(twin.estimate.as_ref()?, Unit::Times);
     Some(format!(
-        "this run could have seen a difference of {least} between two rows as noisy as the reference, as one pair alone: {}, its twin, \
-         has {found} of its {by}",
+        "smallest detectable difference: {least} (one pair of rows as noisy as the reference); {}, the reference's twin, has {found} of \
+         its {by}",
         twin.row.label
     ))
 }
@@ -279,15 +280,17 @@ mod tests {
             separated: false,
         };
         let said = seen_by(&twin).unwrap();
-        assert!(said.starts_with("this run could have seen a difference of 2.0% between two rows"), "{said}");
+        assert!(said.starts_with("smallest detectable difference: 2.0% (one pair of rows"), "{said}");
         assert!(
-            said.ends_with("raw-socket@2, its twin, has 1.01x (0.99 .. 1.03x) of its CPU per request"),
+            said.ends_with(
+                "raw-socket@2, the reference's twin, has 1.01x (0.99 .. 1.03x) of its CPU per request"
+            ),
             "{said}"
         );
         let wider = UnitEstimate { low: Some(0.9), high: Some(1.1), ..ends };
         let other = seen_by(&Twin { estimate: Some(wider), ..twin.clone() }).unwrap();
         assert!(
-            other.contains("a difference of 10.6% between") && other.contains("1.01x (0.90 .. 1.10x)"),
+            other.contains("difference: 10.6% (one") && other.contains("1.01x (0.90 .. 1.10x)"),
             "{other}"
         );
         assert_eq!(seen_by(&Twin { estimate: Some(UnitEstimate::known(1.01)), ..twin }), None);

@@ -156,12 +156,12 @@ pub(crate) fn accounting(report: &Report) -> Section {
         .share("share", "share", move |(_, ns)| *ns as f64 / all_ns as f64);
     let table = columns.table("Time of the measured CPUs", parts.into_iter().filter(is_there));
     let verdict = match found.closes() {
-        true => "they close",
-        false => "they do not close",
+        true => "accounted for",
+        false => "not accounted for",
     };
     let show = |share: f64| Unit::Share.show(share);
     Section::new("cpu-accounting", "CPU accounting", ACCOUNTING_LEAD, table).note(format!(
-        "{verdict}: the parts are {} of the whole, and may be off by {}",
+        "{verdict}: {} (tolerance {})",
         show(1.0 + found.residual_share),
         show(found.tolerance_share)
     ))

@@ -9,7 +9,10 @@ use tare_bench::folder::StoredRun;
 
 use crate::{
     document::{Chart, Scale, Section, Shape, Status, Unit},
-    gather::{columns::Columns, words::with_interval},
+    gather::{
+        columns::Columns,
+        words::{Headline, with_interval},
+    },
 };
 
 const LEAD: &str = "Versions of one service, oldest first. All were measured in the same blocks, so no time lies between them. A change \
@@ -63,7 +66,7 @@ impl Names {
 
 /// `CPU/request changed at shop@v3 (+8.1% (+6.9 .. +9.4%)), of 5 versions.` Only a complete run with enough
 /// blocks can say that no change is shown.
-pub(super) fn answer(stored: &StoredRun, status: Status) -> Option<String> {
+pub(super) fn answer(stored: &StoredRun, status: Status) -> Option<Headline> {
     let found = versions::compute(stored)?;
     let (name, count) = (found.metric.name(), found.all.len());
     let (names, changes) = (Names::of(&found), found.all.iter().filter(|version| version.is_change));
@@ -72,23 +75,26 @@ pub(super) fn answer(stored: &StoredRun, status: Status) -> Option<String> {
         format!("{} by {}", names.short(version), size.unwrap_or_default())
     };
     let changes: Vec<String> = changes.map(said).collect();
+    if let [only] = changes.as_slice() {
+        return Some(format!("{name} changed at {only}, of {count} versions.").into());
+    }
     if !changes.is_empty() {
-        return Some(format!("{name} changed at {}, of {count} versions.", changes.join("; at ")));
+        let said = format!("{name} changed at {} of {count} versions.", changes.len());
+        return Some(Headline::new(said, format!("At {}.", changes.join("; at "))));
     }
     let most = match found.change_most() {
-        Some(most) => format!("; {} is not excluded", up_to(most)),
-        None => ": too little was measured for intervals".to_owned(),
+        Some(most) => format!("A change of {} is not excluded.", up_to(most)),
+        None => "Too little was measured for intervals.".to_owned(),
     };
-    Some(match (status, found.is_too_short()) {
-        (Status::Complete, false) => format!("No change of {name} is shown between {count} versions{most}."),
+    let said = match (status, found.is_too_short()) {
+        (Status::Complete, false) => format!("No change of {name} is shown between {count} versions."),
         (Status::Complete, true) => {
             let blocks = several(found.blocks, "block");
-            format!(
-                "Undecided after {blocks}: whether {name} changed between {count} versions is not known{most}."
-            )
+            format!("Undecided after {blocks}: whether {name} changed between {count} versions is not known.")
         }
-        _ => format!("Whether {name} changed between {count} versions is not known{most}."),
-    })
+        _ => format!("Whether {name} changed between {count} versions is not known."),
+    };
+    Some(Headline::new(said, most))
 }
 
 #[cfg(test)]
@@ -119,22 +125,24 @@ mod tests {
         let table = section(&run).unwrap().table.unwrap();
         let named: Vec<&str> = table.values("version").filter_map(Value::text).collect();
         assert_eq!(named, ["@main~2", "@main~1", "@main"]);
-        assert!(answer(&run, Status::Complete).unwrap().starts_with("CPU/request changed at @main by +2"));
+        assert!(
+            answer(&run, Status::Complete).unwrap().whole().starts_with("CPU/request changed at @main by +2")
+        );
     }
 
     #[test]
     fn what_is_too_short_or_was_interrupted_shows_no_absence_of_change() {
         for blocks in 2..5 {
-            let said = answer(&of_blocks(blocks, &[1.0; 3]), Status::Complete).unwrap();
+            let said = answer(&of_blocks(blocks, &[1.0; 3]), Status::Complete).unwrap().whole();
             let expected = format!(
-                "Undecided after {blocks} blocks: whether CPU/request changed between 3 versions is not known; up to "
+                "Undecided after {blocks} blocks: whether CPU/request changed between 3 versions is not known. A change of up to "
             );
             assert!(said.starts_with(&expected), "{said}");
         }
-        let one = answer(&of_blocks(1, &[1.0; 3]), Status::Complete).unwrap();
-        assert!(one.ends_with("is not known: too little was measured for intervals."), "{one}");
+        let one = answer(&of_blocks(1, &[1.0; 3]), Status::Complete).unwrap().whole();
+        assert!(one.ends_with("is not known. Too little was measured for intervals."), "{one}");
         for status in [Status::Interrupted, Status::CutOff, Status::Running] {
-            let said = answer(&kept(&[1.0; 3]), status).unwrap();
+            let said = answer(&kept(&[1.0; 3]), status).unwrap().whole();
             assert!(
                 said.starts_with("Whether CPU/request changed between 3 versions is not known"),
                 "{said}"
@@ -144,13 +152,16 @@ mod tests {
 
     #[test]
     fn the_answer_names_the_versions_at_which_it_changed() {
-        let changed = answer(&kept(&[1.0, 1.0, 0.8]), Status::Complete).unwrap();
+        let changed = answer(&kept(&[1.0, 1.0, 0.8]), Status::Complete).unwrap().whole();
         assert!(
             changed.starts_with("CPU/request changed at v3 by +2") && changed.ends_with("of 3 versions."),
             "{changed}"
         );
-        let same = answer(&kept(&[1.0; 3]), Status::Complete).unwrap();
-        assert!(same.starts_with("No change of CPU/request is shown between 3 versions; up to "), "{same}");
+        let same = answer(&kept(&[1.0; 3]), Status::Complete).unwrap().whole();
+        assert!(
+            same.starts_with("No change of CPU/request is shown between 3 versions. A change of up to "),
+            "{same}"
+        );
         assert!(section(&kept(&[1.0; 3])).unwrap().table.is_some());
     }
 }

@@ -5,24 +5,24 @@ use std::collections::BTreeSet;
 use tare_analysis::sequential::{ClaimOutcome, ClaimReport, Weakness};
 
 use super::{Experiment, headline};
-use crate::gather::words::as_far_as_it_went;
+use crate::gather::words::Headline;
 
-pub(crate) fn answer(run: &Experiment) -> String {
+pub(crate) fn answer(run: &Experiment) -> Headline {
     let has_figures = run.report.points.iter().flat_map(|point| &point.cells).any(|cell| cell.rounds > 0);
     let found: Vec<String> = match has_figures {
         true => headline::sentences(run).into_iter().chain(claims(run)).collect(),
-        false => vec![nothing(run)],
+        false => nothing(run),
     };
     let (done, all) = run.report.cells;
-    as_far_as_it_went(run.status(), &format!("{done} of {all} cells"), &found.join(" "))
+    Headline::of_sentences(found).so_far(run.status(), &format!("{done} of {all} cells"))
 }
 
-fn nothing(run: &Experiment) -> String {
+fn nothing(run: &Experiment) -> Vec<String> {
     let cells = run.cells(|_| true);
     let reason = cells.iter().find_map(|cell| Some(format!("{}: {}", cell.label(), cell.remarks()?)));
     match reason {
-        Some(reason) => format!("No service has a figure. The first reason: {reason}"),
-        None => "No service has a figure yet.".to_owned(),
+        Some(reason) => vec!["No service has a figure.".to_owned(), format!("The first reason: {reason}")],
+        None => vec!["No service has a figure yet.".to_owned()],
     }
 }
 
@@ -30,7 +30,12 @@ fn claims(run: &Experiment) -> Option<String> {
     tally(&run.report.claims, run.report.scale).map(|tally| tally + ".")
 }
 
-/// `Of 5 published claims 2 hold in direction only, 2 do not hold, and 1 is inconclusive, at scale 0.6`;
+/// `2%`, `0.5%`.
+fn percent_of(share: f64) -> String {
+    format!("{}%", (share * 1e4).round() / 100.0)
+}
+
+/// `Of 5 published claims 2 hold in direction only, 2 do not hold, and 1 is inconclusive, with 60% of the published times and counts`;
 /// `None` without claims. Claims with only weak evidence count as neither.
 pub(crate) fn tally<'a>(claims: impl IntoIterator<Item = &'a ClaimReport>, scale: f64) -> Option<String> {
     let claims: Vec<(ClaimOutcome, Option<Weakness>)> =
@@ -63,6 +68,10 @@ pub(crate) fn tally<'a>(claims: impl IntoIterator<Item = &'a ClaimReport>, scale
         parts => parts.join(" and "),
     };
     let plural = if claims.len() == 1 { "claim" } else { "claims" };
-    let scale = if scale == 1.0 { String::new() } else { format!(", at scale {scale}") };
+    let scale = if scale == 1.0 {
+        String::new()
+    } else {
+        format!(", with {} of the published times and counts", percent_of(scale))
+    };
     (!claims.is_empty()).then(|| format!("Of {} published {plural} {told}{scale}", claims.len()))
 }

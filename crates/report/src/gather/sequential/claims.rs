@@ -93,9 +93,13 @@ fn word(outcome: ClaimOutcome, weak: Option<Weakness>) -> Value {
         (ClaimOutcome::Holds, None) => verdict(Verdict::Pass),
         (ClaimOutcome::Holds, Some(OneRound)) => open("holds (weak: one round)"),
         (ClaimOutcome::Holds, Some(LoadBound)) => open("holds (weak: load-bound)"),
-        (ClaimOutcome::OtherSize, None) => open("other size"),
-        (ClaimOutcome::OtherSize, Some(OneRound)) => open("other size (weak: one round)"),
-        (ClaimOutcome::OtherSize, Some(LoadBound)) => open("other size (weak: load-bound)"),
+        (ClaimOutcome::OtherSize, None) => open("right direction, different size"),
+        (ClaimOutcome::OtherSize, Some(OneRound)) => {
+            open("right direction, different size (weak: one round)")
+        }
+        (ClaimOutcome::OtherSize, Some(LoadBound)) => {
+            open("right direction, different size (weak: load-bound)")
+        }
         (ClaimOutcome::DoesNotHold, None) => verdict(Verdict::Fail),
         (ClaimOutcome::DoesNotHold, Some(OneRound)) => open("does not hold (weak: one round)"),
         (ClaimOutcome::DoesNotHold, Some(LoadBound)) => open("does not hold (weak: load-bound)"),

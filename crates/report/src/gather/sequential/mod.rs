@@ -42,13 +42,12 @@ pub(crate) fn document(stored: &StoredRun, report: &SequentialReport, folder: &P
     let about = About::read(folder).ok().flatten();
     let published = report.published.note.iter().map(|note| format!("of the published figures: {note}"));
     let mut document = Document {
-        answer: answer::answer(&run),
         facts: facts(&run, about.as_ref()),
         sections: sections(&run, about.as_ref()),
         ..super::of_run(Kind::Sequential, stored, &report.findings)
     };
     document.notes.extend(published);
-    document
+    document.answered(answer::answer(&run))
 }
 
 fn sections(run: &Experiment, about: Option<&About>) -> Vec<Section> {

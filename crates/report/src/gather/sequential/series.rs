@@ -38,13 +38,14 @@ pub(crate) fn document(run: &Path) -> Result<Document, FolderError> {
     let told = || members.iter().filter_map(Member::report);
     let whole = told().filter(|report| report.is_complete()).count();
     let claims = told().flat_map(|report| &report.claims);
-    let tally = tally(claims, 1.0).map_or(String::new(), |tally| format!(" {tally}."));
+    let tally = tally(claims, 1.0).map_or(String::new(), |tally| format!("{tally}."));
     Ok(Document {
         format: FORMAT,
         kind: Kind::Sequential,
         title: head.title,
         question: "Do the published benchmarks still hold?".to_owned(),
-        answer: format!("{whole} of {} experiments are complete.{tally}", members.len()),
+        answer: format!("{whole} of {} experiments are complete.", members.len()),
+        basis: tally,
         began: told().map(|report| report.began.clone()).min().unwrap_or_default(),
         status: status(&members),
         damage,

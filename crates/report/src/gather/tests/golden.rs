@@ -7,7 +7,7 @@ const ROWS: usize = 4;
 
 /// The document with the first rows of each table.
 pub(crate) fn text(document: &Document) -> String {
-    let mut out = format!("{}\n? {}\n! {}\n", document.title, document.question, document.answer);
+    let mut out = format!("{}\n? {}\n! {}\n", document.title, document.question, document.whole_answer());
     out += &format!("{:?}, {:?}, began {}\n", document.kind, document.status, document.began);
     document.damage.iter().for_each(|damage| out += &format!("damage: {damage}\n"));
     document.notes.iter().for_each(|note| out += &format!("note: {note}\n"));

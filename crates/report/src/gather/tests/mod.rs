@@ -31,8 +31,14 @@ use crate::{
 /// A document as readable text for golden files: short tables, and formatted numbers.
 fn outline(document: &Document, rows_max: usize) -> String {
     let mut out = format!(
-        "# {}\n{}\nanswer: {}\nbegan {}, {:?}, {:?}\n",
-        document.title, document.question, document.answer, document.began, document.status, document.kind
+        "# {}\n{}\nanswer: {}\nbasis: {}\nbegan {}, {:?}, {:?}\n",
+        document.title,
+        document.question,
+        document.answer,
+        document.basis,
+        document.began,
+        document.status,
+        document.kind
     );
     let lines = |what: &str, lines: &[String]| -> String {
         lines.iter().map(|line| format!("{what}: {line}\n")).collect()
@@ -187,7 +193,7 @@ fn what_a_run_does_not_tell_is_named_in_one_section() {
 fn answer_of(change: impl FnOnce(&mut StoredRun)) -> String {
     let mut stored = kept(8);
     change(&mut stored);
-    sound(folder(&stored).path()).answer
+    sound(folder(&stored).path()).whole_answer()
 }
 
 fn slices<'a>(stored: &'a mut StoredRun, label: &str) -> impl Iterator<Item = &'a mut Sample> {
@@ -347,7 +353,7 @@ fn what_a_user_stopped_says_so() {
     });
     assert!(
         answer.starts_with(
-            "Undecided after 8 blocks: the run was interrupted. So far: The cheapest framework is asio, "
+            "Undecided after 8 blocks: the run was interrupted. So far: The cheapest framework is asio: "
         ),
         "{answer}"
     );

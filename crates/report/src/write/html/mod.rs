@@ -12,12 +12,12 @@ mod tests;
 
 use askama::Template;
 
-use tare_analysis::verdict::Tone;
+use tare_analysis::verdict::{Question, Tone};
 
 pub use brief::brief;
 pub use policy::SERVED;
 
-use crate::document::{Check, Document, Section, Shape};
+use crate::document::{Check, Document, Fact, Section, SectionLevel, Shape};
 use table::TableView;
 
 /// The most rows of a table in the HTML. The script makes longer tables when they are opened: few readers
@@ -58,7 +58,9 @@ struct Page<'a> {
     document: &'a Document,
     served: Option<&'a Served>,
     around: Option<&'a Around>,
+    /// What came out. The other levels are folded.
     sections: Vec<SectionView<'a>>,
+    folds: Vec<Fold<'a>>,
     /// Sections with only a reason for their absence: one list at the end, instead of a heading for each.
     silent: Vec<&'a Section>,
     json: String,
@@ -69,6 +71,26 @@ struct Page<'a> {
 struct Frame<'a> {
     title: &'a str,
     main: &'a str,
+}
+
+/// A level of a page that is folded at first.
+struct Fold<'a> {
+    id: &'static str,
+    title: &'static str,
+    level: SectionLevel,
+    sections: Vec<SectionView<'a>>,
+}
+
+impl Fold<'_> {
+    fn is_provenance(&self) -> bool {
+        self.level == SectionLevel::Provenance
+    }
+
+    /// The titles of its sections.
+    fn contents(&self) -> String {
+        let titles: Vec<&str> = self.sections.iter().map(|view| view.section.title.as_str()).collect();
+        titles.join(", ")
+    }
 }
 
 /// A section in the template's form.
@@ -122,9 +144,31 @@ fn page(
     let all = document.sections.iter().enumerate();
     let (shown, silent): (Vec<_>, Vec<_>) =
         all.partition(|(place, section)| *place == 0 || section.table.is_some());
-    let sections = shown.into_iter().map(|(place, section)| SectionView::new(section, place == 0)).collect();
+    let mut sections: Vec<SectionView> = shown
+        .into_iter()
+        .map(|(place, section)| SectionView::new(section, is_main(place, section)))
+        .collect();
     let silent = silent.into_iter().map(|(_, section)| section).collect();
-    Page { document, served, around, sections, silent, json: embeddable(document) }.render()
+    let mut fold = |id, title, level| {
+        let sections: Vec<_> =
+            sections.extract_if(.., |view| !view.main && view.section.level() == level).collect();
+        Fold { id, title, level, sections }
+    };
+    let folds = [
+        fold("diagnostics", "Diagnostics", SectionLevel::Diagnostics),
+        fold("provenance", "Provenance", SectionLevel::Provenance),
+    ];
+    let has_own = |fold: &Fold| match fold.level {
+        SectionLevel::Provenance => document.facts.iter().any(|fact| !fact.brief),
+        _ => !document.notes.is_empty(),
+    };
+    let folds = folds.into_iter().filter(|fold| !fold.sections.is_empty() || has_own(fold)).collect();
+    Page { document, served, around, sections, folds, silent, json: embeddable(document) }.render()
+}
+
+/// Whether a section has the main table: a run that failed has none.
+fn is_main(place: usize, section: &Section) -> bool {
+    place == 0 && section.level() == SectionLevel::Result
 }
 
 /// An instant for HTML, to the millisecond. A text that is no time is unchanged.
@@ -212,6 +256,19 @@ impl Page<'_> {
         super::checks(self.document)
     }
 
+    fn brief_facts(&self) -> Vec<&Fact> {
+        self.document.facts.iter().filter(|fact| fact.brief && !fact.code).collect()
+    }
+
+    fn further_facts(&self) -> Vec<&Fact> {
+        self.document.facts.iter().filter(|fact| !fact.brief || fact.code).collect()
+    }
+
+    /// Whether a gate was not passed, which its answer says in red.
+    fn is_bad(&self) -> bool {
+        super::question(self.document.kind) == Question::Gate && self.document.verdict().tone() == Tone::Bad
+    }
+
     fn has_failed(&self) -> bool {
         self.document.checks.iter().any(|check| check.verdict.tone() == Tone::Bad)
     }
@@ -227,8 +284,11 @@ impl Page<'_> {
         (check.verdict.tone().name(), check.verdict.word(super::question(self.document.kind)))
     }
 
-    /// A name for the style, and the displayed word.
+    /// A name for the style, and the displayed word: the verdict of a gate that was not passed, else how far the run went.
     fn status(&self) -> (&'static str, &'static str) {
+        if self.is_bad() {
+            return ("failed", self.document.verdict().word(Question::Gate));
+        }
         (self.document.status.name(), self.document.status.text())
     }
 }

@@ -26,6 +26,8 @@ pub struct TableView<'a> {
     pub stacks: bool,
     /// The number of columns before the sentences of a row.
     pub tall: usize,
+    /// Sentences about rows of a table that is its own chart.
+    pub remarks: Vec<Remark<'a>>,
 }
 
 #[derive(Debug)]
@@ -35,13 +37,15 @@ pub struct ColumnHead<'a> {
     pub place: usize,
     pub numeric: bool,
     pub classes: String,
+    /// The scale of its track.
+    pub ticks: Vec<Tick>,
 }
 
 impl<'a> ColumnHead<'a> {
     fn new(place: usize, column: &'a Column) -> ColumnHead<'a> {
         let numeric = column.unit.is_numeric();
         let classes = if numeric { "number".to_owned() } else { String::new() };
-        ColumnHead { column, place, numeric, classes }
+        ColumnHead { column, place, numeric, classes, ticks: Vec::new() }
     }
 
     /// The parts of its title between line-break opportunities: browsers do not break after a slash.
@@ -59,6 +63,8 @@ pub struct RowView<'a> {
     pub cells: Vec<Cell<'a>>,
     /// Sentences below it, each with the title of its column.
     pub said: Vec<(&'a str, &'a str)>,
+    /// The numbers of the remarks about it.
+    pub marks: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -69,10 +75,8 @@ pub struct Cell<'a> {
     pub classes: String,
     /// Whether it also spans the sentences of its row, which are to its right.
     pub tall: bool,
-    /// Whether it contains ranks.
-    pub chip: bool,
-    /// Names of neighbours that the data do not separate from it.
-    pub tied: Vec<&'a str>,
+    /// The ranks that its row may have.
+    pub ranks: Option<RankBar>,
     pub text: String,
     /// The target of the text's link.
     pub link: Option<String>,
@@ -87,6 +91,32 @@ pub struct Cell<'a> {
     pub tone: &'static str,
     pub bar: Option<Bar>,
     pub track: Option<Track>,
+}
+
+/// The ranks that a row may have, as a bar on 1..N, in percent of its width.
+#[derive(Debug)]
+pub struct RankBar {
+    pub start: f64,
+    pub width: f64,
+    /// N, the number of ranks.
+    pub all: usize,
+}
+
+/// A place on the scale of a track, in percent of its width.
+#[derive(Debug)]
+pub struct Tick {
+    pub at: f64,
+    pub text: String,
+}
+
+/// A sentence about some rows, below the table: its number is a mark at each of them.
+#[derive(Debug)]
+pub struct Remark<'a> {
+    pub number: usize,
+    pub title: &'a str,
+    pub text: &'a str,
+    /// The names of its rows.
+    pub rows: Vec<&'a str>,
 }
 
 /// A bar, in percent of the width of its cell.
@@ -152,7 +182,14 @@ impl<'a> TableView<'a> {
         // Words below names do not crowd a table.
         let crowded = if drawn { is_crowded(&heads) } else { crowded };
         let beside = Beside { name, below, said, tall: tall(&heads, name) };
-        let rows = short.then(|| rows(table, &heads, &beside));
+        for head in &mut heads {
+            head.ticks = Drawing::of(table, head).ticks(head.column);
+        }
+        let mut rows = short.then(|| rows(table, &heads, &beside));
+        let remarks = match &mut rows {
+            Some(rows) if drawn => remarks(table, rows, name),
+            _ => Vec::new(),
+        };
         let folded = rows.is_none() || (folded && table.rows.len() > 3);
         TableView {
             table,
@@ -163,6 +200,7 @@ impl<'a> TableView<'a> {
             drawn,
             stacks: main && short && !drawn,
             tall: beside.tall,
+            remarks,
         }
     }
 
@@ -204,7 +242,7 @@ fn heads(table: &Table) -> Vec<ColumnHead<'_>> {
 /// Classes for a table that is its own chart: which columns a phone shows, and which only on request.
 fn classes(table: &Table, head: &ColumnHead<'_>, name: Option<usize>) -> String {
     let number = head.numeric.then_some("number");
-    let core = (Some(head.place) == name || head.column.track).then_some("core");
+    let core = (Some(head.place) == name || head.column.track || head.column.key == RANKS).then_some("core");
     let extra = is_extra(table, head).then_some("extra");
     let all: Vec<&str> = [number, core, extra].into_iter().flatten().collect();
     all.join(" ")
@@ -218,7 +256,7 @@ fn is_extra(table: &Table, head: &ColumnHead<'_>) -> bool {
     }
 }
 
-/// Name and ranks also span the sentences of their row, so that rank brackets are continuous.
+/// Name and ranks also span the sentences of their row.
 fn tall(heads: &[ColumnHead<'_>], name: Option<usize>) -> usize {
     let begins = |heads: &[ColumnHead<'_>]| match heads {
         [first, second, ..] => Some(first.place) == name && second.column.key == RANKS,
@@ -255,7 +293,7 @@ fn rows<'a>(table: &'a Table, heads: &[ColumnHead<'_>], beside: &Beside) -> Vec<
             let cell = cell(table, place, head, drawing, beside);
             Cell { tall: at < beside.tall && !said.is_empty(), ..cell }
         });
-        RowView { place, reference, cells: cells.collect(), said }
+        RowView { place, reference, cells: cells.collect(), said, marks: Vec::new() }
     };
     let views: Vec<RowView> = (0..table.rows.len()).map(view).collect();
     let (mut first, others): (Vec<RowView>, Vec<RowView>) = views.into_iter().partition(|row| row.reference);
@@ -288,27 +326,42 @@ fn cell<'a>(
     if is_flagged(table, row, "is_reference") {
         return Cell { text: String::new(), ..cell };
     }
-    let [before, next] = tied(table, place);
-    let name = |place: usize| table.rows[place].get(beside.name?)?.text();
-    let places = [before.then(|| place - 1), next.then_some(place + 1)];
-    let tied = places.into_iter().flatten().filter_map(name).collect();
-    let bracket = match (before, next) {
-        (false, false) => "",
-        (false, true) => "tied first",
-        (true, false) => "tied last",
-        (true, true) => "tied",
-    };
-    let classes = [cell.classes.as_str(), bracket].join(" ").trim().to_owned();
-    Cell { chip: true, tied, classes, ..cell }
+    Cell { ranks: rank_bar(table, row), ..cell }
 }
 
-/// Whether a row is not separated from the one before, and from the one after.
-fn tied(table: &Table, place: usize) -> [bool; 2] {
-    let has = |key: &str, place: usize| table.rows.get(place).is_some_and(|row| is_flagged(table, row, key));
-    let to_next = |place: usize| {
-        has("is_tied_to_next", place) && ![place, place + 1].iter().any(|place| has("is_reference", *place))
-    };
-    [place > 0 && to_next(place - 1), place + 1 < table.rows.len() && to_next(place)]
+fn rank_bar(table: &Table, row: &[Value]) -> Option<RankBar> {
+    let all = table.values("rank_worst").filter_map(Value::number).fold(0.0, f64::max);
+    let of = |key: &str| row.get(table.place(key)?)?.number();
+    let (best, worst) = (of("rank_best")?, of("rank_worst")?);
+    let percent = |ranks: f64| ranks / all * 100.0;
+    Some(RankBar { start: percent(best - 1.0), width: percent(worst - best + 1.0), all: all as usize })
+}
+
+/// Moves the sentences of rows with a drawn figure below the table: each once, with the names of its rows.
+fn remarks<'a>(table: &'a Table, rows: &mut [RowView<'a>], name: Option<usize>) -> Vec<Remark<'a>> {
+    let mut remarks: Vec<Remark<'a>> = Vec::new();
+    for row in rows.iter_mut().filter(|row| row.cells.iter().any(|cell| cell.track.is_some())) {
+        let label = name.and_then(|place| table.rows[row.place].get(place)?.text()).unwrap_or_default();
+        for (title, text) in
+            row.said.drain(..).flat_map(|(title, text)| text.split("; ").map(move |one| (title, one)))
+        {
+            let known = remarks.iter_mut().find(|remark| (remark.title, remark.text) == (title, text));
+            let number = match known {
+                Some(remark) => {
+                    remark.rows.push(label);
+                    remark.number
+                }
+                None => {
+                    let number = remarks.len() + 1;
+                    remarks.push(Remark { number, title, text, rows: vec![label] });
+                    number
+                }
+            };
+            row.marks.push(number);
+        }
+        row.cells.iter_mut().for_each(|cell| cell.tall = false);
+    }
+    remarks
 }
 
 /// How a column is drawn, and its range.
@@ -345,6 +398,43 @@ impl Drawing {
         }
     }
 
+    /// Round numbers on a track, far enough from each other for their texts.
+    fn ticks(&self, column: &Column) -> Vec<Tick> {
+        const APART_MIN: f64 = 11.0;
+        let Drawing::Track(low, high) = *self else { return Vec::new() };
+        let round = |decade: i32| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(decade));
+        let (numbers, text): (Vec<f64>, fn(f64) -> String) = match column.unit {
+            Unit::Times => {
+                ((-3..6).flat_map(round).collect(), |number| format!("{}x", (number * 1e3).round() / 1e3))
+            }
+            Unit::Nanoseconds => {
+                let steps: Vec<f64> = (0..12).flat_map(round).collect();
+                let step = steps.into_iter().find(|step| (high - low) / step <= 5.0).unwrap_or(high - low);
+                let from = (low / step).ceil() as i64;
+                ((from..from + 6).map(|count| count as f64 * step).collect(), |number| {
+                    Unit::Nanoseconds.show(number)
+                })
+            }
+            _ => return Vec::new(),
+        };
+        let places = numbers.into_iter().filter_map(|number| Some((number, column.on_track(number)?)));
+        let inside = places.filter(|(_, place)| (low..=high).contains(place));
+        let mut ticks: Vec<Tick> =
+            inside.map(|(number, place)| Tick { at: self.percent(place), text: text(number) }).collect();
+        // What makes no difference keeps its tick; others give way to it, and then to their neighbours.
+        let one = self.percent(0.0);
+        let mut kept: Vec<f64> =
+            ticks.iter().map(|tick| tick.at).filter(|at| (at - one).abs() < 1e-9).collect();
+        ticks.retain(|tick| {
+            let is_free = kept.iter().all(|at| (at - tick.at).abs() >= APART_MIN);
+            if is_free {
+                kept.push(tick.at);
+            }
+            is_free || (tick.at - one).abs() < 1e-9
+        });
+        ticks
+    }
+
     /// For a track, of a place on it.
     fn percent(&self, number: f64) -> f64 {
         let share = match self {
@@ -372,8 +462,7 @@ impl Cell<'_> {
         Cell {
             names: false,
             tall: false,
-            chip: false,
-            tied: Vec::new(),
+            ranks: None,
             below: Vec::new(),
             tone: value.tone().name(),
             numeric: head.numeric,
@@ -388,12 +477,10 @@ impl Cell<'_> {
         }
     }
 
-    /// `rank 3-4, not separable from hyper`.
+    /// `rank 3-4 of 12`.
     pub fn rank(&self) -> String {
-        match self.tied.as_slice() {
-            [] => format!("rank {}", self.text),
-            tied => format!("rank {}, not separable from {}", self.text, tied.join(" and ")),
-        }
+        let of = self.ranks.as_ref().map_or(String::new(), |ranks| format!(" of {}", ranks.all));
+        format!("rank {}{of}", self.text)
     }
 
     /// Whether it may not fit, so that the full text is a tooltip.

@@ -31,6 +31,7 @@ fn small() -> Document {
         title: "A & B".to_owned(),
         question: "Is it <fast>?".to_owned(),
         answer: "It is.".to_owned(),
+        basis: "By much.".to_owned(),
         began: "2026-11-21T14:20:05Z".to_owned(),
         status: Status::Complete,
         damage: Vec::new(),
@@ -117,7 +118,8 @@ fn a_difference_is_drawn_around_0_and_a_ratio_around_1() {
         let places = |begin: &str| -> Vec<String> {
             page.split(begin).skip(1).map(|rest| rest.split('%').next().unwrap().to_owned()).collect()
         };
-        (places("<line x1=\"")[0].clone(), places("<circle r=\"0.3em\" cx=\""))
+        // The first lines are ticks of the axis.
+        (places("<line x1=\"").last().unwrap().clone(), places("<circle r=\"0.3em\" cx=\""))
     };
     let of_ns = track(Unit::Nanoseconds, [[60.0, 40.0, 100.0], [-50.0, -100.0, 10.0]]);
     assert_eq!(of_ns, ("50.00".to_owned(), vec!["77.78".to_owned(), "26.85".to_owned()]));
@@ -172,7 +174,7 @@ fn what_has_nothing_to_show_is_one_list_at_the_end() {
     let last = document.sections[0].clone();
     document.sections.push(Section { id: "again".to_owned(), ..last });
     let page = html(&document).unwrap();
-    assert_eq!(page.matches("<h2").count(), 3, "two sections with tables, and the list");
+    assert_eq!(page.matches("<h2").count(), 5, "two sections with tables, two levels, and the list");
     insta::assert_snapshot!(between(&page, "<section class=\"part\" id=\"nothing-of\"", "</section>"));
 }
 

@@ -10,7 +10,8 @@ mod track;
 use std::fmt::Write as _;
 
 use super::{Document, ROWS_MAX, Section, layout::Layout, status, visible};
-use crate::document::{Fact, Table, Tone, Value};
+use crate::document::{Fact, Kind, SectionLevel, Table, Tone, Value};
+use tare_base::units::several;
 
 pub use table::aligned;
 use table::{Drawn, Missing, draw, draw_all};
@@ -86,6 +87,9 @@ pub fn width_of(text: &str) -> usize {
 /// The answer, the sections of the short form, and all findings.
 #[must_use]
 pub fn brief(document: &Document, look: TextLook) -> String {
+    if document.kind == Kind::Comparison {
+        return compared(document, look);
+    }
     let mut out = head(document, look, |fact| fact.brief);
     for part in document.sections.iter().enumerate().filter(|(place, part)| *place == 0 || part.brief) {
         out += &format!("\n{}", part_of(part.1, look, part.0 > 0));
@@ -93,12 +97,41 @@ pub fn brief(document: &Document, look: TextLook) -> String {
     out + &findings(document, look)
 }
 
+/// A comparison in few lines: who is compared, the verdict, and a table of few columns.
+fn compared(document: &Document, look: TextLook) -> String {
+    let mut out = head(document, look, |fact| fact.brief);
+    for (place, section) in document.sections.iter().enumerate() {
+        let is_shown = (place == 0 && section.level() == SectionLevel::Result)
+            || (section.brief && section.level() == SectionLevel::Result && section.id != "ranks");
+        if !is_shown {
+            continue;
+        }
+        let table = section.table.as_ref().map(|of| if place == 0 { digest(of) } else { of.clone() });
+        out += &format!("\n{}", part_of(&Section { table, ..section.clone() }, look, place > 0));
+    }
+    let notes = document.notes.len();
+    let notes = (notes > 0).then(|| format!("{} on how it was measured: ", several(notes, "note")));
+    let more = look.wrapped("", &format!("{}`tare show --long` prints all", notes.unwrap_or_default()));
+    out + "\n" + &look.paint("2", more.trim_end()) + "\n"
+}
+
+/// The columns for few words, if some are marked.
+fn digest(table: &Table) -> Table {
+    let mut table = table.clone();
+    for column in &mut table.columns {
+        column.hidden |= !column.digest;
+    }
+    table
+}
+
 /// Repeats the answer on a terminal, where tables have moved the first one out of sight. A file begins with
 /// it.
 #[must_use]
 pub fn closing(document: &Document, look: TextLook) -> String {
     match look.width {
-        Some(_) if !document.answer.is_empty() => format!("\n{}", look.wrapped("", &document.answer)),
+        Some(_) if !document.answer.is_empty() && document.kind != Kind::Comparison => {
+            format!("\n{}", look.wrapped("", &document.answer))
+        }
         _ => String::new(),
     }
 }
@@ -148,14 +181,22 @@ fn head(document: &Document, look: TextLook, is_shown: fn(&Fact) -> bool) -> Str
         out += &look.paint("2", look.wrapped("", &document.question).replace('\n', " ").trim_end());
         out += "\n";
     }
+    out += "\n";
+    for caution in &document.cautions {
+        out += &format!("{} {}", look.paint("33", "caution:"), look.wrapped("caution: ", caution));
+    }
     if !document.answer.is_empty() {
-        out += &format!("\n{}", look.wrapped("", &document.answer));
+        out += &look.paint(
+            &format!("1;{}", document.verdict().tone().ansi()),
+            look.wrapped("", &document.answer).trim_end(),
+        );
+        out += "\n";
+    }
+    if !document.basis.is_empty() {
+        out += &look.wrapped("", &document.basis);
     }
     if let Some(status) = status(document.status) {
         out += &format!("{}\n", look.paint("33", status));
-    }
-    for caution in &document.cautions {
-        out += &format!("{} {}", look.paint("33", "caution:"), look.wrapped("caution: ", caution));
     }
     let facts: Vec<Fact> = super::facts(document).into_iter().filter(is_shown).collect();
     let width = facts.iter().map(|fact| width_of(&fact.label)).max().unwrap_or(0);
@@ -263,11 +304,7 @@ fn said_once(layout: &Layout, parts: &[Drawn], look: TextLook) -> String {
         without.push("other 95% intervals".to_owned());
     }
     let without = (!without.is_empty()).then(|| format!("too narrow for: {}", without.join(", ")));
-    let ties = layout.ties(look.ascii).and_then(|marks| marks.into_iter().find(|mark| !mark.is_empty()));
-    let ties = ties.map(|mark| {
-        format!("{mark} in a bracket no row is separated from the next: the ranks say what is separated")
-    });
-    let lines = ties.into_iter().chain(alike).chain(without);
+    let lines = alike.into_iter().chain(without);
     let lines: Vec<String> = lines.map(|line| look.wrapped("", &line)).collect();
     lines.iter().flat_map(|text| text.lines()).map(|line| look.paint("2", line) + "\n").collect()
 }

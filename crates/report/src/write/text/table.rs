@@ -11,6 +11,8 @@ const GAP: &str = "  ";
 const BAR: usize = 12;
 /// The priority of bars. A bar only repeats the figure beside it, so narrow terminals drop it early.
 const BAR_PRIORITY: u8 = 25;
+/// The priority of the bars of ranks, which repeat the ranks beside them.
+const RANKS_PRIORITY: u8 = 50;
 /// The priority of tracks. A track also shows the interval, so it is kept longer than its figures.
 const TRACK_PRIORITY: u8 = 88;
 
@@ -41,8 +43,8 @@ enum What {
     Track,
     Figure,
     Interval,
-    /// The brackets around ranks that are not separated.
-    Ties,
+    /// The ranks that a row may have, as a bar on 1..N.
+    Ranks,
 }
 
 /// A column of text: a figure, its picture or its interval.
@@ -95,7 +97,7 @@ pub(crate) fn draw(layout: &Layout, columns: &[usize], look: TextLook) -> Drawn 
     let without = gone.iter().filter(|strip| !rest.contains(&strip.place)).filter_map(|strip| {
         let title = layout.column(strip.place).title.clone();
         match strip.what {
-            What::Bar | What::Track | What::Ties => None,
+            What::Bar | What::Track | What::Ranks => None,
             What::Figure => Some(Missing::Figure(title)),
             What::Interval => Some(Missing::Interval(title)),
         }
@@ -172,7 +174,7 @@ pub fn aligned(lines: &[Vec<String>], right_from: usize) -> Vec<String> {
     (0..lines.len()).map(line).collect()
 }
 
-/// A figure with its picture before it, and after it its interval or its rank bracket.
+/// A figure with its picture before it, and after it its interval or the bar of its ranks.
 fn of_column(layout: &Layout, place: usize, look: TextLook) -> Vec<Strip> {
     let (table, column) = (layout.table, layout.column(place));
     let own = |row: &Vec<Value>| row.get(place).map_or(Tone::Plain, Value::tone);
@@ -199,11 +201,25 @@ fn of_column(layout: &Layout, place: usize, look: TextLook) -> Vec<Strip> {
         let what = (place, What::Interval);
         Strip::new(what, "95% interval", cells.collect(), column.interval_priority)
     });
-    let ties = (column.key == "ranks").then(|| layout.ties(look.ascii)).flatten().map(|marks| {
-        let marks = marks.into_iter().map(|mark| (mark.to_owned(), Tone::Plain)).collect();
-        Strip { is_right: false, ..Strip::new((place, What::Ties), "", marks, column.priority - 1) }
+    let ranks = (column.key == "ranks").then(|| layout.ranks()).flatten().map(|ranks| {
+        let bars = rank_bars(&ranks, look).into_iter().map(|bar| (bar, Tone::Plain)).collect();
+        Strip { is_right: false, ..Strip::new((place, What::Ranks), "", bars, RANKS_PRIORITY) }
     });
-    bar.into_iter().chain(track).chain([figure]).chain(interval).chain(ties).collect()
+    bar.into_iter().chain(track).chain([figure]).chain(interval).chain(ranks).collect()
+}
+
+/// Bars on 1..N, a character for a rank, or for several if there are many: `   ━━━━    `.
+fn rank_bars(ranks: &[Option<[usize; 2]>], look: TextLook) -> Vec<String> {
+    const WIDTH_MAX: usize = 20;
+    let all = ranks.iter().flatten().map(|[_, worst]| *worst).max().unwrap_or(1);
+    let width = all.min(WIDTH_MAX);
+    let (covered, free) = if look.ascii { ("=", ".") } else { ("━", "·") };
+    let place = |rank: usize| (rank - 1) * width / all;
+    let bar = |[best, worst]: [usize; 2]| {
+        let (from, to) = (place(best), place(worst) + 1);
+        free.repeat(from) + &covered.repeat(to - from) + &free.repeat(width - to)
+    };
+    ranks.iter().map(|ranks| ranks.map_or(String::new(), bar)).collect()
 }
 
 /// Drops the least important strips until the rest fits; of two with equal priority the right one is dropped.
@@ -255,7 +271,7 @@ impl Strip {
     fn cell(&self, row: usize, width: usize, look: TextLook) -> String {
         let (text, tone) = &self.cells[row];
         let painted = match self.what {
-            What::Bar | What::Track => look.paint("36", text),
+            What::Bar | What::Track | What::Ranks => look.paint("36", text),
             _ => look.tone(*tone, text),
         };
         self.padded(text, &painted, width)

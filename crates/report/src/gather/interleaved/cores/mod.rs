@@ -11,7 +11,7 @@ use crate::{
     document::{Chart, Scale, Section, Shape, Unit},
     gather::{
         columns::{Columns, four_digits, state},
-        words::{capital, span, with_interval},
+        words::{Headline, capital, span, with_interval},
     },
 };
 
@@ -268,47 +268,48 @@ fn sentence((of, law): &Fitted) -> String {
 }
 
 /// How far services scale. `None` for a run with one number of threads, or without measurements at two.
-pub(super) fn answer(scalings: &[Scaling]) -> Option<String> {
+pub(super) fn answer(scalings: &[Scaling]) -> Option<Headline> {
     let largest = |of: &Scaling| {
         let last = of.points.iter().rev().find(|point| point.speed_up.is_some())?;
         (of.points.first()?.threads < last.threads).then(|| (of.service.clone(), last.clone()))
     };
     let found: Vec<(String, AtThreads)> = scalings.iter().filter_map(largest).collect();
-    let Some(most) = found.iter().map(|(_, point)| point.threads).max() else {
-        return alone(scalings);
-    };
+    let Some(most) = found.iter().map(|(_, point)| point.threads).max() else { return alone(scalings) };
     let at_most: Vec<&(String, AtThreads)> =
         found.iter().filter(|(_, point)| point.threads == most).collect();
-    let said = match at_most.as_slice() {
+    let (said, basis) = match at_most.as_slice() {
         [(service, point)] => {
-            let speed_up = point.speed_up.map(|it| with_interval(&it, Unit::Times)).unwrap_or_default();
+            let speed_up = point.speed_up.map(|it| Unit::Times.show(it.value)).unwrap_or_default();
+            let interval = point.speed_up.map(|it| with_interval(&it, Unit::Times)).unwrap_or_default();
             let efficiency = point.efficiency.map(|it| Unit::Share.show(it.value)).unwrap_or_default();
-            format!(
-                "with {most} threads {service} answers {speed_up} as much as with its least number, an efficiency of {efficiency}"
+            (
+                format!("with {most} threads {service} answers {speed_up} as much as with its least number"),
+                format!("Speed-up {interval}, an efficiency of {efficiency}."),
             )
         }
         all => {
             let efficiency =
                 all.iter().filter_map(|(service, point)| Some((service.as_str(), point.efficiency?.value)));
             let span = span(Unit::Share, efficiency).unwrap_or_default();
-            format!("with {most} threads the efficiency of {} is {span}", several(all.len(), "service"))
+            let services = several(all.len(), "service");
+            (format!("with {most} threads the efficiency of {services} is {span}"), String::new())
         }
     };
-    Some(capital(&said) + ".")
+    Some(Headline::new(capital(&said) + ".", basis))
 }
 
 /// The answer on a machine with CPUs for only one number of threads.
-fn alone(scalings: &[Scaling]) -> Option<String> {
+fn alone(scalings: &[Scaling]) -> Option<Headline> {
     let measured = |of: &Scaling| of.points.iter().any(|point| point.state == RowState::Measured);
     let services = scalings.iter().filter(|of| measured(of)).count();
     let first = scalings.first()?.points.first()?.threads;
     let words = several(first, "thread");
     (services > 0).then(|| {
         let said = format!(
-            "{} measured with {words} only: nothing is known of how they scale, as this machine has too few CPUs for more",
+            "how {} scale is not known: they were measured with {words} only",
             several(services, "service")
         );
-        capital(&said) + "."
+        Headline::new(capital(&said) + ".", "This machine has too few CPUs for more.")
     })
 }
 

@@ -85,7 +85,7 @@ fn kept(services: &[Curve], measured: usize) -> StoredRun {
 fn shown(stored: &StoredRun) -> String {
     let report = compute(stored);
     let scalings = scalings(stored, &report);
-    let mut out = format!("{}\n", answer(&scalings).unwrap_or_default());
+    let mut out = format!("{}\n", answer(&scalings).unwrap_or_default().whole());
     for section in sections(&scalings) {
         out += &format!("\n## {}\n", section.title);
         for chart in &section.charts {
@@ -117,7 +117,7 @@ fn three_numbers_of_threads_are_a_curve_without_a_law() {
     assert!(law.table.is_none(), "{law:?}");
     let says = "peaks: no law: numbers of threads with figures: 3; the law goes through any three, so that it takes 4";
     assert_eq!(law.notes, [says]);
-    assert!(answer(&found).unwrap().starts_with("With 4 threads peaks answers "));
+    assert!(answer(&found).unwrap().said.starts_with("With 4 threads peaks answers "));
 }
 
 #[test]
