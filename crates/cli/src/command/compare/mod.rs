@@ -5,6 +5,7 @@ mod gate;
 
 use std::{path::PathBuf, time::Duration};
 
+use anyhow::{bail, ensure};
 use clap::{Args as _, FromArgMatches};
 use tare_base::units::parse_time;
 use tare_bench::{
@@ -61,6 +62,9 @@ pub(crate) struct Args {
     /// The comparison that `tare.toml` describes as `[gate.NAME]`; options that are given here come before its own
     #[arg(long, value_name = "NAME")]
     gate: Option<String>,
+    /// What to call the baseline and, given a second time, the candidate, in place of their commands or addresses
+    #[arg(long = "name", short = 'n', value_name = "NAME")]
+    names: Vec<String>,
     /// Compare two git revisions of the service, such as `main..HEAD`, or `main...HEAD` to begin where HEAD parted from main; your
     /// work tree is not changed
     #[arg(long, value_name = "A..B")]
@@ -132,10 +136,29 @@ pub(crate) fn run(global: &Global, mut args: Args, why: Option<WhyPart>) -> anyh
         let settings = args.load.service_settings();
         asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, NAME)?;
     }
+    name_rows(&mut rows, &args.names)?;
     let plan = plan(&workspace, &args, &rows)?;
     let why = why.map(|part| (part, &args.why));
     let outcome = measure_and_explain(&workspace, &args.start, plan, rows, why)?;
     Ok(outcome.where_fails(args.fail_on.unwrap_or_default()))
+}
+
+/// Gives the rows these labels; the candidate that is measured again is called after the candidate.
+fn name_rows(rows: &mut [Row], names: &[String]) -> anyhow::Result<()> {
+    let (baseline, candidate) = match names {
+        [] => return Ok(()),
+        [baseline, candidate] => (baseline, candidate),
+        _ => bail!("--name needs two names: `-n BASELINE -n CANDIDATE`"),
+    };
+    let is_name = |name: &String| !name.trim().is_empty() && !name.contains(['@', ',']);
+    ensure!(names.iter().all(is_name), "a --name is a text without \"@\" and \",\", such as \"before\"");
+    ensure!(baseline != candidate, "--name was \"{baseline}\" twice: the two rows need different names");
+    let labels = [baseline.clone(), candidate.clone(), format!("{candidate}@again")];
+    for (row, label) in rows.iter_mut().zip(labels) {
+        let was = std::mem::replace(&mut row.label, label);
+        row.service.title.get_or_insert(was);
+    }
+    Ok(())
 }
 
 /// The role if the label is a command, which is too long for a sentence and is in the title.

@@ -26,6 +26,11 @@ const COLUMNS: [(&str, f64); 5] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("
 pub(super) fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
     let total = &result.report.total;
     let mut out = head(result) + "\n";
+    out += &format!("{}\n", verdict(result));
+    for finding in &result.findings {
+        out += &format!("  {finding}\n");
+    }
+    out.push('\n');
     out += &rates(result);
     out += result.several.as_ref().map_or("", |several| &several.lines);
     out += &times(result);
@@ -47,10 +52,6 @@ pub(super) fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
     }
     for note in &result.notes {
         out += &format!("note: {}\n", printable(note));
-    }
-    out += &format!("{}\n", verdict(result));
-    for finding in &result.findings {
-        out += &format!("  {finding}\n");
     }
     out
 }
