@@ -172,8 +172,8 @@ fn revisions_of_a_folder_are_built_apart_and_compared() {
     workspace.service("mine", &text("wrong-body"));
     let first = compare(&workspace, &[&words[..], &["--json", "--out", "first"]].concat()).expect(3).json();
     let contender = |label: &str| fact(&first, label);
-    assert!(contender("Baseline").starts_with("mine@main, "), "{first}");
-    let candidate = contender("Candidate");
+    assert!(contender("A, baseline").starts_with("mine@main, "), "{first}");
+    let candidate = contender("B, candidate");
     assert!(candidate.starts_with("mine@topic, ") && candidate.contains("commit "), "{candidate}");
     assert!(!root.join("services/fake/mine/built").exists(), "the work tree is not built in");
     assert_eq!(fs::read_dir(home(root).join("revisions")).unwrap().count(), 2);

@@ -107,7 +107,7 @@ fn what_asks_to_stop_gets_a_table_that_says_so() {
         assert!(ran.stdout.contains("\nInterrupted: "), "{ran}");
         assert!(
             ran.stdout.contains("Undecided after ")
-                && ran.stdout.contains(": the run was interrupted. So far: "),
+                && ran.stdout.contains(": the run was interrupted.\nSo far: "),
             "{ran}"
         );
         assert!(ran.line("honest").contains("µs"));

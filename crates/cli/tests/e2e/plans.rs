@@ -121,7 +121,7 @@ fn a_history_that_was_interrupted_shows_no_absence_of_change() {
     send(tare.pid(), Signal::INT);
     let ended = tare.end().expect(130);
     assert!(
-        ended.stdout.contains("Undecided after 2 blocks: the run was interrupted. So far: Whether "),
+        ended.stdout.contains("Undecided after 2 blocks: the run was interrupted.\nSo far: Whether "),
         "{ended}"
     );
     assert!(!ended.stdout.contains("No change"), "{ended}");

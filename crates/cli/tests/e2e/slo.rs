@@ -68,7 +68,7 @@ fn a_search_that_was_cut_off_goes_on() {
     let interrupted = tare.end().expect(130);
     assert!(interrupted.stdout.contains("\nInterrupted: "), "{interrupted}");
     assert!(
-        interrupted.stdout.contains("Undecided after 1 search: the run was interrupted. So far: "),
+        interrupted.stdout.contains("Undecided after 1 search: the run was interrupted.\nSo far: "),
         "{interrupted}"
     );
     assert!(interrupted.line("honest ").contains("%"), "its first start counts");

@@ -220,6 +220,7 @@ fn effects<'a>() -> Columns<'a, Figure> {
         .share("regression_most", "worse by at most", |figure| figure.regression_most)
         .help("The greatest regression that the interval contains: a greater one is excluded. Below 0 it is better.")
         .text("remarks", "remarks", |figure| joined(figure.remarks()))
+        .with(Column::digest)
 }
 
 /// A metric in a block that both have.

@@ -178,37 +178,36 @@ fn references_stay_first_without_a_rank_however_the_others_are_sorted() {
     }
 }
 
-/// Services that are joined by a visible bracket.
-const BRACKETS: &str = "
-    const groups = [];
-    for (const cell of document.querySelectorAll('#ranks td.tied')) {
-        if (getComputedStyle(cell, '::before').content === 'none') continue;
-        if (cell.classList.contains('first')) groups.push([]);
-        groups.at(-1).push(cell.closest('tr').querySelector('a.name').textContent);
-    }
-    return groups";
+/// The name of each ranked service with the bar of its ranks, and what a screen reader says of it.
+const RANK_BARS: &str = "
+    const bar = (rank) => rank.querySelector('rect:not(.all)');
+    return [...document.querySelectorAll('#ranks .rank')].map((rank) => [
+        rank.closest('tr').querySelector('a.name').textContent,
+        bar(rank).getAttribute('x'), bar(rank).getAttribute('width'), rank.ariaLabel])";
 
 #[test]
-fn neighbours_that_are_not_separated_are_in_one_bracket_until_they_are_moved() {
+fn the_bar_of_a_service_spans_the_ranks_that_it_may_have() {
     let Some(browser) = Browser::open() else { return };
     let page = pages::named("few");
     let ranks = table(page, "ranks");
-    let tied = ranks.place("is_tied_to_next").unwrap();
-    let mut wanted: Vec<Vec<String>> = Vec::new();
-    for pair in ranks.rows.windows(2).filter(|pair| pair[0][tied] == Value::Flag(true)) {
-        let [one, next] = [&pair[0], &pair[1]].map(|row| text(ranks, row, "label"));
-        match wanted.last_mut().filter(|group| group.last() == Some(&one)) {
-            Some(group) => group.push(next),
-            None => wanted.push(vec![one, next]),
-        }
-    }
-    assert!(wanted.len() > 1, "{wanted:?}");
+    let at = |row: &[Value], key: &str| ranks.place(key).and_then(|place| row[place].number());
+    let all = ranks.rows.iter().filter_map(|row| at(row, "rank_worst")).fold(0.0, f64::max);
+    let bar = |row: &Vec<Value>| {
+        let (best, worst) = (at(row, "rank_best")?, at(row, "rank_worst")?);
+        let percent = |ranks: f64| format!("{:.2}%", ranks / all * 100.0);
+        let ranks = if best == worst { best.to_string() } else { format!("{best}-{worst}") };
+        let said = format!("rank {ranks} of {all}");
+        Some(json!([
+            text(table(page, "ranks"), row, "label"),
+            percent(best - 1.0),
+            percent(worst - best + 1.0),
+            said
+        ]))
+    };
+    let wanted: Vec<serde_json::Value> = ranks.rows.iter().filter_map(bar).collect();
+    assert!(wanted.len() > 3, "{wanted:?}");
     browser.visit(&page.file);
-    assert_eq!(browser.run(BRACKETS, &[]), json!(wanted));
-    let said = browser.run("return document.querySelector('#ranks td.tied .chip').ariaLabel", &[]);
-    assert!(said.as_str().unwrap().ends_with(&format!("not separable from {}", wanted[0][1])), "{said}");
-    browser.click("document.querySelector('#ranks thead button')");
-    assert_eq!(browser.run(BRACKETS, &[]), json!([]));
+    assert_eq!(browser.run(RANK_BARS, &[]), json!(wanted));
 }
 
 #[test]

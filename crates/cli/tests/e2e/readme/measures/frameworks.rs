@@ -107,7 +107,7 @@ fn what_fits_is_measured_and_a_resumed_run_ends_as_planned() {
     let short = one_thread_and_many();
     let ran = short.run(&["--services", "net-http"]);
     let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("measured with 1 thread only: nothing is known of how they scale"), "{ran}");
+    assert!(said.contains("scale is not known: they were measured with 1 thread only"), "{ran}");
     let out = short.out();
     let out = out.to_str().unwrap();
     let shown = || tare(&["show", out, "--json"]).expect_measured().json();

@@ -156,7 +156,12 @@ fn two_servers_are_compared_by_the_cpu_time_of_the_processes_behind_their_ports(
         "{ended}"
     );
     assert!(ended.stdout.contains("FAIL after"), "{ended}");
-    let note = ended.line_with("note: not started by Tare", "never frozen");
+    assert!(
+        ended.stdout.contains("`tare show --long` prints all") && ended.stdout.lines().count() <= 25,
+        "{ended}"
+    );
+    let long = shop.tare(&["show", "out", "--long"]).expect(3);
+    let note = long.line_with("note: not started by Tare", "never frozen");
     for (server, url) in [&cheap, &dear].into_iter().zip(&urls) {
         assert!(note.contains(&format!("{url} (process {} (\"node\"", server.pid())), "{note}");
     }
