@@ -125,6 +125,7 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File
     let tally = tally(site);
     let title = "What published benchmarks claimed, measured again";
     let frame = PageFrame::new(Address::Claims, title, &tally.sentence(), settings);
+    let frame = frame.image_of(site.featured(), settings);
     let experiments = site.published().map(|experiment| {
         let run = experiment.speaker();
         ClaimedAgain {

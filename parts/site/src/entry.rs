@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use tare_bench::folder;
+use tare_bench::folder::{self, about::About};
 
 use super::{claim::SiteClaim, pair::ServicePair, row::SiteRow};
 use tare_report::{
@@ -38,6 +38,9 @@ pub struct RunEntry {
     pub is_damaged: bool,
     /// The reference of the ratios; empty without one.
     pub reference: String,
+    /// The checked-out commit; absent outside of a repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     pub rows: Vec<SiteRow>,
     pub claims: Vec<SiteClaim>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -73,6 +76,7 @@ impl RunEntry {
             cautions: document.cautions.clone(),
             is_damaged: !document.damage.is_empty(),
             reference,
+            commit: About::read(run).ok().flatten().and_then(|about| about.revision).map(|of| of.commit),
             rows: SiteRow::all(&document),
             claims: SiteClaim::all(&document),
             pairs: ServicePair::all(&document),

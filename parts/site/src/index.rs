@@ -90,10 +90,7 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File
     let featured = site.featured();
     let description = featured.map_or("Measurements of HTTP frameworks.", |run| run.answer.as_str());
     let frame = PageFrame::new(Address::Index, &settings.title, description, settings);
-    let frame = match featured {
-        Some(run) => frame.image(&format!("run/{}/preview.png", super::address::slug(&run.id)), settings),
-        None => frame,
-    };
+    let frame = frame.image_of(featured, settings);
     let section = featured.map(table);
     let hero = featured.zip(section.as_ref()).map(|(run, section)| Hero {
         run,

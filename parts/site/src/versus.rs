@@ -41,7 +41,7 @@ struct PairFound<'a> {
 pub(super) fn page(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File, SiteError> {
     let title = "X against Y";
     let lead = "Any two services that were measured in the same blocks of one run, with an interval that is of the pair.";
-    let frame = PageFrame::new(Address::Versus, title, lead, settings);
+    let frame = PageFrame::new(Address::Versus, title, lead, settings).image_of(site.featured(), settings);
     let mut pairs: BTreeMap<[&str; 2], Vec<PairFound<'_>>> = BTreeMap::new();
     for run in site.experiments.values().map(super::catalogue::ExperimentRuns::speaker) {
         for pair in &run.pairs {

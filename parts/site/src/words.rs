@@ -3,13 +3,62 @@
 use super::{figure::RunFigure, pair::ServicePair, row::SiteRow};
 use tare_report::{document::Unit, gather::words::with_interval};
 
-/// The text up to the first full stop that is no decimal point.
-pub(crate) fn first_sentence(text: &str) -> &str {
-    text.find(". ").map_or(text, |end| &text[..=end])
+/// The most letters of a description: what shows links cuts longer ones.
+const DESCRIPTION_MAX: usize = 200;
+
+/// As many whole sentences as fit into the preview of a link, and always the first.
+pub(crate) fn description(text: &str) -> &str {
+    let mut end = None;
+    for (place, _) in text.match_indices(". ") {
+        let begins = text[place + 2..].chars().next().is_some_and(char::is_uppercase);
+        if begins && (end.is_none() || place < DESCRIPTION_MAX) {
+            end = Some(place + 1);
+        }
+    }
+    match end {
+        Some(end) if text.len() > DESCRIPTION_MAX => &text[..end],
+        _ => text,
+    }
+}
+
+/// The name of a language as people write it; that of a folder is for programs.
+pub(crate) fn language(name: &str) -> &str {
+    match name {
+        "c" => "C",
+        "clojure" => "Clojure",
+        "cpp" => "C++",
+        "csharp" => "C#",
+        "go" => "Go",
+        "haskell" => "Haskell",
+        "java" => "Java",
+        "node" => "Node.js",
+        "python" => "Python",
+        "ruby" => "Ruby",
+        "rust" => "Rust",
+        "swift" => "Swift",
+        other => other,
+    }
 }
 
 pub(crate) fn shown(figure: RunFigure, unit: Unit) -> String {
     with_interval(&figure.into(), unit)
+}
+
+/// `12.0 times`, `at least 12.0 times`.
+pub(crate) fn times(figure: RunFigure) -> String {
+    let number = Unit::Times.show(figure.value);
+    format!("{}{} times", figure.bound.words(), number.trim_end_matches('x'))
+}
+
+/// ` (11.6 .. 12.4)`; empty without an interval.
+pub(crate) fn ends(figure: RunFigure) -> String {
+    let interval = figure.ends().map(|(low, high)| Unit::Times.show_interval(low, high));
+    interval.map_or_else(String::new, |interval| format!(" ({})", interval.replace('x', "")))
+}
+
+/// `12.0 times axum's CPU time per request (11.6 .. 12.4)`.
+pub(crate) fn times_of(figure: RunFigure, other: &str, what: &str) -> String {
+    format!("{} {other}'s {what}{}", times(figure), ends(figure))
 }
 
 /// The comparison of two services: the same sentence that `web/src/pair.js` makes from this row.
@@ -115,8 +164,18 @@ mod tests {
     }
 
     #[test]
-    fn a_decimal_point_ends_no_sentence() {
-        assert_eq!(first_sentence("It has 1.5 of it. And more."), "It has 1.5 of it.");
-        assert_eq!(first_sentence("All of it"), "All of it");
+    fn a_preview_is_of_whole_sentences() {
+        let brief = "axum needs 1.48x (1.43 .. 1.54x) of it. The others have more.";
+        assert_eq!(description(brief), brief, "an interval ends no sentence");
+        let rest = "x ".repeat(DESCRIPTION_MAX / 2);
+        let first = "It has 1.5 (1.4 .. 1.6) of it.";
+        assert_eq!(description(&format!("{first} Then {rest}. And more.")), first);
+        let long = format!("It has {rest}.");
+        assert_eq!(description(&format!("{long} Then more.")), long);
+    }
+
+    #[test]
+    fn a_language_has_the_name_that_people_write() {
+        assert_eq!(["cpp", "node", "rust", "zig"].map(language), ["C++", "Node.js", "Rust", "zig"]);
     }
 }

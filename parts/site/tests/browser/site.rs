@@ -37,7 +37,7 @@ fn root() -> &'static Path {
     ROOT.get_or_init(|| {
         let root = own_folder(Path::new(env!("CARGO_TARGET_TMPDIR")), "site");
         let record = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../record");
-        let settings = SiteSettings { title: "Tare".to_owned(), url: None };
+        let settings = SiteSettings { title: "Tare".to_owned(), url: None, source_url: None };
         let mut entries = Vec::new();
         let reader = MergedReader { document: |_| Err("none is merged".into()), header: |_| None };
         for (run, id, day) in [
@@ -51,7 +51,7 @@ fn root() -> &'static Path {
             site::of_run(&entry, &document, &settings).unwrap().iter().for_each(|file| write(&root, file));
             entries.push(entry);
         }
-        site::of_all(&entries, &settings).unwrap().iter().for_each(|file| write(&root, file));
+        site::of_all(&entries, &settings).unwrap().files.iter().for_each(|file| write(&root, file));
         root
     })
 }
