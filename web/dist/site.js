@@ -15,6 +15,75 @@
     return element;
   }
 
+  // src/landing.js
+  var MORE_IS_BETTER = /* @__PURE__ */ new Set(["requests_per_second"]);
+  function landing() {
+    const place2 = document.getElementById("choose");
+    const strips = (
+      /** @type {HTMLElement[]} */
+      [...document.querySelectorAll(".strip")]
+    );
+    const body = document.querySelector("#services tbody");
+    if (!place2 || !body || strips.length === 0) return;
+    const rows = grouped(body);
+    const chosen = /* @__PURE__ */ new Set();
+    const metrics = strips.map((strip) => button(strip.dataset.name ?? "", () => by(strip), { "aria-pressed": !strip.hidden ? "true" : "false" }));
+    const by = (shown2) => {
+      strips.forEach((strip, at) => {
+        strip.hidden = strip !== shown2;
+        metrics[at].setAttribute("aria-pressed", String(strip === shown2));
+      });
+      const head = document.querySelector(`#services thead th[data-place="${shown2.dataset.place}"]`);
+      if (head instanceof HTMLTableCellElement) sort(body, rows, head.cellIndex, MORE_IS_BETTER.has(shown2.dataset.metric ?? ""));
+    };
+    const chips = [...strips[0].querySelectorAll(".lane[data-language]")].map((lane) => {
+      const language = lane.getAttribute("data-language");
+      const chip = button(lane.querySelector("span")?.textContent ?? "", () => {
+        if (!chosen.delete(language)) chosen.add(language);
+        chip.setAttribute("aria-pressed", String(chosen.has(language)));
+        only();
+      }, { "aria-pressed": "false" });
+      return chip;
+    });
+    const only = () => {
+      const passes = (language) => chosen.size === 0 || chosen.has(language);
+      for (const lane of document.querySelectorAll(".lane[data-language]")) lane.toggleAttribute("hidden", !passes(lane.getAttribute("data-language")));
+      for (const { row, said, language, isReference } of rows) {
+        for (const one of [row, ...said]) one.toggleAttribute("hidden", !isReference && !passes(language));
+      }
+    };
+    place2.append(
+      make("div", { role: "group", "aria-label": "Figure" }, ...metrics),
+      make("div", { role: "group", "aria-label": "Languages" }, ...chips)
+    );
+    for (const strip of strips) {
+      strip.addEventListener("click", ({ target }) => {
+        const point = target instanceof Element ? target.closest("circle") : null;
+        const row = point && rows.find(({ row: row2 }) => row2.dataset.row === point.getAttribute("data-row"));
+        row?.row.querySelector("a")?.click();
+      });
+    }
+  }
+  function grouped(body) {
+    const groups = [];
+    const languages = JSON.parse(document.getElementById("languages-of")?.textContent ?? "[]");
+    for (const row of body.children) {
+      if (!(row instanceof HTMLTableRowElement)) continue;
+      if (row.dataset.row === void 0) groups.at(-1)?.said.push(row);
+      else groups.push({ row, said: [], language: languages[Number(row.dataset.row)], isReference: row.classList.contains("reference") });
+    }
+    return groups;
+  }
+  function sort(body, groups, column, isDown) {
+    const value = ({ row }) => {
+      const text = row.cells[column]?.dataset.value ?? "";
+      if (text === "") return Infinity;
+      return isDown ? -Number(text) : Number(text);
+    };
+    const sorted = groups.toSorted((one, other) => Number(other.isReference) - Number(one.isReference) || value(one) - value(other) || 0);
+    body.replaceChildren(...sorted.flatMap(({ row, said }) => [row, ...said]));
+  }
+
   // src/save.js
   function copiers(root) {
     for (const code of root.querySelectorAll(".facts .code code")) {
@@ -155,6 +224,7 @@
     copiers(document);
   }
   askPair();
+  landing();
   function searchBox(root) {
     const list = make("ul", { class: "found", hidden: true });
     const input = make("input", { type: "search", placeholder: "Search", "aria-label": "Search this site" });

@@ -2,6 +2,7 @@
 // without this.
 
 import { make } from "./dom.js";
+import { landing } from "./landing.js";
 import { copiers } from "./save.js";
 import { matches } from "./search.js";
 import { themeButton } from "./theme.js";
@@ -22,6 +23,7 @@ if (!document.getElementById("document")) {
   copiers(document);
 }
 askPair();
+landing();
 
 /**
  * What can be found is loaded when a reader begins to search.

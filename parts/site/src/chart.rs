@@ -27,9 +27,54 @@ impl LogScale {
         LogScale { low: low - margin, high: low + (high - low).max(SPAN_MIN) + margin }
     }
 
+    /// A scale from one number above 0 to another one.
+    pub(crate) fn between(low: f64, high: f64) -> LogScale {
+        let middle = (high.ln() + low.ln()) / 2.0;
+        let half = ((high / low).ln() / 2.0).max(SPAN_MIN);
+        LogScale { low: middle - half, high: middle + half }
+    }
+
     /// The position from 0 to 1.
     pub(crate) fn share(self, number: f64) -> f64 {
         if number <= 0.0 { 0.0 } else { ((number.ln() - self.low) / (self.high - self.low)).clamp(0.0, 1.0) }
+    }
+}
+
+/// The most numbers at a scale.
+const TICKS_MAX: usize = 8;
+
+/// The round numbers of a scale, each with its text.
+pub(crate) fn ticks(scale: LogScale, unit: Unit) -> Vec<(f64, String)> {
+    let all = |steps: &[f64]| -> Vec<f64> {
+        let numbers = powers(unit).flat_map(|power| steps.iter().map(move |step| step * power));
+        let (low, high) = (scale.low - 1e-9, scale.high + 1e-9);
+        numbers.filter(|number| (low..=high).contains(&number.ln())).collect()
+    };
+    let few = [[1.0, 2.0, 5.0].as_slice(), &[1.0, 3.0], &[1.0]].map(all);
+    let fits = few.iter().find(|numbers| numbers.len() <= TICKS_MAX).unwrap_or(&few[2]);
+    let ticks = fits.iter().map(|number| (*number, tick(unit, *number)));
+    let mut ticks: Vec<(f64, String)> = ticks.collect();
+    ticks.dedup_by(|one, other| one.1 == other.1);
+    ticks
+}
+
+/// The powers of ten of a unit; those of memory are of KiB, MiB and GiB.
+fn powers(unit: Unit) -> Box<dyn Iterator<Item = f64>> {
+    match unit {
+        Unit::Bytes => Box::new((1..4).flat_map(|of| [1.0, 10.0, 100.0].map(|ten| ten * 1024_f64.powi(of)))),
+        _ => Box::new((-6..15).map(|power| 10_f64.powi(power))),
+    }
+}
+
+/// A number at a scale: without zeros that say nothing, as `tick` of `web/src/figures.js`.
+fn tick(unit: Unit, number: f64) -> String {
+    let text = unit.show((number * 1e9).round() / 1e9);
+    let Some((whole, rest)) = text.split_once('.') else { return text };
+    let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+    let (decimals, unit) = rest.split_at(end);
+    match decimals.trim_end_matches('0') {
+        "" => format!("{whole}{unit}"),
+        decimals => format!("{whole}.{decimals}{unit}"),
     }
 }
 
@@ -200,6 +245,20 @@ mod tests {
         assert!(places.is_sorted() && places[0] > 0.0 && places[4] < 1.0, "{places:?}");
         let alike = LogScale::of([figure(1.0, 0.999, 1.001)].iter());
         assert!(alike.share(1.001) - alike.share(0.999) < 0.02, "noise does not fill a scale");
+    }
+
+    #[test]
+    fn a_scale_has_few_round_numbers() {
+        let of = |low, high, unit| -> Vec<String> {
+            ticks(LogScale::between(low, high), unit).into_iter().map(|(_, text)| text).collect()
+        };
+        assert_eq!(of(1.0, 50.0, Unit::Times), ["1x", "2x", "5x", "10x", "20x", "50x"]);
+        assert_eq!(of(3e6, 30e6, Unit::Bytes), ["5 MiB", "10 MiB", "20 MiB"]);
+        assert_eq!(
+            of(1e6, 2e9, Unit::Nanoseconds),
+            ["1 ms", "3 ms", "10 ms", "30 ms", "100 ms", "300 ms", "1 s"]
+        );
+        assert_eq!(of(1e-3, 1e9, Unit::Number).len(), 13);
     }
 
     #[test]

@@ -104,3 +104,43 @@ impl RunEntry {
         self.rows.iter().find(|row| row.service == service)
     }
 }
+
+/// A sound run with these rows, related to `raw-socket`.
+#[cfg(test)]
+pub(crate) fn run_of(rows: Vec<SiteRow>) -> RunEntry {
+    RunEntry {
+        id: "run".to_owned(),
+        experiment: "all".to_owned(),
+        kind: Kind::Interleaved,
+        title: "All <of> them".to_owned(),
+        question: String::new(),
+        answer: String::new(),
+        began: "2026-11-24T18:16:53Z".to_owned(),
+        status: Status::Complete,
+        machine: "2 CPUs".to_owned(),
+        cautions: Vec::new(),
+        is_damaged: false,
+        reference: "raw-socket".to_owned(),
+        commit: None,
+        rows,
+        claims: Vec::new(),
+        pairs: Vec::new(),
+    }
+}
+
+/// A row with a rank, and with this cost related to the reference.
+#[cfg(test)]
+pub(crate) fn row_of(service: &str, language: &str, cost: f64) -> SiteRow {
+    SiteRow {
+        service: service.to_owned(),
+        language: language.to_owned(),
+        ranks: Some([1, 2]),
+        cpu_ratio: Some(super::RunFigure {
+            value: cost,
+            low: Some(cost * 0.9),
+            high: Some(cost * 1.1),
+            ..super::RunFigure::default()
+        }),
+        ..SiteRow::default()
+    }
+}

@@ -87,5 +87,6 @@ fn section(places: &[Place<'_>]) -> Section {
         reference => format!("Related to {reference}. {}", run.day()),
     };
     let id = format!("in-{}", super::address::slug(&run.experiment));
-    Section::new(&id, &run.title, &lead, columns.table(&run.title, places))
+    let caption = format!("{} in {}", language(&places[0].1.language), run.experiment);
+    Section::new(&id, &run.title, &lead, columns.table(&caption, places))
 }

@@ -30,6 +30,7 @@ mod run;
 mod search;
 mod service;
 mod source;
+mod strip;
 mod versus;
 mod words;
 
@@ -117,6 +118,7 @@ pub fn of_all(entries: &[RunEntry], settings: &SiteSettings) -> Result<Shared, S
     for (language, services) in site.languages() {
         files.push(language::page(language, &services, &site, settings)?);
     }
+    files.extend(site.featured().map(index::strip_pictures).into_iter().flatten());
     files.extend(data::schemas());
     files.extend(assets::files());
     files.extend(feed::map(&site, settings));

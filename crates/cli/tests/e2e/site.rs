@@ -328,4 +328,29 @@ fn a_site_whose_place_is_known_says_it_to_who_shows_links() {
     assert!(read("feed.xml").contains("<link href=\"https://example.org/tare/run/quick/index.html\"/>"));
     let badge = read("service/axum/index.html");
     assert!(badge.contains("https://example.org/tare/badge/quick/axum.svg"), "{badge}");
+    // A picture is named by what it shows: an unchanged one is not drawn again.
+    let picture = badge.split("og:image\" content=\"https://example.org/tare/").nth(1).unwrap();
+    let picture = workspace.root().join("out").join(picture.split('"').next().unwrap());
+    let inode = || std::os::unix::fs::MetadataExt::ino(&fs::metadata(&picture).unwrap());
+    let before = inode();
+    workspace.tare(&words).expect(0);
+    assert_eq!(inode(), before, "{}", picture.display());
+}
+
+#[test]
+fn pages_lead_to_the_measured_code_if_its_repository_is_known() {
+    let workspace = Workspace::new(&[]);
+    let quick = real_root().join("record/quick");
+    let words = ["site", "out", "--source-url", "https://github.com/o/tare/", quick.to_str().unwrap()];
+    workspace.tare(&words).expect(0);
+    let read = |name: &str| fs::read_to_string(workspace.root().join("out").join(name)).unwrap();
+    let about: Value = serde_json::from_slice(&fs::read(quick.join("about.json")).unwrap()).unwrap();
+    let commit = about["revision"]["commit"].as_str().unwrap();
+    let tree = format!("href=\"https://github.com/o/tare/tree/{commit}");
+    assert!(read("run/quick/index.html").contains(&format!("{tree}\"")));
+    let page = read("service/axum/index.html");
+    assert!(page.contains(&format!("{tree}/services/rust/axum\"")), "{page}");
+    assert!(read("service/raw-socket/index.html").contains(&format!("{tree}/crates/reference\"")));
+    assert!(page.contains("href=\"https://github.com/o/tare\">repository</a>"), "{page}");
+    assert!(page.contains("<code>tare run quick --services axum</code>"), "{page}");
 }

@@ -120,6 +120,46 @@ fn no_page_of_a_site_is_wider_than_its_window() {
     assert!(wide.is_empty(), "{}", wide.join("\n"));
 }
 
+#[test]
+fn nothing_of_a_site_overlaps_on_a_screen_or_on_paper() {
+    let Some(browser) = Browser::open() else { return };
+    let mut problems = Vec::new();
+    for page in PAGES.iter().filter(|page| !page.starts_with("run/")) {
+        browser.visit(&root().join(page));
+        // A4 without its margins.
+        let screens = geometry::SIZES.map(|size| ("screen", size));
+        for (media, size) in screens.into_iter().chain([("print", (703, 1032))]) {
+            browser.prefer(media, &[]);
+            browser.resize(size);
+            browser.run("for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame)", &[]);
+            let found = browser.run(geometry::PROBLEMS, &[]);
+            let found = found.as_array().unwrap().iter();
+            problems.extend(found.map(|problem| format!("{page}, {media}, {} wide: {problem}", size.0)));
+        }
+        browser.prefer("screen", &[]);
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn the_first_page_is_by_any_figure_and_of_chosen_languages() {
+    let Some(browser) = Browser::open() else { return };
+    browser.visit(&root().join("index.html"));
+    let press = |text: &str| {
+        let press = "[...document.querySelectorAll('#choose button')].find(one => one.textContent === args[0]).click();
+                     return [...document.querySelectorAll('#services tbody tr[data-row]')].filter(one => one.checkVisibility())
+                         .map(one => one.querySelector('a').textContent)";
+        serde_json::from_value::<Vec<String>>(browser.run(press, &[text.into()])).unwrap()
+    };
+    let by_memory = press("Memory");
+    assert_eq!(&by_memory[..3], ["asio", "raw-socket", "beast"], "references stay first");
+    let shown = "return [...document.querySelectorAll('.strip')].filter(one => one.checkVisibility()).map(one => one.dataset.metric)";
+    assert_eq!(browser.run(shown, &[]), serde_json::json!(["rss_bytes_peak"]));
+    assert_eq!(press("Throughput")[2], "hyper", "of throughput more is better");
+    assert_eq!(press("Go"), ["raw-socket", "asio", "net-http", "gorilla-mux"]);
+    assert_eq!(press("Go").len(), by_memory.len());
+}
+
 /// The visible sentences about pairs.
 const SHOWN: &str =
     "return [...document.querySelectorAll('.pair')].filter(one => one.checkVisibility()).map(one => one.id)";
