@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::figure::RunFigure;
+use super::{figure::RunFigure, words::shown};
 use tare_report::document::Unit;
 
 /// The margin of a scale beyond its outermost points, as a share of it.
@@ -42,18 +42,30 @@ impl LogScale {
 
 /// The most numbers at a scale.
 const TICKS_MAX: usize = 8;
+/// The least share of a scale between two of them.
+const TICKS_APART: f64 = 0.06;
 
 /// The round numbers of a scale, each with its text.
 pub(crate) fn ticks(scale: LogScale, unit: Unit) -> Vec<(f64, String)> {
     let all = |steps: &[f64]| -> Vec<f64> {
         let numbers = powers(unit).flat_map(|power| steps.iter().map(move |step| step * power));
         let (low, high) = (scale.low - 1e-9, scale.high + 1e-9);
-        numbers.filter(|number| (low..=high).contains(&number.ln())).collect()
+        // Below 1 tenths are hundredths of the axis.
+        let is_round = |number: &f64| steps.len() < 10 || *number >= 1.0;
+        numbers.filter(|number| is_round(number) && (low..=high).contains(&number.ln())).collect()
     };
-    let few = [[1.0, 2.0, 5.0].as_slice(), &[1.0, 3.0], &[1.0]].map(all);
-    let fits = few.iter().find(|numbers| numbers.len() <= TICKS_MAX).unwrap_or(&few[2]);
-    let ticks = fits.iter().map(|number| (*number, tick(unit, *number)));
-    let mut ticks: Vec<(f64, String)> = ticks.collect();
+    let tenths: Vec<f64> = (10..100).map(|tenths| f64::from(tenths) / 10.0).collect();
+    let few =
+        [tenths.as_slice(), &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0], &[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]].map(all);
+    let of = |least: usize| few.iter().find(|numbers| (least..=TICKS_MAX).contains(&numbers.len()));
+    let fits = of(2).or_else(|| of(1)).unwrap_or(&few[4]);
+    let mut ticks: Vec<(f64, String)> = Vec::new();
+    for number in fits {
+        let before = ticks.last().map_or(-1.0, |(before, _)| scale.share(*before));
+        if scale.share(*number) - before > TICKS_APART {
+            ticks.push((*number, tick(unit, *number)));
+        }
+    }
     ticks.dedup_by(|one, other| one.1 == other.1);
     ticks
 }
@@ -76,6 +88,54 @@ fn tick(unit: Unit, number: f64) -> String {
         "" => format!("{whole}{unit}"),
         decimals => format!("{whole}.{decimals}{unit}"),
     }
+}
+
+/// The lines of a scale and its numbers, as SVG; `at` is a position in percent. The line at 1 of a ratio is that
+/// of the reference.
+pub(crate) fn grid(scale: LogScale, unit: Unit, at: impl Fn(f64) -> f64) -> [String; 2] {
+    let (mut grid, mut axis) = (String::new(), String::new());
+    for (number, text) in ticks(scale, unit) {
+        let x = at(number);
+        let is_one = unit == Unit::Times && (number - 1.0).abs() < 1e-9;
+        let one = if is_one { " class=\"one\"" } else { "" };
+        _ = write!(grid, "<line{one} x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"0\" y2=\"100%\"/>");
+        _ = write!(axis, "<text x=\"{x:.2}%\" y=\"1.1em\" text-anchor=\"middle\">{text}</text>");
+    }
+    [grid, axis]
+}
+
+/// Figures on one scale, each in a lane of its own.
+pub(crate) struct Tracks {
+    pub(crate) grid: String,
+    pub(crate) axis: String,
+    pub(crate) lanes: Vec<Track>,
+}
+
+pub(crate) struct Track {
+    pub(crate) name: String,
+    /// The figure with its interval, as SVG and as text.
+    pub(crate) points: String,
+    pub(crate) text: String,
+}
+
+pub(crate) fn tracks(rows: &[(&str, RunFigure)], unit: Unit) -> Tracks {
+    let scale = LogScale::of(rows.iter().map(|(_, figure)| figure));
+    // Numbers of the axis have room at both ends.
+    let at = |number: f64| 5.0 + 90.0 * scale.share(number);
+    let [grid, axis] = grid(scale, unit, at);
+    let lane = |(name, figure): &(&str, RunFigure)| {
+        let mut points = String::new();
+        if let Some((low, high)) = figure.ends() {
+            let (from, width) = (at(low), (at(high) - at(low)).max(0.3));
+            _ = write!(
+                points,
+                "<rect x=\"{from:.2}%\" width=\"{width:.2}%\" y=\"50%\" height=\"10\" rx=\"2\"/>"
+            );
+        }
+        _ = write!(points, "<circle cx=\"{:.2}%\" cy=\"50%\" r=\"5\"/>", at(figure.value));
+        Track { name: (*name).to_owned(), points, text: shown(*figure, unit) }
+    };
+    Tracks { grid, axis, lanes: rows.iter().map(lane).collect() }
 }
 
 /// The most rows of a small picture of points.
@@ -253,11 +313,13 @@ mod tests {
             ticks(LogScale::between(low, high), unit).into_iter().map(|(_, text)| text).collect()
         };
         assert_eq!(of(1.0, 50.0, Unit::Times), ["1x", "2x", "5x", "10x", "20x", "50x"]);
-        assert_eq!(of(3e6, 30e6, Unit::Bytes), ["5 MiB", "10 MiB", "20 MiB"]);
+        assert_eq!(of(3e6, 30e6, Unit::Bytes), ["3 MiB", "5 MiB", "7 MiB", "10 MiB", "15 MiB", "20 MiB"]);
         assert_eq!(
             of(1e6, 2e9, Unit::Nanoseconds),
             ["1 ms", "3 ms", "10 ms", "30 ms", "100 ms", "300 ms", "1 s"]
         );
+        assert_eq!(of(1.0, 1.5, Unit::Times), ["1x", "1.1x", "1.2x", "1.3x", "1.4x", "1.5x"]);
+        assert_eq!(of(0.02, 0.6, Unit::Share), ["2%", "5%", "10%", "20%", "50%"]);
         assert_eq!(of(1e-3, 1e9, Unit::Number).len(), 13);
     }
 

@@ -7,6 +7,7 @@
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 mod address;
+mod against;
 mod assets;
 mod badge;
 mod catalogue;
@@ -114,6 +115,9 @@ pub fn of_all(entries: &[RunEntry], settings: &SiteSettings) -> Result<Shared, S
     }
     for service in site.services.values() {
         files.push(service::page(service, &site, settings, &mut pictures)?);
+    }
+    for (names, found) in &site.pairs {
+        files.extend(against::page(*names, found, &site, settings, &mut pictures)?);
     }
     for (language, services) in site.languages() {
         files.push(language::page(language, &services, &site, settings)?);

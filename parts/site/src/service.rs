@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::{
     RunEntry, SiteError, SiteSettings,
-    address::{Address, pair},
+    address::Address,
     badge,
     catalogue::{Catalogue, Service},
     chart::escaped,
@@ -137,7 +137,7 @@ fn links(
     frame: &PageFrame<'_>,
     settings: &SiteSettings,
 ) -> String {
-    let mut links: Vec<String> = source::links(service, settings);
+    let mut links: Vec<String> = source::links(service, spoken(service).map(|(run, _)| run), settings);
     let settings_of = service.places.iter().map(|(run, _)| run).find(|run| !run.rows.is_empty());
     if let Some(run) = settings_of {
         let link = frame.to(Address::Run(&run.id));
@@ -147,29 +147,11 @@ fn links(
         let link = frame.to(Address::Language(service.language));
         links.push(format!("<a href=\"{link}\">all of {}</a>", escaped(language(service.language))));
     }
-    let versus = frame.to(Address::Versus);
-    for other in neighbours(service) {
-        let id = pair(service.name, other);
-        links.push(format!("<a href=\"{versus}#{id}\">against {}</a>", escaped(other)));
+    for other in site.neighbours(service.name).into_iter().take(NEIGHBOURS_MAX) {
+        let link = frame.to(Address::pair(service.name, other));
+        links.push(format!("<a href=\"{link}\">against {}</a>", escaped(other)));
     }
     if links.is_empty() { String::new() } else { format!("<p class=\"go\">{}</p>", links.join(" ")) }
-}
-
-/// The neighbouring services in the order of the run with the most pairs.
-fn neighbours<'a>(service: &Service<'a>) -> Vec<&'a str> {
-    let Some((run, _)) = service.places.iter().max_by_key(|(run, _)| run.pairs.len()) else {
-        return Vec::new();
-    };
-    let is_own = |one: &str, other: &str| one == service.name || other == service.name;
-    let others = run.pairs.iter().filter(|pair| is_own(&pair.first, &pair.second));
-    let mut others: Vec<(f64, &str)> = others
-        .filter_map(|pair| {
-            let other = if pair.first == service.name { &pair.second } else { &pair.first };
-            Some((pair.cpu_ratio?.value.ln().abs(), other.as_str()))
-        })
-        .collect();
-    others.sort_by(|one, other| one.0.total_cmp(&other.0));
-    others.into_iter().take(NEIGHBOURS_MAX).map(|(_, name)| name).collect()
 }
 
 /// The badge, and the line that embeds it elsewhere.

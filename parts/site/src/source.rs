@@ -49,9 +49,11 @@ pub(crate) fn command(run: &RunEntry, services: &[&str]) -> String {
     format!("tare run {}{services}", quoted(&run.experiment))
 }
 
-/// Links to a service's code and to its framework, each preceded by a name if there is one.
-pub(crate) fn links(service: &Service<'_>, settings: &SiteSettings) -> Vec<String> {
-    let code = service.places.iter().find_map(|(run, row)| Some((*run, code(run, row, settings)?)));
+/// Links to a service's code, as this run measured it if it has the service, and to its framework.
+pub(crate) fn links(service: &Service<'_>, by: Option<&RunEntry>, settings: &SiteSettings) -> Vec<String> {
+    let own = service.places.iter().filter(|(run, _)| by.is_some_and(|by| by.id == run.id));
+    let places = own.chain(&service.places);
+    let code = places.into_iter().find_map(|(run, row)| Some((*run, code(run, row, settings)?)));
     let code = code.map(|(run, address)| code_link(run, Some(&address)));
     let homepage = service.places.iter().find_map(|(_, row)| row.homepage.as_deref());
     let homepage = homepage.map(|to| {

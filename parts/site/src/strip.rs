@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::{
     RunEntry,
     address::slug,
-    chart::{LogScale, escaped, ticks},
+    chart::{self, LogScale, escaped},
     figure::RunFigure,
     row::SiteRow,
     words::{language, shown},
@@ -19,9 +19,9 @@ pub(crate) struct Metric {
     pub(crate) key: &'static str,
     /// Its name in the switch.
     pub(crate) name: &'static str,
-    about: &'static str,
-    unit: Unit,
-    figure: fn(&SiteRow) -> Option<RunFigure>,
+    pub(crate) about: &'static str,
+    pub(crate) unit: Unit,
+    pub(crate) figure: fn(&SiteRow) -> Option<RunFigure>,
 }
 
 pub(crate) const METRICS: [Metric; 6] = [
@@ -128,13 +128,7 @@ impl Strip {
         let [least, .., most] = numbers.as_slice() else { return None };
         let scale = LogScale::between(if is_ratio { least.min(1.0) } else { *least }, *most);
         let at = |number: f64| 100.0 * (ROOM + (1.0 - 2.0 * ROOM) * scale.share(number));
-        let (mut grid, mut axis) = (String::new(), String::new());
-        for (number, text) in ticks(scale, metric.unit) {
-            let x = at(number);
-            let one = if is_ratio && (number - 1.0).abs() < 1e-9 { " class=\"one\"" } else { "" };
-            _ = write!(grid, "<line{one} x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"0\" y2=\"100%\"/>");
-            _ = write!(axis, "<text x=\"{x:.2}%\" y=\"1.1em\" text-anchor=\"middle\">{text}</text>");
-        }
+        let [grid, axis] = chart::grid(scale, metric.unit, at);
         let lanes = languages(run).into_iter().filter_map(|language| {
             let own: Vec<&Point<'_>> = points.iter().filter(|one| one.row.language == language).collect();
             let points = drawn(&own, metric.unit, at)?;
