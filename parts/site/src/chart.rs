@@ -172,68 +172,6 @@ pub(crate) fn points<'a>(rows: impl Iterator<Item = (&'a str, RunFigure)>) -> St
     svg + "</svg>"
 }
 
-/// The claimed and the measured range of a ratio.
-pub(crate) struct ClaimStrip<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) found: RunFigure,
-    pub(crate) published: Option<f64>,
-    /// Both bounds of the claim; `None` where it is open.
-    pub(crate) claimed: [Option<f64>; 2],
-    /// Whether the evidence is weak (one round, or a limiting load): it is drawn hollow.
-    pub(crate) is_weak: bool,
-}
-
-const STRIP_WIDTH: f64 = 360.0;
-const STRIP: f64 = 36.0;
-/// The number of letters of a name that fit.
-const STRIP_LETTERS_MAX: usize = 52;
-
-/// A strip per comparison: the claimed range as a band, the published value as a ring, the measured value as
-/// a point with its interval.
-pub(crate) fn strips(strips: &[ClaimStrip<'_>]) -> String {
-    if strips.is_empty() {
-        return String::new();
-    }
-    let figures: Vec<RunFigure> = strips.iter().flat_map(ClaimStrip::figures).collect();
-    let scale = LogScale::of(figures.iter());
-    let x = |number: f64| EDGE + (STRIP_WIDTH - 2.0 * EDGE) * scale.share(number);
-    let (height, one) = (STRIP * strips.len() as f64, x(1.0));
-    let mut svg =
-        format!("<svg class=\"strips\" viewBox=\"0 0 {STRIP_WIDTH} {height}\" aria-hidden=\"true\">");
-    for (place, strip) in strips.iter().enumerate() {
-        let (top, y) = (STRIP * place as f64, STRIP * place as f64 + 25.0);
-        let name: String = strip.name.chars().take(STRIP_LETTERS_MAX).collect();
-        _ = write!(svg, "<text x=\"0\" y=\"{}\">{}</text>", top + 12.0, escaped(&name));
-        let [from, to] = [strip.claimed[0].map_or(0.0, x), strip.claimed[1].map_or(STRIP_WIDTH, x)];
-        if strip.claimed != [None, None] {
-            let width = (to - from).max(2.0);
-            _ = write!(
-                svg,
-                "<rect class=\"band\" x=\"{from:.1}\" y=\"{}\" width=\"{width:.1}\" height=\"16\"/>",
-                y - 8.0
-            );
-        }
-        _ = write!(svg, "<path d=\"M{one:.1} {}V{}\"/>", y - 9.0, y + 9.0);
-        if let Some((low, high)) = strip.found.ends() {
-            _ = write!(svg, "<line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{y}\" y2=\"{y}\"/>", x(low), x(high));
-        }
-        if let Some(published) = strip.published {
-            _ = write!(svg, "<circle class=\"published\" cx=\"{:.1}\" cy=\"{y}\" r=\"5\"/>", x(published));
-        }
-        let weak = if strip.is_weak { " class=\"weak\"" } else { "" };
-        _ = write!(svg, "<circle{weak} cx=\"{:.1}\" cy=\"{y}\" r=\"4\"/>", x(strip.found.value));
-    }
-    svg + "</svg>"
-}
-
-impl ClaimStrip<'_> {
-    fn figures(&self) -> impl Iterator<Item = RunFigure> {
-        let other = [self.published, self.claimed[0], self.claimed[1]].into_iter().flatten();
-        let other = other.map(|value| RunFigure { value, ..RunFigure::default() });
-        std::iter::once(self.found).chain(other)
-    }
-}
-
 pub(crate) struct Step {
     /// A description for readers who cannot see it, and a tooltip.
     pub(crate) text: String,
@@ -321,22 +259,6 @@ mod tests {
         assert_eq!(of(1.0, 1.5, Unit::Times), ["1x", "1.1x", "1.2x", "1.3x", "1.4x", "1.5x"]);
         assert_eq!(of(0.02, 0.6, Unit::Share), ["2%", "5%", "10%", "20%", "50%"]);
         assert_eq!(of(1e-3, 1e9, Unit::Number).len(), 13);
-    }
-
-    #[test]
-    fn a_strip_has_what_was_claimed_published_and_found() {
-        let strip = |claimed, is_weak| ClaimStrip {
-            name: "a / <b>",
-            found: figure(0.6, 0.5, 0.7),
-            published: Some(0.3),
-            claimed,
-            is_weak,
-        };
-        let drawn = strips(&[strip([None, Some(0.33)], false), strip([None, None], true)]);
-        assert_eq!(drawn.matches("class=\"band\"").count(), 1);
-        assert_eq!(drawn.matches("class=\"published\"").count(), 2);
-        assert_eq!(drawn.matches("class=\"weak\"").count(), 1);
-        assert!(drawn.contains("a / &lt;b&gt;") && strips(&[]).is_empty(), "{drawn}");
     }
 
     #[test]

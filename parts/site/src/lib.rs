@@ -30,6 +30,7 @@ mod row;
 mod run;
 mod search;
 mod service;
+mod slope;
 mod source;
 mod strip;
 mod versus;
@@ -98,9 +99,10 @@ pub struct Shared {
 /// If a page cannot be made.
 pub fn of_all(entries: &[RunEntry], settings: &SiteSettings) -> Result<Shared, SiteError> {
     let site = Catalogue::of(entries);
+    let mut pictures = Vec::new();
     let mut files = vec![
         index::page(&site, settings)?,
-        claims::page(&site, settings)?,
+        claims::page(&site, settings, &mut pictures)?,
         versus::page(&site, settings)?,
         method::page(&site, settings)?,
         data::page(&site, settings)?,
@@ -108,7 +110,6 @@ pub fn of_all(entries: &[RunEntry], settings: &SiteSettings) -> Result<Shared, S
         feed::feed(&site, settings)?,
         search::index(&site),
     ];
-    let mut pictures = Vec::new();
     for experiment in site.experiments.values() {
         files.push(experiment::page(experiment, settings)?);
         files.extend(badge::of_experiment(experiment)?);

@@ -116,7 +116,8 @@ fn svg(card: &Card<'_>) -> String {
         y += 44.0;
     }
     rows(&mut svg, &card.rows, y + 10.0);
-    text(&mut svg, (EDGE, HEIGHT - 28.0), 20, "#566070", &format!("Tare · {}", card.below));
+    let below = if card.below.is_empty() { "Tare".to_owned() } else { format!("Tare · {}", card.below) };
+    text(&mut svg, (EDGE, HEIGHT - 28.0), 20, "#566070", &below);
     svg + "</svg>"
 }
 
