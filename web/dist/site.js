@@ -15,6 +15,117 @@
     return element;
   }
 
+  // src/figures.js
+  function fixed(number, places) {
+    if (Math.abs(number) >= 1e21) return BigInt(number) + (places === 0 ? "" : `.${"0".repeat(places)}`);
+    const halves = number * 2 ** (places + 1);
+    let text = Math.abs(number).toFixed(places);
+    if (Number.isInteger(halves) && halves % 2 !== 0) {
+      const ten = 10 ** places;
+      const below = Math.floor(Math.abs(number) * ten);
+      text = ((below % 2 === 0 ? below : below + 1) / ten).toFixed(places);
+    }
+    return number < 0 || Object.is(number, -0) ? `-${text}` : text;
+  }
+  function plain(number) {
+    if (Object.is(number, -0)) return "-0";
+    const text = String(number);
+    const parts = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
+    if (!parts) return text;
+    const [, sign2, whole, rest = "", power] = parts;
+    const shift = Number(power);
+    if (shift < 0) return `${sign2}0.${"0".repeat(-shift - 1)}${whole}${rest}`;
+    return sign2 + whole + rest.padEnd(shift, "0");
+  }
+  function digits(value) {
+    if (value === 0) return "0";
+    if (value >= 99.95) return fixed(value, 0);
+    return fixed(value, value >= 9.995 ? 1 : 2);
+  }
+  var SHOWN = {
+    "per-second": (value) => {
+      if (value >= 999500) return `${digits(value / 1e6)} M`;
+      return value >= 999.5 ? `${digits(value / 1e3)} k` : digits(value);
+    },
+    nanoseconds: (value) => {
+      if (value < 0) return `-${SHOWN.nanoseconds(-value)}`;
+      if (value >= 9995e5) return `${digits(value / 1e9)} s`;
+      if (value >= 999500) return `${digits(value / 1e6)} ms`;
+      return value >= 999.5 ? `${digits(value / 1e3)} µs` : `${digits(value)} ns`;
+    },
+    bytes: (value) => {
+      const kib = value / 1024;
+      if (kib >= 1023.5 * 1024) return `${digits(kib / 1024 / 1024)} GiB`;
+      return kib >= 1023.5 ? `${digits(kib / 1024)} MiB` : `${digits(kib)} KiB`;
+    },
+    share: (value) => `${fixed(value * 100, 1)}%`,
+    times: (value) => `${digits(value)}x`,
+    change: (value) => {
+      const percent = (value - 1) * 100;
+      return Math.abs(percent) < 0.05 ? "+0.0%" : `${percent > 0 ? "+" : ""}${fixed(percent, 1)}%`;
+    },
+    percentile: (value) => `p${plain(Math.round(value * 1e8) / 1e6)}`,
+    text: plain,
+    flag: plain,
+    count: plain,
+    number: (value) => {
+      if (Number.isInteger(value)) return plain(value);
+      const size = Math.abs(value);
+      const least = [999.95, 99.995, 9.9995, 0.99995, 0.099995, 99995e-7, 99995e-8];
+      const places = least.findIndex((bound) => size >= bound);
+      if (places < 0) return value.toExponential(1);
+      return fixed(value, places).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+    }
+  };
+  function show(unit, number) {
+    return SHOWN[unit](number);
+  }
+  function split(text) {
+    const [, number, unit] = /^(.*?\d)(\D*)$/.exec(text) ?? ["", text, ""];
+    return { number, unit };
+  }
+  function both(unit, [one, other], between) {
+    const [first, second] = [show(unit, one), show(unit, other)];
+    return (split(first).unit === split(second).unit ? split(first).number : first) + between + second;
+  }
+
+  // src/calculator.js
+  function cpus(rate, [, value, ends2]) {
+    const of = (nanoseconds) => nanoseconds * rate / 1e9;
+    const interval2 = ends2 ? ` (${both("number", [of(ends2[0]), of(ends2[1])], " .. ")})` : "";
+    return `${show("number", of(value))} CPUs${interval2}`;
+  }
+  function sentence(rate, time) {
+    if (!(rate > 0) || !Number.isFinite(rate)) return "";
+    return `${rate.toLocaleString("en")} requests a second of ${time[0]} need at least ${cpus(rate, time)}.`;
+  }
+  function calculator() {
+    const place2 = document.getElementById("cpus");
+    const told2 = document.getElementById("cpus-told");
+    const data = document.getElementById("cpu-times");
+    if (!place2 || !told2 || !data?.textContent) return;
+    const times = JSON.parse(data.textContent);
+    const rate = make("input", { type: "number", min: 1, step: "any", value: 1e4, "aria-label": "Requests per second" });
+    const slider = make("input", { type: "range", min: 1, max: 7, step: 0.01, value: 4, "aria-label": "Requests per second, in tenfold steps" });
+    const service = make("select", { "aria-label": "Service", autocomplete: "off" }, ...times.map(([name], at) => make("option", { value: at }, name)));
+    const show2 = () => {
+      told2.textContent = sentence(rate.valueAsNumber, times[Number(service.value)]);
+    };
+    rate.addEventListener("input", () => {
+      if (rate.valueAsNumber > 0) slider.value = String(Math.log10(rate.valueAsNumber));
+      show2();
+    });
+    slider.addEventListener("input", () => {
+      rate.value = String(Number((10 ** Number(slider.value)).toPrecision(2)));
+      show2();
+    });
+    service.addEventListener("change", show2);
+    told2.setAttribute("role", "status");
+    place2.append(rate, " requests a second ", slider);
+    if (times.length > 1) place2.append(" of ", service);
+    show2();
+  }
+
   // src/landing.js
   var MORE_IS_BETTER = /* @__PURE__ */ new Set(["requests_per_second"]);
   function landing() {
@@ -185,7 +296,7 @@
     const [first, second] = ["First service", "Second service"].map((label) => make("select", { "aria-label": label, autocomplete: "off" }));
     const link = make("a", { class: "button" });
     first.append(...services.map((_, at) => option(at)));
-    const show = () => {
+    const show2 = () => {
       const [one, other] = [Number(first.value), Number(second.value)];
       link.href = pages[one].get(other) ?? "";
       link.textContent = `${services[one][1]} against ${services[other][1]}`;
@@ -197,12 +308,12 @@
       second.replaceChildren(...known.map(option));
       const nearest = known.toSorted((a, b) => Math.abs(a - one) - Math.abs(b - one))[0];
       second.value = String(second.dataset.chosen && known.includes(before) ? before : nearest);
-      show();
+      show2();
     };
     first.addEventListener("change", partners);
     second.addEventListener("change", () => {
       second.dataset.chosen = "yes";
-      show();
+      show2();
     });
     partners();
     ask.append(first, " against ", second, " ", link);
@@ -236,20 +347,21 @@
   }
   askPair();
   landing();
+  calculator();
   function searchBox(root) {
     const list = make("ul", { class: "found", hidden: true });
     const input = make("input", { type: "search", placeholder: "Search", "aria-label": "Search this site" });
     const told2 = make("span", { class: "sr", role: "status" });
     let known = null;
-    const show = async () => {
+    const show2 = async () => {
       known ??= load(`${root}assets/search.js`);
       const found = matches(await known, input.value).slice(0, FOUND_MAX);
       list.replaceChildren(...found.map(([name, kind, path]) => make("li", {}, make("a", { href: root + path }, make("bdi", {}, name), " ", make("small", {}, kind)))));
       list.hidden = found.length === 0;
       told2.textContent = input.value === "" ? "" : `${found.length} found`;
     };
-    input.addEventListener("input", show);
-    input.addEventListener("focus", show);
+    input.addEventListener("input", show2);
+    input.addEventListener("focus", show2);
     const box = make("search", { class: "search" }, input, list, told2);
     box.addEventListener("keydown", (event) => {
       const links = [...list.querySelectorAll("a")];

@@ -38,6 +38,7 @@ pub(super) fn page(experiment: &ExperimentRuns<'_>, settings: &SiteSettings) -> 
         cautions: &newest.cautions,
         before: &(newest_link(newest, &frame, settings) + &trends(experiment, &frame)),
         sections: frame::linked(&sections, link),
+        after: "",
     };
     frame::file(&frame, &page.render()?)
 }

@@ -149,6 +149,8 @@ pub(crate) struct Sections<'a> {
     /// Escaped HTML before the sections.
     pub(crate) before: &'a str,
     pub(crate) sections: Vec<SectionView<'a>>,
+    /// Escaped HTML after them.
+    pub(crate) after: &'a str,
 }
 
 pub(super) fn around(frame: &PageFrame<'_>, links: String) -> Result<Around, SiteError> {

@@ -8,6 +8,7 @@ use tare_base::units::several;
 use super::{
     RunEntry, SiteError, SiteSettings,
     address::Address,
+    calculator,
     catalogue::{Catalogue, ExperimentRuns},
     chart::{self, escaped},
     claims::{self, Tally, tally},
@@ -52,6 +53,8 @@ struct Hero<'a> {
     strips: Vec<ShownStrip>,
     /// The language of each row, as JSON.
     languages: String,
+    /// The section that says how many CPUs a load takes; HTML.
+    calculator: String,
     /// The line that embeds the plot elsewhere; its address needs that of the site.
     embed: String,
 }
@@ -108,16 +111,8 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File
     let frame = PageFrame::new(Address::Index, &settings.title, &description, settings);
     let frame = frame.image_of(featured, settings);
     let section = featured.map(table);
-    let hero = featured.zip(section.as_ref()).map(|(run, section)| Hero {
-        run,
-        link: frame.to(Address::Run(&run.id)),
-        view: SectionView::whole(section, true)
-            .linked(&|key, name| (key == "label").then(|| frame.to(Address::Service(name)))),
-        headline: headline(run).unwrap_or_else(|| run.answer.clone()),
-        strips: strips(run, section),
-        languages: html::embeddable(&run.rows.iter().map(|row| row.language.as_str()).collect::<Vec<_>>()),
-        embed: embed(run, settings),
-    });
+    let hero = featured.zip(section.as_ref()).map(|(run, section)| hero(run, section, &frame, settings));
+    let hero = hero.transpose()?;
     let index = Index {
         title: &settings.title,
         hero,
@@ -132,6 +127,28 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File
         },
     };
     frame::file(&frame, &index.render()?)
+}
+
+fn hero<'a>(
+    run: &'a RunEntry,
+    section: &'a Section,
+    frame: &PageFrame<'_>,
+    settings: &SiteSettings,
+) -> Result<Hero<'a>, SiteError> {
+    let languages: Vec<&str> = run.rows.iter().map(|row| row.language.as_str()).collect();
+    let ranked = run.rows.iter().filter(|row| row.ranks.is_some());
+    let ranked: Vec<&str> = ranked.map(|row| row.service.as_str()).collect();
+    Ok(Hero {
+        run,
+        link: frame.to(Address::Run(&run.id)),
+        view: SectionView::whole(section, true)
+            .linked(&|key, name| (key == "label").then(|| frame.to(Address::Service(name)))),
+        headline: headline(run).unwrap_or_else(|| run.answer.clone()),
+        strips: strips(run, section),
+        languages: html::embeddable(&languages),
+        calculator: calculator::section(run, &ranked)?,
+        embed: embed(run, settings),
+    })
 }
 
 /// The experiments that rank services first, then the published ones.

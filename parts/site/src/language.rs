@@ -41,6 +41,7 @@ pub(super) fn page(
         cautions: &[],
         before: "",
         sections: frame::linked(&sections, link),
+        after: "",
     };
     frame::file(&frame, &page.render()?)
 }

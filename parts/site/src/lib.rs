@@ -10,6 +10,7 @@ mod address;
 mod against;
 mod assets;
 mod badge;
+mod calculator;
 mod catalogue;
 mod chart;
 mod claim;

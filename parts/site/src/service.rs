@@ -5,7 +5,7 @@ use askama::Template;
 use super::{
     RunEntry, SiteError, SiteSettings,
     address::Address,
-    badge,
+    badge, calculator,
     catalogue::{Catalogue, Service},
     chart::escaped,
     figure::RunFigure,
@@ -47,6 +47,8 @@ pub(super) fn page(
         ),
         None => frame,
     };
+    let calculator = spoken.map(|(run, _)| calculator::section(run, &[service.name])).transpose()?;
+    let calculator = calculator.unwrap_or_default();
     let sections = [places(service)];
     let experiment =
         |id: &str| site.experiments.get(id).map(|found| frame.to(Address::Experiment(found.name)));
@@ -59,6 +61,7 @@ pub(super) fn page(
         cautions: &[],
         before: &(links(service, site, &frame, settings) + &badge(service, &frame, settings)),
         sections: frame::linked(&sections, link),
+        after: &calculator,
     };
     frame::file(&frame, &page.render()?)
 }

@@ -190,6 +190,38 @@ fn two_services_are_asked_for_by_choice_and_lead_to_the_page_of_the_pair() {
 }
 
 #[test]
+fn a_load_is_so_many_cpus_as_the_data_say() {
+    let Some(browser) = Browser::open() else { return };
+    let data = fs::read_to_string(root().join("data/site.json")).unwrap();
+    let data: serde_json::Value = serde_json::from_str(&data).unwrap();
+    let runs = data["runs"].as_array().unwrap();
+    let newest = runs.iter().find(|run| run["id"] == "third").unwrap();
+    let rows = newest["rows"].as_array().unwrap();
+    let time = |service: &str| {
+        let row = rows.iter().find(|row| row["service"] == service).unwrap();
+        row["cpu_ns_per_request"]["value"].as_f64().unwrap()
+    };
+    let ask = "const [rate] = document.querySelectorAll('#cpus input');
+               rate.value = args[0];
+               rate.dispatchEvent(new Event('input'));
+               const service = document.querySelector('#cpus select');
+               if (service) {
+                   service.selectedIndex = [...service.options].findIndex(one => one.textContent === args[1]);
+                   service.dispatchEvent(new Event('change'));
+               }
+               return document.getElementById('cpus-told').textContent";
+    for (page, rate, service) in
+        [("index.html", 250_000.0, "flask"), ("service/axum/index.html", 1_000.0, "axum")]
+    {
+        browser.visit(&root().join(page));
+        let told = browser.run(ask, &[rate.into(), service.into()]);
+        let number = tare_report::document::Unit::Number.show(time(service) * rate / 1e9);
+        let expected = format!("requests a second of {service} need at least {number} CPUs (");
+        assert!(told.as_str().unwrap().contains(&expected), "{expected}: {told}");
+    }
+}
+
+#[test]
 fn a_name_is_found_from_any_page() {
     let Some(browser) = Browser::open() else { return };
     browser.visit(&root().join("service/hyper/index.html"));

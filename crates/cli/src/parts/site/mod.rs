@@ -28,8 +28,8 @@ use store::{KnownRun, Store};
 
 /// Write stored runs as a static site
 ///
-/// The site has a page for each run, experiment, service and language, the claims of published benchmarks, any two services against
-/// each other, the data, badges and a feed. Any web server can serve it, GitHub Pages too, and it opens from disk. If the folder
+/// The site has a page for each run, experiment, service and language, and for each two services of a run, the claims of published
+/// benchmarks, the data, badges and a feed. Any web server can serve it, GitHub Pages too, and it opens from disk. If the folder
 /// has a site already, only what is new is written, and pages of runs that are no longer named are removed. The old site is there
 /// until the new one is whole: it is written beside it, and then takes its place.
 #[derive(Debug, clap::Args)]
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     /// Where the site will be found: previews of links need it, and the feed and the site map
     #[arg(long, value_name = "URL", value_parser = url)]
     url: Option<String>,
-    /// The repository with the code of the services, which pages link to at the measured commit
+    /// The repository with the code of the services, `services/LANGUAGE/NAME`: pages link to it at the measured commit
     #[arg(long, value_name = "URL", value_parser = url)]
     source_url: Option<String>,
     /// What the site is called
