@@ -192,7 +192,8 @@
       return isDown ? -Number(text) : Number(text);
     };
     const sorted = groups.toSorted((one, other) => Number(other.isReference) - Number(one.isReference) || value(one) - value(other) || 0);
-    body.replaceChildren(...sorted.flatMap(({ row, said }) => [row, ...said]));
+    const lines = sorted.flatMap(({ row, said }) => [row, ...said]);
+    if (lines.some((line, at) => line !== body.children[at])) body.replaceChildren(...lines);
   }
 
   // src/save.js

@@ -156,19 +156,24 @@ fn tracks_of(run: &RunEntry, names: [&str; 2]) -> Option<Tracks> {
 
 /// The figures that at least one of both has.
 fn figures(rows: [Option<&SiteRow>; 2]) -> Vec<FigureRow> {
-    let cpu = (
-        "CPU time per request",
-        Unit::Nanoseconds,
-        (|row: &SiteRow| row.cpu_ns_per_request) as fn(&SiteRow) -> Option<RunFigure>,
-    );
-    let others = METRICS.iter().skip(1).map(|metric| (metric.about, metric.unit, metric.figure));
-    let row = |(name, unit, figure): (&'static str, Unit, fn(&SiteRow) -> Option<RunFigure>)| {
+    let cpu = FigureRow::of("CPU time per request", Unit::Nanoseconds, |row| row.cpu_ns_per_request, rows);
+    let others = METRICS.iter().skip(1);
+    let others = others.map(|metric| FigureRow::of(metric.about, metric.unit, metric.figure, rows));
+    std::iter::once(cpu).chain(others).flatten().collect()
+}
+
+impl FigureRow {
+    fn of(
+        name: &'static str,
+        unit: Unit,
+        figure: fn(&SiteRow) -> Option<RunFigure>,
+        rows: [Option<&SiteRow>; 2],
+    ) -> Option<FigureRow> {
         let found = rows.map(|row| row.and_then(figure));
         let text =
             |found: Option<RunFigure>| found.map_or_else(|| "-".to_owned(), |figure| shown(figure, unit));
         found.iter().any(Option::is_some).then(|| FigureRow { name, texts: found.map(text) })
-    };
-    std::iter::once(cpu).chain(others).filter_map(row).collect()
+    }
 }
 
 fn other<'a>(run: &'a RunEntry, pair: &ServicePair, frame: &PageFrame<'_>) -> Other<'a> {

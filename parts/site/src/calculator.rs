@@ -18,6 +18,9 @@ struct Calculator<'a> {
     times: String,
 }
 
+/// Both ends of an interval.
+type Ends = Option<(f64, f64)>;
+
 /// The section for some services of a run, as HTML; empty without a service that has the figure.
 pub(crate) fn section(run: &RunEntry, services: &[&str]) -> Result<String, SiteError> {
     let time = |name: &&str| Some((run.row(name)?.service.as_str(), run.row(name)?.cpu_ns_per_request?));
@@ -31,7 +34,7 @@ pub(crate) fn section(run: &RunEntry, services: &[&str]) -> Result<String, SiteE
             cpus(*other)
         ),
     };
-    let list: Vec<(&str, f64, Option<(f64, f64)>)> =
+    let list: Vec<(&str, f64, Ends)> =
         times.iter().map(|(name, time)| (*name, time.value, time.ends())).collect();
     Ok(Calculator { sentence, run, times: html::embeddable(&list) }.render()?)
 }
