@@ -268,10 +268,10 @@
     if (chosen.text !== "") query.append("find", chosen.text);
     for (const [key, values] of chosen.facets) for (const value2 of values) query.append(ONLY + key, value2);
     for (const name of chosen.pinned) query.append("pin", name);
-    const more = [];
-    if (asked?.pair) more.push(`compare=${asked.pair.map(encodeURIComponent).join(",")}`);
-    if (asked?.service != null) more.push(`service=${encodeURIComponent(asked.service)}`);
-    const text = [query.toString(), ...more].filter((part2) => part2 !== "").join("&");
+    const more2 = [];
+    if (asked?.pair) more2.push(`compare=${asked.pair.map(encodeURIComponent).join(",")}`);
+    if (asked?.service != null) more2.push(`service=${encodeURIComponent(asked.service)}`);
+    const text = [query.toString(), ...more2].filter((part2) => part2 !== "").join("&");
     return text === "" ? `#${encodeURIComponent(id)}` : `#${encodeURIComponent(id)}?${text}`;
   }
   function recalled(table, query) {
@@ -893,11 +893,11 @@
       z: 0,
       data: claimed2.map(pair),
       renderItem: (item, api) => {
-        const { band, x: own, y } = claimed2[item.dataIndex];
+        const { band, x: own2, y } = claimed2[item.dataIndex];
         const at = (end, edge) => end == null ? edge : api.coord([end, y])[0];
         const { x, width } = item.coordSys;
         const [from, to] = [at(band?.[0], x), at(band?.[1], x + width)];
-        const middle = api.coord([own, y])[1];
+        const middle = api.coord([own2, y])[1];
         return { type: "rect", shape: { x: from, y: middle - BOUND_HEIGHT / 2, width: Math.max(to - from, 2), height: BOUND_HEIGHT }, style: { fill: "var(--claimed)" } };
       }
     }];
@@ -1076,14 +1076,14 @@
       if (small) value2.append(" ", make("small", {}, small));
       list2.append(make("dt", {}, column2.title), value2);
     };
-    const told3 = /* @__PURE__ */ new Set([chart.series]);
+    const told2 = /* @__PURE__ */ new Set([chart.series]);
     const keys = [chart.x, chart.against ?? null, ...chart.stack ?? [], chart.y, chart.n, chart.apart];
     if (point.apart) keys.push(...table.columns.filter((column2) => column2.unit === "text" && !column2.hidden).map((column2) => column2.key));
     for (const key of keys) {
       const at = place(table, key);
       const column2 = table.columns[at];
-      if (at < 0 || told3.has(key) || row[at] === null || row[at] === point.name) continue;
-      told3.add(key);
+      if (at < 0 || told2.has(key) || row[at] === null || row[at] === point.name) continue;
+      told2.add(key);
       const both2 = ends(table, column2, row);
       say(column2, sign(table, column2, row) + shown(column2.unit, row[at]), both2 ? interval(column2, both2) : void 0);
     }
@@ -1303,7 +1303,7 @@
     const row = pairs.rows.find((row2) => is(row2, one, other) || is(row2, other, one));
     return row ? { row, inverse: !is(row, one, other) } : null;
   }
-  function ratio(pairs, { row, inverse }, key) {
+  function ratio(pairs, { row, inverse: isInverse }, key) {
     const at = place(pairs, key);
     const value2 = number(row, at);
     if (value2 === null) return null;
@@ -1312,42 +1312,84 @@
       /** @type {Bound} */
       row[place(pairs, `${key}_bound`)] ?? null
     );
-    if (!inverse) return { value: value2, ends: range, bound: bound2 };
-    return { value: 1 / value2, ends: range && [1 / range[1], 1 / range[0]], bound: bound2 && INVERSE[bound2] };
+    const found = { value: value2, ends: range, bound: bound2 };
+    return isInverse ? inverse(found) : found;
   }
-  function told2({ value: value2, ends: ends2, bound: bound2 }) {
-    const word = bound2 === null ? "" : `${bound2.replace("-", " ")} `;
-    return `${word}${show("times", value2)}${ends2 ? ` (${both("times", ends2, " .. ")})` : ""}`;
+  function inverse({ value: value2, ends: ends2, bound: bound2 }) {
+    return { value: 1 / value2, ends: ends2 && [1 / ends2[1], 1 / ends2[0]], bound: bound2 && INVERSE[bound2] };
   }
+  function times({ value: value2, bound: bound2 }) {
+    return `${bound2 === null ? "" : `${bound2.replace("-", " ")} `}${show("times", value2).replace("x", "")} times`;
+  }
+  function interval2({ ends: ends2 }) {
+    return ends2 ? ` (${both("times", ends2, " .. ").replaceAll("x", "")})` : "";
+  }
+  var timesOf = (of, other, what) => `${times(of)} ${other}'s ${what}${interval2(of)}`;
   function leftOpen(of) {
     return of?.ends ? Math.max(of.ends[1], 1 / of.ends[0]) - 1 : null;
   }
   function sentence(main, pairs, names2) {
-    const found = rowOf(pairs, names2);
+    let found = rowOf(pairs, names2);
     if (!found) return null;
+    const costs = names2.map((name) => own(main, name, "cpu_ratio"));
+    const asked = ratio(pairs, found, "cpu_ratio");
+    const isLess = asked ? asked.value < 1 : costs[0] !== null && costs[1] !== null && costs[0].value < costs[1].value;
+    if (isLess) {
+      names2 = [names2[1], names2[0]];
+      costs.reverse();
+      found = { row: found.row, inverse: !found.inverse };
+    }
     const [cpu, throughput] = [ratio(pairs, found, "cpu_ratio"), ratio(pairs, found, "throughput_ratio")];
-    const lines2 = [`${figures(names2, cpu, throughput)}${beside2(main, names2)}.`];
     const separated = found.row[place(pairs, "separated")];
-    if (separated === false) lines2.unshift(`The data do not separate ${names2[0]} and ${names2[1]}.`);
-    if (separated === null) lines2.unshift("There are too few blocks to say whether they differ.");
-    if (separated === false) lines2.push(...excluded(pairs, found.row, cpu, throughput));
-    return lines2.join(" ");
+    return [
+      answer(main, names2, cpu, costs, separated),
+      ...more(main, names2, cpu, throughput, number(found.row, place(pairs, "blocks")), separated),
+      ...separated === false ? excluded(pairs, found.row, cpu, throughput) : [],
+      ...beside2(main, names2)
+    ].join(" ");
   }
-  function figures([one, other], cpu, throughput) {
-    if (cpu && throughput) return `${one} needs ${told2(cpu)} of ${other}'s CPU per request, at ${told2(throughput)} of its throughput`;
-    if (cpu) return `${one} needs ${told2(cpu)} of ${other}'s CPU per request; there is no valid ratio of their throughputs`;
-    if (throughput) return `${one} has ${told2(throughput)} of ${other}'s throughput; there is no valid ratio of their CPU per request`;
-    return `There is no valid ratio of ${one} to ${other}`;
+  function answer(main, [one, other], cpu, costs, separated) {
+    const [first, second] = costs;
+    const what = "CPU time per request";
+    let figures = `There is no valid ratio of the ${what} of ${one} and ${other}`;
+    if (cpu) figures = `${one} needs ${timesOf(cpu, other, what)}`;
+    else if (first && second) figures = `${one} needs ${timesOf(first, reference(main), what)}, and ${other} ${times(second)}${interval2(second)}`;
+    return `${separated === false ? `The data do not separate ${one} and ${other}: ` : ""}${figures}.`;
+  }
+  function more(main, names2, cpu, throughput, blocks, separated) {
+    const lines2 = [];
+    if (throughput) {
+      const [faster, slower] = throughput.value >= 1 ? names2 : [names2[1], names2[0]];
+      lines2.push(`${faster} has ${timesOf(throughput.value >= 1 ? throughput : inverse(throughput), slower, "throughput")}.`);
+    }
+    if (separated === null) lines2.push("There are too few blocks to say whether they differ.");
+    if (!cpu?.ends && blocks === 0) lines2.push("No block had both of them, so there is no interval of the pair.");
+    if (!cpu?.ends && blocks === 1) lines2.push("One block had both of them, and an interval takes two.");
+    if (!throughput && names2.some((name) => own(main, name, "requests_per_second") === null)) {
+      lines2.push("There is no valid ratio of their throughputs.");
+    }
+    return lines2;
+  }
+  function reference(main) {
+    const row = main.rows.find((row2) => row2[place(main, "is_reference")] === true && number(row2, place(main, "cpu_ratio")) === 1);
+    return String(row?.[place(main, "label")] ?? "the reference");
+  }
+  function own(main, name, key) {
+    const [label, at] = [place(main, "label"), place(main, key)];
+    const row = main.rows.find((row2) => row2[label] === name);
+    const value2 = row ? number(row, at) : null;
+    return row && value2 !== null ? { value: value2, ends: ends(main, main.columns[at], row), bound: null } : null;
   }
   function beside2(main, names2) {
-    const label = place(main, "label");
-    const rows = names2.map((name) => main.rows.find((row) => row[label] === name) ?? []);
     const of = (key, title) => {
-      const at = place(main, key);
-      const [one, other] = rows.map((row) => number(row, at));
-      return one === null || other === null ? "" : `; ${title} ${both(main.columns[at].unit, [one, other], " against ")}`;
+      const unit = main.columns[place(main, key)]?.unit;
+      const texts = names2.map((name) => {
+        const figure = own(main, name, key);
+        return figure && `${name} ${show(unit, figure.value)}`;
+      });
+      return texts.includes(null) ? [] : [`${title}: ${texts.join(", ")}.`];
     };
-    return of("latency_ns_p99", "p99") + of("rss_bytes_peak", "peak memory");
+    return [...of("latency_ns_p99", "p99"), ...of("rss_bytes_peak", "Peak memory")];
   }
   function excluded(pairs, row, cpu, throughput) {
     const ofAll = number(row, place(pairs, "differ_most"));
@@ -1388,7 +1430,7 @@ ${location.href}`)), {
       chosen();
       one.focus();
     }, { "aria-label": "Close the comparison" });
-    const answer = make("div", { class: "compared", hidden: true }, text, make("span", {}, copier, close));
+    const answer2 = make("div", { class: "compared", hidden: true }, text, make("span", {}, copier, close));
     function chosen() {
       asked.pair = one.value !== "" && other.value !== "" && one.value !== other.value ? [one.value, other.value] : null;
       changed();
@@ -1398,7 +1440,7 @@ ${location.href}`)), {
       const said = asked.pair && sentence(main, pairs, asked.pair);
       if (said && asked.pair) [one.value, other.value] = asked.pair;
       const isSame = one.value !== "" && one.value === other.value;
-      answer.hidden = !said && !isSame;
+      answer2.hidden = !said && !isSame;
       copier.hidden = !said;
       text.textContent = said || (isSame ? "These are the same service: choose another one." : "");
     }
@@ -1408,7 +1450,7 @@ ${location.href}`)), {
       chosen();
       other.focus();
     }
-    return { form, answer, refresh, begin: begin2 };
+    return { form, answer: answer2, refresh, begin: begin2 };
   }
 
   // src/contents.js
@@ -1527,8 +1569,8 @@ ${location.href}`)), {
   }
   async function thisPage() {
     try {
-      const answer = await fetch(location.pathname + location.search, { cache: "no-store" });
-      return answer.ok ? await answer.text() : null;
+      const answer2 = await fetch(location.pathname + location.search, { cache: "no-store" });
+      return answer2.ok ? await answer2.text() : null;
     } catch {
       return null;
     }
@@ -1969,14 +2011,14 @@ ${location.href}`)), {
       };
       fold.addEventListener("toggle", opened);
     }
-    const own = section.charts.flatMap((chart, at) => {
+    const own2 = section.charts.flatMap((chart, at) => {
       const figure = element.querySelector(`figure[data-chart="${at}"]`);
       if (!(figure instanceof HTMLElement)) return [];
       if (chart.shape !== "flame") return [picture(figure, table, chart, look, memory.switched[at], section.charts)];
       if (!globalThis.tareFlame) find(figure, ".plot").replaceWith(make("p", { class: "empty" }, "Load this page again to see it."));
       return globalThis.tareFlame ? [globalThis.tareFlame(figure, table, chart)] : [];
     });
-    pictures.push(...own);
+    pictures.push(...own2);
     const key = first ? first.columns[names(first)]?.key : null;
     const nameAt = place(table, key);
     const known = new Set(first ? column(first, names(first)) : []);
@@ -2005,7 +2047,7 @@ ${location.href}`)), {
       });
       filters?.refresh(rows.length);
       shown2.show(rows);
-      for (const one of own) one.show(rows);
+      for (const one of own2) one.show(rows);
     }
     return (now) => {
       visible = now;

@@ -37,21 +37,40 @@ function rowOf(pairs, [one, other]) {
  * @param {string} key
  * @returns {Ratio|null}
  */
-export function ratio(pairs, { row, inverse }, key) {
+export function ratio(pairs, { row, inverse: isInverse }, key) {
   const at = place(pairs, key);
   const value = number(row, at);
   if (value === null) return null;
   const range = ends(pairs, pairs.columns[at], row);
   const bound = /** @type {Bound} */ (row[place(pairs, `${key}_bound`)] ?? null);
-  if (!inverse) return { value, ends: range, bound };
-  return { value: 1 / value, ends: range && [1 / range[1], 1 / range[0]], bound: bound && INVERSE[bound] };
+  const found = { value, ends: range, bound };
+  return isInverse ? inverse(found) : found;
 }
 
-/** @param {Ratio} of */
-function told({ value, ends, bound }) {
-  const word = bound === null ? "" : `${bound.replace("-", " ")} `;
-  return `${word}${show("times", value)}${ends ? ` (${both("times", ends, " .. ")})` : ""}`;
+/**
+ * @param {Ratio} of
+ * @returns {Ratio}
+ */
+function inverse({ value, ends, bound }) {
+  return { value: 1 / value, ends: ends && [1 / ends[1], 1 / ends[0]], bound: bound && INVERSE[bound] };
 }
+
+/** `12.0 times`, `at least 12.0 times`. @param {Ratio} of */
+function times({ value, bound }) {
+  return `${bound === null ? "" : `${bound.replace("-", " ")} `}${show("times", value).replace("x", "")} times`;
+}
+
+/** ` (11.6 .. 12.4)`; nothing without an interval. @param {Ratio} of */
+function interval({ ends }) {
+  return ends ? ` (${both("times", ends, " .. ").replaceAll("x", "")})` : "";
+}
+
+/**
+ * @param {Ratio} of
+ * @param {string} other
+ * @param {string} what
+ */
+const timesOf = (of, other, what) => `${times(of)} ${other}'s ${what}${interval(of)}`;
 
 /**
  * The share of the lesser by which two services may still differ.
@@ -62,33 +81,91 @@ function leftOpen(of) {
 }
 
 /**
- * What is said of two services; nothing if they are no pair of the run.
+ * What is said of two services; nothing if they are no pair of the run. The one that needs more CPU time stands first, whichever was
+ * asked for first: a ratio is the larger figure over the smaller.
  * @param {Table} main
  * @param {Table} pairs
  * @param {[string, string]} names
  */
 export function sentence(main, pairs, names) {
-  const found = rowOf(pairs, names);
+  let found = rowOf(pairs, names);
   if (!found) return null;
+  const costs = names.map((name) => own(main, name, "cpu_ratio"));
+  const asked = ratio(pairs, found, "cpu_ratio");
+  const isLess = asked ? asked.value < 1 : costs[0] !== null && costs[1] !== null && costs[0].value < costs[1].value;
+  if (isLess) {
+    names = [names[1], names[0]];
+    costs.reverse();
+    found = { row: found.row, inverse: !found.inverse };
+  }
   const [cpu, throughput] = [ratio(pairs, found, "cpu_ratio"), ratio(pairs, found, "throughput_ratio")];
-  const lines = [`${figures(names, cpu, throughput)}${beside(main, names)}.`];
   const separated = found.row[place(pairs, "separated")];
-  if (separated === false) lines.unshift(`The data do not separate ${names[0]} and ${names[1]}.`);
-  if (separated === null) lines.unshift("There are too few blocks to say whether they differ.");
-  if (separated === false) lines.push(...excluded(pairs, found.row, cpu, throughput));
-  return lines.join(" ");
+  return [
+    answer(main, names, cpu, costs, separated),
+    ...more(main, names, cpu, throughput, number(found.row, place(pairs, "blocks")), separated),
+    ...(separated === false ? excluded(pairs, found.row, cpu, throughput) : []),
+    ...beside(main, names),
+  ].join(" ");
 }
 
 /**
+ * @param {Table} main
+ * @param {[string, string]} names
+ * @param {Ratio|null} cpu
+ * @param {(Ratio|null)[]} costs What both need of the reference.
+ * @param {Value} separated
+ */
+function answer(main, [one, other], cpu, costs, separated) {
+  const [first, second] = costs;
+  const what = "CPU time per request";
+  let figures = `There is no valid ratio of the ${what} of ${one} and ${other}`;
+  if (cpu) figures = `${one} needs ${timesOf(cpu, other, what)}`;
+  else if (first && second) figures = `${one} needs ${timesOf(first, reference(main), what)}, and ${other} ${times(second)}${interval(second)}`;
+  return `${separated === false ? `The data do not separate ${one} and ${other}: ` : ""}${figures}.`;
+}
+
+/**
+ * The ratio of throughputs, and why there is no interval.
+ * @param {Table} main
  * @param {[string, string]} names
  * @param {Ratio|null} cpu
  * @param {Ratio|null} throughput
+ * @param {number|null} blocks
+ * @param {Value} separated
  */
-function figures([one, other], cpu, throughput) {
-  if (cpu && throughput) return `${one} needs ${told(cpu)} of ${other}'s CPU per request, at ${told(throughput)} of its throughput`;
-  if (cpu) return `${one} needs ${told(cpu)} of ${other}'s CPU per request; there is no valid ratio of their throughputs`;
-  if (throughput) return `${one} has ${told(throughput)} of ${other}'s throughput; there is no valid ratio of their CPU per request`;
-  return `There is no valid ratio of ${one} to ${other}`;
+function more(main, names, cpu, throughput, blocks, separated) {
+  const lines = [];
+  if (throughput) {
+    const [faster, slower] = throughput.value >= 1 ? names : [names[1], names[0]];
+    lines.push(`${faster} has ${timesOf(throughput.value >= 1 ? throughput : inverse(throughput), slower, "throughput")}.`);
+  }
+  if (separated === null) lines.push("There are too few blocks to say whether they differ.");
+  if (!cpu?.ends && blocks === 0) lines.push("No block had both of them, so there is no interval of the pair.");
+  if (!cpu?.ends && blocks === 1) lines.push("One block had both of them, and an interval takes two.");
+  if (!throughput && names.some((name) => own(main, name, "requests_per_second") === null)) {
+    lines.push("There is no valid ratio of their throughputs.");
+  }
+  return lines;
+}
+
+/** The service that ratios are related to. @param {Table} main */
+function reference(main) {
+  const row = main.rows.find((row) => row[place(main, "is_reference")] === true && number(row, place(main, "cpu_ratio")) === 1);
+  return String(row?.[place(main, "label")] ?? "the reference");
+}
+
+/**
+ * A figure of one service.
+ * @param {Table} main
+ * @param {string} name
+ * @param {string} key
+ * @returns {Ratio|null}
+ */
+function own(main, name, key) {
+  const [label, at] = [place(main, "label"), place(main, key)];
+  const row = main.rows.find((row) => row[label] === name);
+  const value = row ? number(row, at) : null;
+  return row && value !== null ? { value, ends: ends(main, main.columns[at], row), bound: null } : null;
 }
 
 /**
@@ -97,14 +174,15 @@ function figures([one, other], cpu, throughput) {
  * @param {[string, string]} names
  */
 function beside(main, names) {
-  const label = place(main, "label");
-  const rows = names.map((name) => main.rows.find((row) => row[label] === name) ?? []);
   const of = (/** @type {string} */ key, /** @type {string} */ title) => {
-    const at = place(main, key);
-    const [one, other] = rows.map((row) => number(row, at));
-    return one === null || other === null ? "" : `; ${title} ${both(main.columns[at].unit, [one, other], " against ")}`;
+    const unit = main.columns[place(main, key)]?.unit;
+    const texts = names.map((name) => {
+      const figure = own(main, name, key);
+      return figure && `${name} ${show(unit, figure.value)}`;
+    });
+    return texts.includes(null) ? [] : [`${title}: ${texts.join(", ")}.`];
   };
-  return of("latency_ns_p99", "p99") + of("rss_bytes_peak", "peak memory");
+  return [...of("latency_ns_p99", "p99"), ...of("rss_bytes_peak", "Peak memory")];
 }
 
 /**

@@ -1,7 +1,9 @@
-// What the pages of a site have beside their text: a search, the choice of two services, the theme. All of it is text and links
-// without this.
+// What the pages of a site have beside their text: a search, the choice of two services and of a figure, the theme. All of it is text
+// and links without this.
 
+import { calculator } from "./calculator.js";
 import { make } from "./dom.js";
+import { landing } from "./landing.js";
 import { copiers } from "./save.js";
 import { matches } from "./search.js";
 import { themeButton } from "./theme.js";
@@ -22,6 +24,8 @@ if (!document.getElementById("document")) {
   copiers(document);
 }
 askPair();
+landing();
+calculator();
 
 /**
  * What can be found is loaded when a reader begins to search.

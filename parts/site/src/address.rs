@@ -15,11 +15,18 @@ pub(crate) enum Address<'a> {
     Language(&'a str),
     Claims,
     Versus,
+    /// The page of two services, in alphabetical order.
+    Pair([&'a str; 2]),
     Method,
     Data,
 }
 
-impl Address<'_> {
+impl<'a> Address<'a> {
+    /// The page of two services, which is one in either order.
+    pub(crate) fn pair(one: &'a str, other: &'a str) -> Address<'a> {
+        Address::Pair(if one < other { [one, other] } else { [other, one] })
+    }
+
     /// The path of its page, from the root of the site.
     pub(crate) fn path(self) -> String {
         let of = |folder: &str, name: &str| format!("{folder}/{}/index.html", slug(name));
@@ -31,6 +38,7 @@ impl Address<'_> {
             Address::Language(name) => of("language", name),
             Address::Claims => "claims/index.html".to_owned(),
             Address::Versus => "vs/index.html".to_owned(),
+            Address::Pair([one, other]) => format!("vs/{}/{}/index.html", slug(one), slug(other)),
             Address::Method => "method/index.html".to_owned(),
             Address::Data => "data/index.html".to_owned(),
         }
@@ -40,11 +48,6 @@ impl Address<'_> {
     pub(crate) fn root(self) -> String {
         "../".repeat(self.path().matches('/').count())
     }
-}
-
-/// The anchor of two services on the page of all pairs, in either order.
-pub(crate) fn pair(one: &str, other: &str) -> String {
-    format!("{},{}", slug(one), slug(other))
 }
 
 /// A name as a part of a path and of a link: different names have different slugs.
@@ -91,5 +94,7 @@ mod tests {
         assert_eq!(Address::Index.root(), "");
         assert_eq!(Address::Run("a").root(), "../../");
         assert_eq!(Address::Claims.root(), "../");
+        assert_eq!(Address::pair("b", "a/").path(), "vs/a_2f/b/index.html");
+        assert_eq!(Address::pair("b", "a").root(), "../../../");
     }
 }

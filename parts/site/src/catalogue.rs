@@ -1,8 +1,8 @@
 //! All runs of a site, by experiment, service and language; everywhere the newest first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{entry::RunEntry, row::SiteRow};
+use super::{address::Address, entry::RunEntry, pair::ServicePair, row::SiteRow};
 use tare_report::document::Kind;
 
 #[derive(Debug)]
@@ -11,7 +11,13 @@ pub(crate) struct Catalogue<'a> {
     pub(crate) runs: Vec<&'a RunEntry>,
     pub(crate) experiments: BTreeMap<&'a str, ExperimentRuns<'a>>,
     pub(crate) services: BTreeMap<&'a str, Service<'a>>,
+    /// The runs that measured two services in the same minutes, by their names in alphabetical order.
+    pub(crate) pairs: BTreeMap<[&'a str; 2], Vec<PairRun<'a>>>,
+    /// The services that are in pairs: those with ranks in the featured run first, in its order.
+    pub(crate) paired: Vec<&'a str>,
 }
+
+pub(crate) type PairRun<'a> = (&'a RunEntry, &'a ServicePair);
 
 #[derive(Debug, Clone)]
 pub(crate) struct ExperimentRuns<'a> {
@@ -55,7 +61,34 @@ impl<'a> Catalogue<'a> {
             experiments.entry(name).or_insert_with(new).runs.push(run);
         }
         let services = services(experiments.values());
-        Catalogue { runs, experiments, services }
+        let pairs = pairs(experiments.values());
+        let mut site = Catalogue { runs, experiments, services, pairs, paired: Vec::new() };
+        site.paired = site.order();
+        site
+    }
+
+    fn order(&self) -> Vec<&'a str> {
+        let ranked = self.featured().into_iter().flat_map(|run| &run.rows).filter(|row| row.ranks.is_some());
+        let is_paired: BTreeSet<&str> = self.pairs.keys().flatten().copied().collect();
+        let ranked: Vec<&str> =
+            ranked.map(|row| row.service.as_str()).filter(|name| is_paired.contains(name)).collect();
+        let others = is_paired.into_iter().filter(|name| !ranked.contains(name)).collect::<Vec<_>>();
+        [ranked, others].concat()
+    }
+
+    /// The services that are in a pair with this one, the nearest in that order first.
+    pub(crate) fn neighbours(&self, name: &str) -> Vec<&'a str> {
+        let Some(own) = self.paired.iter().position(|one| *one == name) else { return Vec::new() };
+        let all = self.paired.iter().enumerate();
+        let mut others: Vec<(usize, &str)> = all
+            .filter(|(_, other)| match Address::pair(name, other) {
+                Address::Pair(names) => self.pairs.contains_key(&names),
+                _ => false,
+            })
+            .map(|(place, other)| (place.abs_diff(own), *other))
+            .collect();
+        others.sort_by_key(|(distance, _)| *distance);
+        others.into_iter().map(|(_, other)| other).collect()
     }
 
     /// The run on the first page: of the sound experiments with ranks, the one with the most services.
@@ -78,6 +111,26 @@ impl<'a> Catalogue<'a> {
         }
         languages
     }
+}
+
+fn pairs<'a, 'b>(
+    experiments: impl Iterator<Item = &'b ExperimentRuns<'a>>,
+) -> BTreeMap<[&'a str; 2], Vec<PairRun<'a>>>
+where
+    'a: 'b,
+{
+    let mut pairs: BTreeMap<[&str; 2], Vec<PairRun<'a>>> = BTreeMap::new();
+    for run in experiments.map(ExperimentRuns::speaker) {
+        for pair in run.pairs.iter().filter(|pair| pair.first != pair.second) {
+            // A service of this name would have the place of the choice of pairs.
+            if let Address::Pair(names) = Address::pair(&pair.first, &pair.second)
+                && names[0] != "index.html"
+            {
+                pairs.entry(names).or_default().push((run, pair));
+            }
+        }
+    }
+    pairs
 }
 
 fn services<'a, 'b>(

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::figure::RunFigure;
+use super::{figure::RunFigure, words::shown};
 use tare_report::document::Unit;
 
 /// The margin of a scale beyond its outermost points, as a share of it.
@@ -27,10 +27,115 @@ impl LogScale {
         LogScale { low: low - margin, high: low + (high - low).max(SPAN_MIN) + margin }
     }
 
+    /// A scale from one number above 0 to another one.
+    pub(crate) fn between(low: f64, high: f64) -> LogScale {
+        let middle = (high.ln() + low.ln()) / 2.0;
+        let half = ((high / low).ln() / 2.0).max(SPAN_MIN);
+        LogScale { low: middle - half, high: middle + half }
+    }
+
     /// The position from 0 to 1.
     pub(crate) fn share(self, number: f64) -> f64 {
         if number <= 0.0 { 0.0 } else { ((number.ln() - self.low) / (self.high - self.low)).clamp(0.0, 1.0) }
     }
+}
+
+/// The most numbers at a scale.
+const TICKS_MAX: usize = 8;
+/// The least share of a scale between two of them.
+const TICKS_APART: f64 = 0.06;
+
+/// The round numbers of a scale, each with its text.
+pub(crate) fn ticks(scale: LogScale, unit: Unit) -> Vec<(f64, String)> {
+    let all = |steps: &[f64]| -> Vec<f64> {
+        let numbers = powers(unit).flat_map(|power| steps.iter().map(move |step| step * power));
+        let (low, high) = (scale.low - 1e-9, scale.high + 1e-9);
+        // Below 1 tenths are hundredths of the axis.
+        let is_round = |number: &f64| steps.len() < 10 || *number >= 1.0;
+        numbers.filter(|number| is_round(number) && (low..=high).contains(&number.ln())).collect()
+    };
+    let tenths: Vec<f64> = (10..100).map(|tenths| f64::from(tenths) / 10.0).collect();
+    let few =
+        [tenths.as_slice(), &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0], &[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]].map(all);
+    let of = |least: usize| few.iter().find(|numbers| (least..=TICKS_MAX).contains(&numbers.len()));
+    let fits = of(2).or_else(|| of(1)).unwrap_or(&few[4]);
+    let mut ticks: Vec<(f64, String)> = Vec::new();
+    for number in fits {
+        let before = ticks.last().map_or(-1.0, |(before, _)| scale.share(*before));
+        if scale.share(*number) - before > TICKS_APART {
+            ticks.push((*number, tick(unit, *number)));
+        }
+    }
+    ticks.dedup_by(|one, other| one.1 == other.1);
+    ticks
+}
+
+/// The powers of ten of a unit; those of memory are of KiB, MiB and GiB.
+fn powers(unit: Unit) -> Box<dyn Iterator<Item = f64>> {
+    match unit {
+        Unit::Bytes => Box::new((1..4).flat_map(|of| [1.0, 10.0, 100.0].map(|ten| ten * 1024_f64.powi(of)))),
+        _ => Box::new((-6..15).map(|power| 10_f64.powi(power))),
+    }
+}
+
+/// A number at a scale: without zeros that say nothing, as `tick` of `web/src/figures.js`.
+fn tick(unit: Unit, number: f64) -> String {
+    let text = unit.show((number * 1e9).round() / 1e9);
+    let Some((whole, rest)) = text.split_once('.') else { return text };
+    let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+    let (decimals, unit) = rest.split_at(end);
+    match decimals.trim_end_matches('0') {
+        "" => format!("{whole}{unit}"),
+        decimals => format!("{whole}.{decimals}{unit}"),
+    }
+}
+
+/// The lines of a scale and its numbers, as SVG; `at` is a position in percent. The line at 1 of a ratio is that
+/// of the reference.
+pub(crate) fn grid(scale: LogScale, unit: Unit, at: impl Fn(f64) -> f64) -> [String; 2] {
+    let (mut grid, mut axis) = (String::new(), String::new());
+    for (number, text) in ticks(scale, unit) {
+        let x = at(number);
+        let is_one = unit == Unit::Times && (number - 1.0).abs() < 1e-9;
+        let one = if is_one { " class=\"one\"" } else { "" };
+        _ = write!(grid, "<line{one} x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"0\" y2=\"100%\"/>");
+        _ = write!(axis, "<text x=\"{x:.2}%\" y=\"1.1em\" text-anchor=\"middle\">{text}</text>");
+    }
+    [grid, axis]
+}
+
+/// Figures on one scale, each in a lane of its own.
+pub(crate) struct Tracks {
+    pub(crate) grid: String,
+    pub(crate) axis: String,
+    pub(crate) lanes: Vec<Track>,
+}
+
+pub(crate) struct Track {
+    pub(crate) name: String,
+    /// The figure with its interval, as SVG and as text.
+    pub(crate) points: String,
+    pub(crate) text: String,
+}
+
+pub(crate) fn tracks(rows: &[(&str, RunFigure)], unit: Unit) -> Tracks {
+    let scale = LogScale::of(rows.iter().map(|(_, figure)| figure));
+    // Numbers of the axis have room at both ends.
+    let at = |number: f64| 5.0 + 90.0 * scale.share(number);
+    let [grid, axis] = grid(scale, unit, at);
+    let lane = |(name, figure): &(&str, RunFigure)| {
+        let mut points = String::new();
+        if let Some((low, high)) = figure.ends() {
+            let (from, width) = (at(low), (at(high) - at(low)).max(0.3));
+            _ = write!(
+                points,
+                "<rect x=\"{from:.2}%\" width=\"{width:.2}%\" y=\"50%\" height=\"10\" rx=\"2\"/>"
+            );
+        }
+        _ = write!(points, "<circle cx=\"{:.2}%\" cy=\"50%\" r=\"5\"/>", at(figure.value));
+        Track { name: (*name).to_owned(), points, text: shown(*figure, unit) }
+    };
+    Tracks { grid, axis, lanes: rows.iter().map(lane).collect() }
 }
 
 /// The most rows of a small picture of points.
@@ -65,68 +170,6 @@ pub(crate) fn points<'a>(rows: impl Iterator<Item = (&'a str, RunFigure)>) -> St
         _ = write!(svg, "<text x=\"{end}\" y=\"{:.1}\" text-anchor=\"end\">{value}</text>", y + 4.0);
     }
     svg + "</svg>"
-}
-
-/// The claimed and the measured range of a ratio.
-pub(crate) struct ClaimStrip<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) found: RunFigure,
-    pub(crate) published: Option<f64>,
-    /// Both bounds of the claim; `None` where it is open.
-    pub(crate) claimed: [Option<f64>; 2],
-    /// Whether the evidence is weak (one round, or a limiting load): it is drawn hollow.
-    pub(crate) is_weak: bool,
-}
-
-const STRIP_WIDTH: f64 = 360.0;
-const STRIP: f64 = 36.0;
-/// The number of letters of a name that fit.
-const STRIP_LETTERS_MAX: usize = 52;
-
-/// A strip per comparison: the claimed range as a band, the published value as a ring, the measured value as
-/// a point with its interval.
-pub(crate) fn strips(strips: &[ClaimStrip<'_>]) -> String {
-    if strips.is_empty() {
-        return String::new();
-    }
-    let figures: Vec<RunFigure> = strips.iter().flat_map(ClaimStrip::figures).collect();
-    let scale = LogScale::of(figures.iter());
-    let x = |number: f64| EDGE + (STRIP_WIDTH - 2.0 * EDGE) * scale.share(number);
-    let (height, one) = (STRIP * strips.len() as f64, x(1.0));
-    let mut svg =
-        format!("<svg class=\"strips\" viewBox=\"0 0 {STRIP_WIDTH} {height}\" aria-hidden=\"true\">");
-    for (place, strip) in strips.iter().enumerate() {
-        let (top, y) = (STRIP * place as f64, STRIP * place as f64 + 25.0);
-        let name: String = strip.name.chars().take(STRIP_LETTERS_MAX).collect();
-        _ = write!(svg, "<text x=\"0\" y=\"{}\">{}</text>", top + 12.0, escaped(&name));
-        let [from, to] = [strip.claimed[0].map_or(0.0, x), strip.claimed[1].map_or(STRIP_WIDTH, x)];
-        if strip.claimed != [None, None] {
-            let width = (to - from).max(2.0);
-            _ = write!(
-                svg,
-                "<rect class=\"band\" x=\"{from:.1}\" y=\"{}\" width=\"{width:.1}\" height=\"16\"/>",
-                y - 8.0
-            );
-        }
-        _ = write!(svg, "<path d=\"M{one:.1} {}V{}\"/>", y - 9.0, y + 9.0);
-        if let Some((low, high)) = strip.found.ends() {
-            _ = write!(svg, "<line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{y}\" y2=\"{y}\"/>", x(low), x(high));
-        }
-        if let Some(published) = strip.published {
-            _ = write!(svg, "<circle class=\"published\" cx=\"{:.1}\" cy=\"{y}\" r=\"5\"/>", x(published));
-        }
-        let weak = if strip.is_weak { " class=\"weak\"" } else { "" };
-        _ = write!(svg, "<circle{weak} cx=\"{:.1}\" cy=\"{y}\" r=\"4\"/>", x(strip.found.value));
-    }
-    svg + "</svg>"
-}
-
-impl ClaimStrip<'_> {
-    fn figures(&self) -> impl Iterator<Item = RunFigure> {
-        let other = [self.published, self.claimed[0], self.claimed[1]].into_iter().flatten();
-        let other = other.map(|value| RunFigure { value, ..RunFigure::default() });
-        std::iter::once(self.found).chain(other)
-    }
 }
 
 pub(crate) struct Step {
@@ -203,19 +246,19 @@ mod tests {
     }
 
     #[test]
-    fn a_strip_has_what_was_claimed_published_and_found() {
-        let strip = |claimed, is_weak| ClaimStrip {
-            name: "a / <b>",
-            found: figure(0.6, 0.5, 0.7),
-            published: Some(0.3),
-            claimed,
-            is_weak,
+    fn a_scale_has_few_round_numbers() {
+        let of = |low, high, unit| -> Vec<String> {
+            ticks(LogScale::between(low, high), unit).into_iter().map(|(_, text)| text).collect()
         };
-        let drawn = strips(&[strip([None, Some(0.33)], false), strip([None, None], true)]);
-        assert_eq!(drawn.matches("class=\"band\"").count(), 1);
-        assert_eq!(drawn.matches("class=\"published\"").count(), 2);
-        assert_eq!(drawn.matches("class=\"weak\"").count(), 1);
-        assert!(drawn.contains("a / &lt;b&gt;") && strips(&[]).is_empty(), "{drawn}");
+        assert_eq!(of(1.0, 50.0, Unit::Times), ["1x", "2x", "5x", "10x", "20x", "50x"]);
+        assert_eq!(of(3e6, 30e6, Unit::Bytes), ["3 MiB", "5 MiB", "7 MiB", "10 MiB", "15 MiB", "20 MiB"]);
+        assert_eq!(
+            of(1e6, 2e9, Unit::Nanoseconds),
+            ["1 ms", "3 ms", "10 ms", "30 ms", "100 ms", "300 ms", "1 s"]
+        );
+        assert_eq!(of(1.0, 1.5, Unit::Times), ["1x", "1.1x", "1.2x", "1.3x", "1.4x", "1.5x"]);
+        assert_eq!(of(0.02, 0.6, Unit::Share), ["2%", "5%", "10%", "20%", "50%"]);
+        assert_eq!(of(1e-3, 1e9, Unit::Number).len(), 13);
     }
 
     #[test]

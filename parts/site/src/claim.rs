@@ -97,6 +97,11 @@ impl Held {
         }
     }
 
+    /// Whether the claim has a verdict.
+    pub(crate) fn is_decided(self) -> bool {
+        matches!(self, Held::Holds | Held::OtherSize | Held::DoesNotHold)
+    }
+
     /// The outcome of one claim.
     pub(crate) fn text(self) -> &'static str {
         match self {

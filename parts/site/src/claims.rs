@@ -7,9 +7,10 @@ use super::{
     RunEntry, SiteError, SiteSettings,
     address::{Address, slug},
     catalogue::Catalogue,
-    chart::{self, ClaimStrip},
-    claim::{ClaimCheck, Held, SiteClaim},
+    claim::{Held, SiteClaim},
     frame::{self, PageFrame},
+    preview::{Card, Picture},
+    slope, source,
 };
 use tare_report::write::File;
 
@@ -17,6 +18,8 @@ use tare_report::write::File;
 #[template(path = "site/claims.html")]
 struct Claims<'a> {
     tally: Tally,
+    decided: Vec<ClaimCard<'a>>,
+    open: Vec<ClaimCard<'a>>,
     experiments: Vec<ClaimedAgain<'a>>,
 }
 
@@ -25,39 +28,28 @@ struct ClaimedAgain<'a> {
     link: String,
     /// The command that repeats it.
     command: String,
-    claims: Vec<ClaimCard<'a>>,
 }
 
 struct ClaimCard<'a> {
+    run: &'a RunEntry,
+    link: String,
     claim: &'a SiteClaim,
     anchor: String,
     held: Held,
-    /// The claimed and the measured values, as SVG.
+    /// The published and the measured values, as SVG.
     picture: String,
 }
 
-/// The most comparisons that are drawn for a claim; its run has all of them.
-const CHECKS_MAX: usize = 4;
-
 impl<'a> ClaimCard<'a> {
-    fn of(claim: &'a SiteClaim, experiment: &str) -> ClaimCard<'a> {
-        let strips: Vec<ClaimStrip<'_>> = claim.checks.iter().take(CHECKS_MAX).map(strip).collect();
+    fn of(claim: &'a SiteClaim, run: &'a RunEntry, link: &str) -> ClaimCard<'a> {
         ClaimCard {
+            run,
+            link: link.to_owned(),
             claim,
-            anchor: format!("{}.{}", slug(experiment), slug(&claim.id)),
+            anchor: format!("{}.{}", slug(&run.experiment), slug(&claim.id)),
             held: claim.held,
-            picture: chart::strips(&strips),
+            picture: slope::chart(&claim.checks),
         }
-    }
-}
-
-fn strip(check: &ClaimCheck) -> ClaimStrip<'_> {
-    ClaimStrip {
-        name: &check.name,
-        found: check.found,
-        published: check.published,
-        claimed: [check.claimed_least, check.claimed_most],
-        is_weak: check.is_weak,
     }
 }
 
@@ -83,17 +75,34 @@ impl Count {
 }
 
 impl Tally {
-    /// `Of 24 claims of 5 published benchmarks 3 hold, ...`.
+    /// `Of 24 claims of 5 published benchmarks 8 are decided: 2 hold, ...`.
     pub(super) fn sentence(&self) -> String {
-        let part = |of: &Count| format!("{} {}", of.count, of.verb());
-        let parts: Vec<String> = self.counts.iter().map(part).collect();
-        let Some((last, first)) = parts.split_last().filter(|_| self.claims > 0) else {
+        if self.claims == 0 {
             return String::new();
-        };
+        }
+        let (decided, open): (Vec<&Count>, Vec<&Count>) =
+            self.counts.iter().partition(|of| of.held.is_decided());
+        let total = |counts: &[&Count]| counts.iter().map(|of| of.count).sum::<usize>();
         let claims = several(self.claims, "claim");
         let of = several(self.experiments, "published benchmark");
-        let and = if first.is_empty() { "" } else { " and " };
-        format!("Of {claims} of {of} {}{and}{last}.", first.join(", "))
+        let is = |count: usize| if count == 1 { "is" } else { "are" };
+        let all = match total(&decided) {
+            0 => return format!("Of {claims} of {of} none is decided at this scale: {}.", listed(&open)),
+            count => format!("Of {claims} of {of} {count} {} decided: {}.", is(count), listed(&decided)),
+        };
+        match total(&open) {
+            0 => all,
+            count => format!("{all} {count} {} not decided at this scale.", is(count)),
+        }
+    }
+}
+
+/// `2 hold, 3 hold in direction only and 3 do not hold`.
+fn listed(counts: &[&Count]) -> String {
+    let parts: Vec<String> = counts.iter().map(|of| format!("{} {}", of.count, of.verb())).collect();
+    match parts.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => parts.concat(),
     }
 }
 
@@ -121,21 +130,42 @@ pub(super) fn tally(site: &Catalogue<'_>) -> Tally {
     Tally { claims: held.len(), experiments: site.published().count(), counts: counts(&held) }
 }
 
-pub(super) fn page(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File, SiteError> {
+pub(super) fn page(
+    site: &Catalogue<'_>,
+    settings: &SiteSettings,
+    pictures: &mut Vec<Picture>,
+) -> Result<File, SiteError> {
     let tally = tally(site);
     let title = "What published benchmarks claimed, measured again";
     let frame = PageFrame::new(Address::Claims, title, &tally.sentence(), settings);
-    let experiments = site.published().map(|experiment| {
-        let run = experiment.speaker();
-        ClaimedAgain {
-            run,
-            link: frame.to(Address::Run(&run.id)),
-            command: format!("tare run {}", run.experiment),
-            claims: run.claims.iter().map(|claim| ClaimCard::of(claim, &run.experiment)).collect(),
-        }
-    });
-    let page = Claims { tally, experiments: experiments.collect() };
-    frame::file(&frame, &page.render()?)
+    let experiments: Vec<ClaimedAgain<'_>> = site
+        .published()
+        .map(|experiment| {
+            let run = experiment.speaker();
+            ClaimedAgain { run, link: frame.to(Address::Run(&run.id)), command: source::command(run, &[]) }
+        })
+        .collect();
+    let cards = experiments
+        .iter()
+        .flat_map(|of| of.run.claims.iter().map(|claim| ClaimCard::of(claim, of.run, &of.link)));
+    let (mut decided, open): (Vec<_>, Vec<_>) = cards.partition(|card| card.held.is_decided());
+    // Of what is decided, a chart says most.
+    decided.sort_by_key(|card| card.picture.is_empty());
+    let card = Card {
+        above: title.to_owned(),
+        large: format!("{} of {} decided", decided.len(), tally.claims),
+        sentence: tally.sentence(),
+        ..Card::default()
+    };
+    let frame = match tally.claims {
+        0 => frame.image_of(site.featured(), settings),
+        _ => frame.picture(&card, settings, pictures),
+    };
+    let frame = match experiments.first() {
+        Some(first) => frame.command(first.command.clone()),
+        None => frame,
+    };
+    frame::file(&frame, &Claims { tally, decided, open, experiments }.render()?)
 }
 
 #[cfg(test)]
@@ -150,12 +180,16 @@ mod tests {
             counts: counts.iter().map(|(held, count)| Count { held: *held, count: *count }).collect(),
         };
         let both = tally(&[(Held::Holds, 3), (Held::DoesNotHold, 2), (Held::Inconclusive, 1)]);
-        let expected = "Of 6 claims of 1 published benchmark 3 hold, 2 do not hold and 1 is inconclusive.";
+        let expected = "Of 6 claims of 1 published benchmark 5 are decided: 3 hold and 2 do not hold. 1 is not decided at this scale.";
         assert_eq!(both.sentence(), expected);
         assert_eq!(tally(&[]).sentence(), "");
         assert_eq!(
             tally(&[(Held::Weak, 1)]).sentence(),
-            "Of 1 claim of 1 published benchmark 1 has weak evidence only."
+            "Of 1 claim of 1 published benchmark none is decided at this scale: 1 has weak evidence only."
+        );
+        assert_eq!(
+            tally(&[(Held::Holds, 1)]).sentence(),
+            "Of 1 claim of 1 published benchmark 1 is decided: 1 holds."
         );
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn schemas() -> [File; 2] {
 
 pub(super) fn page(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File, SiteError> {
     let lead = "All figures as JSON and CSV, with their schema.";
-    let frame = PageFrame::new(Address::Data, "Data", lead, settings);
+    let frame = PageFrame::new(Address::Data, "Data", lead, settings).image_of(site.featured(), settings);
     let runs = site.runs.iter().map(|entry| run(entry, &frame)).collect();
     frame::file(&frame, &Data { root: &frame.root, runs }.render()?)
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use tare_bench::folder;
+use tare_bench::folder::{self, about::About};
 
 use super::{claim::SiteClaim, pair::ServicePair, row::SiteRow};
 use tare_report::{
@@ -38,6 +38,9 @@ pub struct RunEntry {
     pub is_damaged: bool,
     /// The reference of the ratios; empty without one.
     pub reference: String,
+    /// The checked-out commit; absent outside of a repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     pub rows: Vec<SiteRow>,
     pub claims: Vec<SiteClaim>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -73,6 +76,7 @@ impl RunEntry {
             cautions: document.cautions.clone(),
             is_damaged: !document.damage.is_empty(),
             reference,
+            commit: About::read(run).ok().flatten().and_then(|about| about.revision).map(|of| of.commit),
             rows: SiteRow::all(&document),
             claims: SiteClaim::all(&document),
             pairs: ServicePair::all(&document),
@@ -98,5 +102,45 @@ impl RunEntry {
     /// The row of the service of this name.
     pub fn row(&self, service: &str) -> Option<&SiteRow> {
         self.rows.iter().find(|row| row.service == service)
+    }
+}
+
+/// A sound run with these rows, related to `raw-socket`.
+#[cfg(test)]
+pub(crate) fn run_of(rows: Vec<SiteRow>) -> RunEntry {
+    RunEntry {
+        id: "run".to_owned(),
+        experiment: "all".to_owned(),
+        kind: Kind::Interleaved,
+        title: "All <of> them".to_owned(),
+        question: String::new(),
+        answer: String::new(),
+        began: "2026-11-24T18:16:53Z".to_owned(),
+        status: Status::Complete,
+        machine: "2 CPUs".to_owned(),
+        cautions: Vec::new(),
+        is_damaged: false,
+        reference: "raw-socket".to_owned(),
+        commit: None,
+        rows,
+        claims: Vec::new(),
+        pairs: Vec::new(),
+    }
+}
+
+/// A row with a rank, and with this cost related to the reference.
+#[cfg(test)]
+pub(crate) fn row_of(service: &str, language: &str, cost: f64) -> SiteRow {
+    SiteRow {
+        service: service.to_owned(),
+        language: language.to_owned(),
+        ranks: Some([1, 2]),
+        cpu_ratio: Some(super::RunFigure {
+            value: cost,
+            low: Some(cost * 0.9),
+            high: Some(cost * 1.1),
+            ..super::RunFigure::default()
+        }),
+        ..SiteRow::default()
     }
 }

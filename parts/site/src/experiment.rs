@@ -11,6 +11,7 @@ use super::{
     figure::RunFigure,
     frame::{self, PageFrame, Sections},
     index::Standing,
+    source,
     words::shown,
 };
 use askama::Template;
@@ -23,8 +24,11 @@ use tare_report::{
 pub(super) fn page(experiment: &ExperimentRuns<'_>, settings: &SiteSettings) -> Result<File, SiteError> {
     let newest = experiment.speaker();
     let address = Address::Experiment(experiment.name);
-    let frame = PageFrame::new(address, &newest.title, &newest.answer, settings);
-    let sections = [runs(experiment)];
+    let frame = PageFrame::new(address, &newest.title, &newest.answer, settings)
+        .image_of(Some(newest), settings)
+        .command(source::command(newest, &[]));
+    // A single run has its own page, and no list.
+    let sections = if experiment.runs.len() > 1 { vec![runs(experiment)] } else { Vec::new() };
     let link = |key: &str, id: &str| (key == "run").then(|| frame.to(Address::Run(id)));
     let page = Sections {
         kind: "experiment over time",
@@ -32,15 +36,17 @@ pub(super) fn page(experiment: &ExperimentRuns<'_>, settings: &SiteSettings) -> 
         lead: &newest.question,
         answer: &newest.answer,
         cautions: &newest.cautions,
-        before: &(newest_link(newest, &frame) + &trends(experiment, &frame)),
+        before: &(newest_link(newest, &frame, settings) + &trends(experiment, &frame)),
         sections: frame::linked(&sections, link),
+        after: "",
     };
     frame::file(&frame, &page.render()?)
 }
 
-fn newest_link(run: &RunEntry, frame: &PageFrame<'_>) -> String {
+fn newest_link(run: &RunEntry, frame: &PageFrame<'_>, settings: &SiteSettings) -> String {
     let (link, day) = (frame.to(Address::Run(&run.id)), escaped(&run.day()));
-    format!("<p class=\"go\"><a href=\"{link}\">All figures of the run of {day}</a></p>")
+    let code = source::code_link(run, source::tree(run, settings).as_deref());
+    format!("<p class=\"go\"><a href=\"{link}\">All figures of the run of {day}</a> {code}</p>")
 }
 
 fn runs(experiment: &ExperimentRuns<'_>) -> Section {
@@ -51,10 +57,8 @@ fn runs(experiment: &ExperimentRuns<'_>) -> Section {
         .text("state", "state", |run| standing(run))
         .text("answer", "what came out", |run| run.answer.clone());
     let caption = "Runs, newest first";
-    let lead = match experiment.runs.len() {
-        1 => "There is one run so far.".to_owned(),
-        count => format!("There are {count}. Runs on different machines are not compared with each other."),
-    };
+    let count = experiment.runs.len();
+    let lead = format!("There are {count}. Runs on different machines are not compared with each other.");
     Section::new("runs", "Runs", &lead, columns.table(caption, experiment.runs.iter().copied()))
 }
 

@@ -40,7 +40,8 @@ pub(super) fn map(site: &Catalogue<'_>, settings: &SiteSettings) -> Option<File>
     let runs = site.runs.iter().map(|run| Address::Run(&run.id));
     let experiments = site.experiments.keys().map(|name| Address::Experiment(name));
     let services = site.services.keys().map(|name| Address::Service(name));
-    let all = fixed.into_iter().chain(experiments).chain(services).chain(runs);
+    let pairs = site.pairs.keys().map(|names| Address::Pair(*names));
+    let all = fixed.into_iter().chain(experiments).chain(services).chain(runs).chain(pairs);
     let pages = all.map(|address| format!("{url}{}", address.path())).collect();
     let text = Map { pages }.render().unwrap_or_default();
     Some(File { name: "sitemap.xml".to_owned(), bytes: text.into_bytes() })

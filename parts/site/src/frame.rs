@@ -3,10 +3,11 @@
 use askama::Template;
 
 use super::{
-    SiteError, SiteSettings,
-    address::Address,
+    RunEntry, SiteError, SiteSettings,
+    address::{Address, slug},
     assets::{ASSETS, Assets},
-    words::first_sentence,
+    preview::{Card, Picture},
+    words::description,
 };
 use tare_report::{
     document::Section,
@@ -23,6 +24,10 @@ pub(crate) struct PageFrame<'a> {
     /// The description in previews of links.
     pub(crate) description: String,
     pub(crate) site: &'a str,
+    /// The repository with the code of the services.
+    pub(crate) source: Option<&'a str>,
+    /// The command that measures what the page shows.
+    pub(crate) command: String,
     pub(crate) assets: &'static Assets,
     address: Address<'a>,
     /// The address at which it will be published.
@@ -51,8 +56,10 @@ impl<'a> PageFrame<'a> {
         PageFrame {
             root: address.root(),
             title: title.to_owned(),
-            description: first_sentence(description).to_owned(),
+            description: self::description(description).to_owned(),
             site: &settings.title,
+            source: settings.source_url.as_deref(),
+            command: "tare run quick".to_owned(),
             assets: &ASSETS,
             address,
             url: at(&address.path()),
@@ -60,9 +67,40 @@ impl<'a> PageFrame<'a> {
         }
     }
 
-    /// Adds a preview picture in the folder of the page.
+    /// Names the command that measures what the page shows.
+    pub(crate) fn command(self, command: String) -> PageFrame<'a> {
+        PageFrame { command, ..self }
+    }
+
+    /// Adds a preview picture at this path from the root of the site.
     pub(crate) fn image(self, path: &str, settings: &SiteSettings) -> PageFrame<'a> {
         PageFrame { image: settings.url.as_ref().map(|url| format!("{url}{path}")), ..self }
+    }
+
+    /// Adds the preview of a run, if there is one.
+    pub(crate) fn image_of(self, run: Option<&RunEntry>, settings: &SiteSettings) -> PageFrame<'a> {
+        let path = run.map(|run| format!("run/{}/preview.png", slug(&run.id)));
+        match path {
+            Some(path) => self.image(&path, settings),
+            None => self,
+        }
+    }
+
+    /// Adds a picture of its own, if the address of the site is known.
+    pub(crate) fn picture(
+        self,
+        card: &Card<'_>,
+        settings: &SiteSettings,
+        pictures: &mut Vec<Picture>,
+    ) -> PageFrame<'a> {
+        if settings.url.is_none() {
+            return self;
+        }
+        let path = self.address.path();
+        let picture = Picture::of(path.trim_end_matches("index.html"), card);
+        let frame = self.image(&picture.name, settings);
+        pictures.push(picture);
+        frame
     }
 
     pub(crate) fn links(&self) -> Vec<(String, &'static str, bool)> {
@@ -111,6 +149,8 @@ pub(crate) struct Sections<'a> {
     /// Escaped HTML before the sections.
     pub(crate) before: &'a str,
     pub(crate) sections: Vec<SectionView<'a>>,
+    /// Escaped HTML after them.
+    pub(crate) after: &'a str,
 }
 
 pub(super) fn around(frame: &PageFrame<'_>, links: String) -> Result<Around, SiteError> {

@@ -1,5 +1,5 @@
-//! The first page: the answer of the run with the most services, the outcomes of published claims, a card for
-//! each experiment.
+//! The first page: the answer of the run with the most services, its plot and its table, the outcomes of
+//! published claims, a card for each experiment.
 
 use askama::Template;
 use tare_analysis::{estimate::UnitEstimate, interleaved::RatioBound};
@@ -8,21 +8,25 @@ use tare_base::units::several;
 use super::{
     RunEntry, SiteError, SiteSettings,
     address::Address,
+    calculator,
     catalogue::{Catalogue, ExperimentRuns},
-    chart,
+    chart::{self, escaped},
     claims::{self, Tally, tally},
     figure::RunFigure,
     frame::{self, PageFrame},
     row::SiteRow,
+    strip::{METRICS, Strip},
+    words::{language, times},
 };
 use tare_report::{
     document::{Column, LAST, Section, Unit},
     gather::columns::Columns,
-    write::{File, html::SectionView},
+    write::{
+        File,
+        html::{self, SectionView},
+    },
 };
 
-/// The most rows on the first page: the run's page has all of them.
-const ROWS_MAX: usize = 15;
 /// The most runs that are listed on the first page; the pages of experiments have all of them.
 const RUNS_MAX: usize = 20;
 
@@ -44,7 +48,21 @@ struct Hero<'a> {
     run: &'a RunEntry,
     link: String,
     view: SectionView<'a>,
-    more: usize,
+    /// The cheapest and the dearest service, in a sentence.
+    headline: String,
+    strips: Vec<ShownStrip>,
+    /// The language of each row, as JSON.
+    languages: String,
+    /// The section that says how many CPUs a load takes; HTML.
+    calculator: String,
+    /// The line that embeds the plot elsewhere; its address needs that of the site.
+    embed: String,
+}
+
+/// A plot, and the index of its column in the table.
+struct ShownStrip {
+    strip: Strip,
+    place: usize,
 }
 
 struct ExperimentCard<'a> {
@@ -88,20 +106,13 @@ impl Standing {
 
 pub(super) fn page(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File, SiteError> {
     let featured = site.featured();
-    let description = featured.map_or("Measurements of HTTP frameworks.", |run| run.answer.as_str());
-    let frame = PageFrame::new(Address::Index, &settings.title, description, settings);
-    let frame = match featured {
-        Some(run) => frame.image(&format!("run/{}/preview.png", super::address::slug(&run.id)), settings),
-        None => frame,
-    };
+    let description = featured.map(|run| headline(run).unwrap_or_else(|| run.answer.clone()));
+    let description = description.unwrap_or_else(|| "Measurements of HTTP frameworks.".to_owned());
+    let frame = PageFrame::new(Address::Index, &settings.title, &description, settings);
+    let frame = frame.image_of(featured, settings);
     let section = featured.map(table);
-    let hero = featured.zip(section.as_ref()).map(|(run, section)| Hero {
-        run,
-        link: frame.to(Address::Run(&run.id)),
-        view: SectionView::whole(section, true)
-            .linked(&|key, name| (key == "label").then(|| frame.to(Address::Service(name)))),
-        more: run.rows.iter().filter(|row| row.is_measured()).count().saturating_sub(ROWS_MAX),
-    });
+    let hero = featured.zip(section.as_ref()).map(|(run, section)| hero(run, section, &frame, settings));
+    let hero = hero.transpose()?;
     let index = Index {
         title: &settings.title,
         hero,
@@ -118,6 +129,28 @@ pub(super) fn page(site: &Catalogue<'_>, settings: &SiteSettings) -> Result<File
     frame::file(&frame, &index.render()?)
 }
 
+fn hero<'a>(
+    run: &'a RunEntry,
+    section: &'a Section,
+    frame: &PageFrame<'_>,
+    settings: &SiteSettings,
+) -> Result<Hero<'a>, SiteError> {
+    let languages: Vec<&str> = run.rows.iter().map(|row| row.language.as_str()).collect();
+    let ranked = run.rows.iter().filter(|row| row.ranks.is_some());
+    let ranked: Vec<&str> = ranked.map(|row| row.service.as_str()).collect();
+    Ok(Hero {
+        run,
+        link: frame.to(Address::Run(&run.id)),
+        view: SectionView::whole(section, true)
+            .linked(&|key, name| (key == "label").then(|| frame.to(Address::Service(name)))),
+        headline: headline(run).unwrap_or_else(|| run.answer.clone()),
+        strips: strips(run, section),
+        languages: html::embeddable(&languages),
+        calculator: calculator::section(run, &ranked)?,
+        embed: embed(run, settings),
+    })
+}
+
 /// The experiments that rank services first, then the published ones.
 fn experiments<'a, 'b>(site: &'b Catalogue<'a>) -> Vec<&'b ExperimentRuns<'a>> {
     let mut experiments: Vec<&ExperimentRuns<'_>> = site.experiments.values().collect();
@@ -129,7 +162,11 @@ fn card<'a>(experiment: &ExperimentRuns<'a>, frame: &PageFrame<'_>) -> Experimen
     let run = experiment.speaker();
     ExperimentCard {
         run,
-        link: frame.to(Address::Experiment(experiment.name)),
+        // The page of an experiment with one run would say the same as this card.
+        link: match experiment.runs.as_slice() {
+            [only] => frame.to(Address::Run(&only.id)),
+            _ => frame.to(Address::Experiment(experiment.name)),
+        },
         count: several(experiment.runs.len(), "run"),
         standing: Standing::of(run),
         picture: picture(run),
@@ -155,7 +192,7 @@ fn listed<'a>(run: &'a RunEntry, frame: &PageFrame<'_>) -> ListedRun<'a> {
 
 fn languages<'a>(site: &Catalogue<'a>, frame: &PageFrame<'_>) -> Vec<Language<'a>> {
     let of = |(name, services): (&'a str, Vec<&super::catalogue::Service<'a>>)| Language {
-        name,
+        name: language(name),
         link: frame.to(Address::Language(name)),
         services: services
             .iter()
@@ -165,10 +202,47 @@ fn languages<'a>(site: &Catalogue<'a>, frame: &PageFrame<'_>) -> Vec<Language<'a
     site.languages().into_iter().map(of).collect()
 }
 
-/// The first rows of a run, in its order.
+/// `hyper needs 1.31 times raw-socket's CPU time per request, and flask 43.8 times.`
+fn headline(run: &RunEntry) -> Option<String> {
+    let ranked = run.rows.iter().filter(|row| row.ranks.is_some());
+    let mut costs: Vec<(&str, RunFigure)> =
+        ranked.filter_map(|row| Some((row.service.as_str(), row.cpu_ratio?))).collect();
+    costs.sort_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+    let [(least, low), .., (most, high)] = costs.as_slice() else { return None };
+    let [low, high] = [*low, *high].map(times);
+    Some(format!("{least} needs {low} {}'s CPU time per request, and {most} {high}.", run.reference))
+}
+
+fn strips(run: &RunEntry, section: &Section) -> Vec<ShownStrip> {
+    let place = |strip: Strip| {
+        let place = section.table.as_ref()?.place(strip.key)?;
+        Some(ShownStrip { strip, place })
+    };
+    METRICS.iter().filter_map(|metric| Strip::of(run, metric)).filter_map(place).collect()
+}
+
+/// The plots as pictures for other pages.
+pub(super) fn strip_pictures(run: &RunEntry) -> Vec<File> {
+    METRICS.iter().filter_map(|metric| Some(Strip::of(run, metric)?.picture(run))).collect()
+}
+
+/// The line that shows the first plot in another page; empty without one.
+fn embed(run: &RunEntry, settings: &SiteSettings) -> String {
+    let Some(strip) = METRICS.first().and_then(|metric| Strip::of(run, metric)) else { return String::new() };
+    let url = settings.url.as_deref().unwrap_or("https://YOUR.SITE/");
+    let path = strip.path(run);
+    format!("<a href=\"{url}\"><img src=\"{url}{path}\" alt=\"{}\"></a>", escaped(&strip.about))
+}
+
+/// All rows of a run, in its order.
 fn table(run: &RunEntry) -> Section {
-    let rows = run.rows.iter().filter(|row| row.is_measured()).take(ROWS_MAX);
-    let table = columns().table("Services, best first", rows);
+    let columns = columns()
+        .estimate(Unit::Nanoseconds, "start_up_ns", "start-up", |row: &&SiteRow| {
+            row.start_up_ns.map(UnitEstimate::from)
+        })
+        .with(hinted)
+        .count("code_lines", "lines of code", |row| row.code_lines);
+    let table = columns.table("Services, best first", run.rows.iter());
     Section::new("services", "What each service costs", "", table)
 }
 
@@ -177,7 +251,7 @@ pub(super) fn columns<'a>() -> Columns<'a, &'a SiteRow> {
     Columns::new()
         .text("label", "service", |row: &&SiteRow| row.service.clone())
         .text("ranks", "rank", |row| row.ranks.map(ranks))
-        .text("language", "language", |row| row.language.clone())
+        .text("language", "language", |row| language(&row.language).to_owned())
         .with(Column::facet)
         .flag("is_reference", "is a reference", |row| row.is_reference)
         .hidden()
@@ -218,4 +292,21 @@ pub(super) fn figures<'a, T>(row: impl Fn(&T) -> &'a SiteRow + Copy + 'a) -> Col
 /// Shows the interval as a tooltip.
 fn hinted(column: Column) -> Column {
     column.interval_priority(LAST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::entry::{row_of, run_of},
+        *,
+    };
+
+    #[test]
+    fn the_headline_is_of_the_cheapest_and_the_dearest_that_have_a_rank() {
+        let reference = SiteRow { ranks: None, ..row_of("raw-socket", "rust", 1.0) };
+        let run = run_of(vec![reference, row_of("flask", "python", 43.8), row_of("hyper", "rust", 1.31)]);
+        let expected = "hyper needs 1.31 times raw-socket's CPU time per request, and flask 43.8 times.";
+        assert_eq!(headline(&run).as_deref(), Some(expected));
+        assert_eq!(headline(&run_of(vec![row_of("hyper", "rust", 1.31)])), None);
+    }
 }

@@ -7,8 +7,10 @@
 #![warn(clippy::disallowed_macros, clippy::missing_errors_doc, unreachable_pub)]
 
 mod address;
+mod against;
 mod assets;
 mod badge;
+mod calculator;
 mod catalogue;
 mod chart;
 mod claim;
@@ -29,6 +31,9 @@ mod row;
 mod run;
 mod search;
 mod service;
+mod slope;
+mod source;
+mod strip;
 mod versus;
 mod words;
 
@@ -36,6 +41,7 @@ pub use claim::{ClaimCheck, Held, SiteClaim};
 pub use entry::RunEntry;
 pub use figure::{RunFigure, Word};
 pub use pair::ServicePair;
+pub use preview::Picture;
 pub use row::SiteRow;
 
 use catalogue::Catalogue;
@@ -46,13 +52,15 @@ use tare_report::{
 };
 
 /// The version of `data/site.json`: `major.minor`. Its schema is in `schema/site.schema.json`.
-pub const FORMAT: &str = "1.0";
+pub const FORMAT: &str = "1.1";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteSettings {
     pub title: String,
     /// The address of the site, with a slash at its end: previews, the feed and the site map need it.
     pub url: Option<String>,
+    /// The repository that has the code of the services: pages link to what was measured, at its commit.
+    pub source_url: Option<String>,
 }
 
 /// Why a page cannot be made.
@@ -78,17 +86,26 @@ pub fn of_run(
     run::files(entry, document, settings)
 }
 
-/// The files that all runs share.
+/// What all runs share.
+#[derive(Debug)]
+pub struct Shared {
+    pub files: Vec<File>,
+    /// Previews of links; none without an address of the site, since a preview is found by its whole address.
+    pub pictures: Vec<Picture>,
+}
+
+/// The pages and pictures that all runs share.
 ///
 /// # Errors
 /// If a page cannot be made.
-pub fn of_all(entries: &[RunEntry], settings: &SiteSettings) -> Result<Vec<File>, SiteError> {
+pub fn of_all(entries: &[RunEntry], settings: &SiteSettings) -> Result<Shared, SiteError> {
     let site = Catalogue::of(entries);
+    let mut pictures = Vec::new();
     let mut files = vec![
         index::page(&site, settings)?,
-        claims::page(&site, settings)?,
+        claims::page(&site, settings, &mut pictures)?,
         versus::page(&site, settings)?,
-        method::page(settings)?,
+        method::page(&site, settings)?,
         data::page(&site, settings)?,
         data::site(entries),
         feed::feed(&site, settings)?,
@@ -99,15 +116,19 @@ pub fn of_all(entries: &[RunEntry], settings: &SiteSettings) -> Result<Vec<File>
         files.extend(badge::of_experiment(experiment)?);
     }
     for service in site.services.values() {
-        files.push(service::page(service, &site, settings)?);
+        files.push(service::page(service, &site, settings, &mut pictures)?);
+    }
+    for (names, found) in &site.pairs {
+        files.extend(against::page(*names, found, &site, settings, &mut pictures)?);
     }
     for (language, services) in site.languages() {
-        files.push(language::page(language, &services, settings)?);
+        files.push(language::page(language, &services, &site, settings)?);
     }
+    files.extend(site.featured().map(index::strip_pictures).into_iter().flatten());
     files.extend(data::schemas());
     files.extend(assets::files());
     files.extend(feed::map(&site, settings));
-    Ok(files)
+    Ok(Shared { files, pictures })
 }
 
 /// The main table of a document, for readers who want only figures.

@@ -16,6 +16,9 @@ pub struct ServicePair {
     /// The ratio of the first to the second.
     pub cpu_ratio: Option<RunFigure>,
     pub throughput_ratio: Option<RunFigure>,
+    /// Blocks in which both were measured: an interval needs two.
+    #[serde(default)]
+    pub blocks: u32,
     /// Whether they are separated, corrected for all pairs of the run; `None` with too few blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub separated: Option<bool>,
@@ -32,6 +35,7 @@ impl ServicePair {
             second: row.text("second"),
             cpu_ratio: row.figure("cpu_ratio"),
             throughput_ratio: row.figure("throughput_ratio"),
+            blocks: row.number("blocks").map_or(0, |blocks| blocks as u32),
             separated: match row.value("separated") {
                 Some(Value::Flag(separated)) => Some(*separated),
                 _ => None,

@@ -1,5 +1,5 @@
-//! The preview picture for links to a run: its question, its answer, its first rows. It uses its own font, so
-//! that it is the same on every machine.
+//! The preview pictures for links: a sentence, and the figures behind it. They use their own font, so that they
+//! are the same on every machine.
 
 use std::{
     fmt::Write,
@@ -14,10 +14,10 @@ use resvg::{
 use super::{
     RunEntry, SiteError,
     chart::{LogScale, escaped},
-    row::SiteRow,
+    figure::RunFigure,
     words::shown,
 };
-use tare_report::document::Unit;
+use tare_report::{document::Unit, write::File};
 
 const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 630.0;
@@ -36,49 +36,104 @@ static FONTS: LazyLock<Options<'static>> = LazyLock::new(|| {
     Options { font_family: "Noto Sans".to_owned(), fontdb: Arc::new(fonts), ..Options::default() }
 });
 
+/// What a preview shows: a large figure if there is one, a sentence, and points on a logarithmic scale.
+#[derive(Debug, Default)]
+pub(super) struct Card<'a> {
+    pub(super) above: String,
+    pub(super) large: String,
+    pub(super) sentence: String,
+    pub(super) rows: Vec<(&'a str, RunFigure)>,
+    pub(super) below: String,
+}
+
+/// A preview that is drawn only if a site has none of its name: the name contains a hash of what it shows.
+#[derive(Debug)]
+pub struct Picture {
+    /// Its path from the root of the site.
+    pub name: String,
+    svg: String,
+}
+
+/// The size of such a picture, related to that of a run: a site has a thousand of them.
+const SCALE: f32 = 0.5;
+
+impl Picture {
+    /// `folder` is that of its page, with a slash at its end.
+    pub(super) fn of(folder: &str, card: &Card<'_>) -> Picture {
+        let svg = svg(card);
+        let hash = blake3::hash(svg.as_bytes()).to_hex();
+        Picture { name: format!("{folder}preview-{}.png", &hash[..10]), svg }
+    }
+
+    /// # Errors
+    /// If it cannot be drawn.
+    pub fn draw(&self) -> Result<File, SiteError> {
+        Ok(File { name: self.name.clone(), bytes: png(&self.svg, SCALE, &self.name)? })
+    }
+}
+
 /// A PNG of 1200 by 630 pixels.
 pub(super) fn draw(run: &RunEntry) -> Result<Vec<u8>, SiteError> {
-    let failed = |reason: String| SiteError::Preview { page: run.id.clone(), reason };
-    let tree = Tree::from_str(&svg(run), &FONTS).map_err(|error| failed(error.to_string()))?;
-    let mut picture =
-        Pixmap::new(WIDTH as u32, HEIGHT as u32).ok_or_else(|| failed("it has no size".to_owned()))?;
-    resvg::render(&tree, Transform::default(), &mut picture.as_mut());
+    let related = run.rows.iter().filter(|row| !row.is_reference);
+    let card = Card {
+        above: run.title.clone(),
+        sentence: run.answer.clone(),
+        rows: related.filter_map(|row| Some((row.service.as_str(), row.cpu_ratio?))).collect(),
+        below: below(run),
+        ..Card::default()
+    };
+    png(&svg(&card), 1.0, &run.id)
+}
+
+/// The day of a run, and its machine.
+pub(super) fn below(run: &RunEntry) -> String {
+    let machine = if run.machine.is_empty() { String::new() } else { format!(" · {}", run.machine) };
+    format!("{}{machine}", run.day())
+}
+
+fn png(svg: &str, scale: f32, page: &str) -> Result<Vec<u8>, SiteError> {
+    let failed = |reason: String| SiteError::Preview { page: page.to_owned(), reason };
+    let tree = Tree::from_str(svg, &FONTS).map_err(|error| failed(error.to_string()))?;
+    let [width, height] = [WIDTH, HEIGHT].map(|side| (side * f64::from(scale)) as u32);
+    let mut picture = Pixmap::new(width, height).ok_or_else(|| failed("it has no size".to_owned()))?;
+    resvg::render(&tree, Transform::from_scale(scale, scale), &mut picture.as_mut());
     picture.encode_png().map_err(|error| failed(error.to_string()))
 }
 
-fn svg(run: &RunEntry) -> String {
+fn svg(card: &Card<'_>) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\"><rect width=\"{WIDTH}\" \
          height=\"{HEIGHT}\" fill=\"#fff\"/>"
     );
-    text(&mut svg, (EDGE, 74.0), 26, "#566070", &clipped(&run.title, 80));
-    let lines = lines(&run.answer);
+    text(&mut svg, (EDGE, 74.0), 26, "#566070", &clipped(&card.above, 80));
     let mut y = 122.0;
-    for line in &lines {
+    if !card.large.is_empty() {
+        bold(&mut svg, (EDGE, y + 60.0), 104, &clipped(&card.large, 18));
+        y += 130.0;
+    }
+    for line in &lines(&card.sentence) {
         bold(&mut svg, (EDGE, y), 34, line);
         y += 44.0;
     }
-    rows(&mut svg, run, y + 10.0);
-    let machine = if run.machine.is_empty() { String::new() } else { format!(" · {}", run.machine) };
-    text(&mut svg, (EDGE, HEIGHT - 28.0), 20, "#566070", &format!("Tare · {}{machine}", run.day()));
+    rows(&mut svg, &card.rows, y + 10.0);
+    let below = if card.below.is_empty() { "Tare".to_owned() } else { format!("Tare · {}", card.below) };
+    text(&mut svg, (EDGE, HEIGHT - 28.0), 20, "#566070", &below);
     svg + "</svg>"
 }
 
-fn rows(svg: &mut String, run: &RunEntry, top: f64) {
-    let related = || run.rows.iter().filter(|row| row.cpu_ratio.is_some() && !row.is_reference);
+fn rows(svg: &mut String, rows: &[(&str, RunFigure)], top: f64) {
     let room = ((HEIGHT - 70.0 - top) / 38.0).max(0.0) as usize;
-    let rows: Vec<&SiteRow> = related().take(ROWS_MAX.min(room)).collect();
-    let scale = LogScale::of(rows.iter().filter_map(|row| row.cpu_ratio.as_ref()));
+    let rows = &rows[..rows.len().min(ROWS_MAX).min(room)];
+    let scale = LogScale::of(rows.iter().map(|(_, figure)| figure));
     let x = |number: f64| TRACK.0 + (TRACK.1 - TRACK.0) * scale.share(number);
     let bottom = top + 38.0 * rows.len() as f64;
     if !rows.is_empty() {
         let one = x(1.0);
         _ = write!(svg, "<path d=\"M{one} {top}V{bottom}\" stroke=\"#8b95a3\" stroke-dasharray=\"4 4\"/>");
     }
-    for (place, row) in rows.into_iter().enumerate() {
-        let Some(figure) = row.cpu_ratio else { continue };
+    for (place, (name, figure)) in rows.iter().enumerate() {
         let y = top + 38.0 * place as f64 + 19.0;
-        text(svg, (EDGE, y + 8.0), 24, "#14181f", &clipped(&row.service, 18));
+        text(svg, (EDGE, y + 8.0), 24, "#14181f", &clipped(name, 18));
         if let Some((low, high)) = figure.ends() {
             let (from, to) = (x(low), x(high));
             let width = (to - from).max(2.0);
@@ -89,17 +144,22 @@ fn rows(svg: &mut String, run: &RunEntry, top: f64) {
             );
         }
         _ = write!(svg, "<circle cx=\"{}\" cy=\"{y}\" r=\"7\" fill=\"#0a5ca8\"/>", x(figure.value));
-        text(svg, (TRACK.1 + 30.0, y + 8.0), 24, "#14181f", &shown(figure, Unit::Times));
+        text(svg, (TRACK.1 + 30.0, y + 8.0), 24, "#14181f", &shown(*figure, Unit::Times));
     }
 }
 
 fn text(svg: &mut String, (x, y): (f64, f64), size: u32, colour: &str, text: &str) {
-    let text = escaped(text);
+    let text = printed(text);
     _ = write!(svg, "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{colour}\">{text}</text>");
 }
 
+/// Escaped, and without what no XML may contain.
+fn printed(text: &str) -> String {
+    escaped(&text.replace(|letter: char| letter.is_control() || "\u{fffe}\u{ffff}".contains(letter), " "))
+}
+
 fn bold(svg: &mut String, (x, y): (f64, f64), size: u32, text: &str) {
-    let text = escaped(text);
+    let text = printed(text);
     _ = write!(
         svg,
         "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" font-weight=\"700\" fill=\"#14181f\">{text}</text>"
@@ -140,6 +200,17 @@ fn clipped(text: &str, letters: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_picture_of_other_figures_has_another_name() {
+        let figure = |value| RunFigure { value, ..RunFigure::default() };
+        let name = |value| {
+            Picture::of("vs/a/b/", &Card { rows: vec![("a", figure(value))], ..Card::default() }).name
+        };
+        assert_eq!(name(1.5), name(1.5));
+        assert_ne!(name(1.5), name(1.6));
+        assert!(name(1.5).starts_with("vs/a/b/preview-") && name(1.5).ends_with(".png"));
+    }
 
     #[test]
     fn an_answer_is_cut_at_words_and_says_so() {

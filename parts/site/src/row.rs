@@ -26,6 +26,17 @@ pub struct SiteRow {
     pub requests_per_second_published: Option<f64>,
     pub latency_ns_p99: Option<RunFigure>,
     pub rss_bytes_peak: Option<RunFigure>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_up_ns: Option<RunFigure>,
+    /// Lines of the service's own code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_lines: Option<f64>,
+    /// The framework's site.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub homepage: Option<String>,
+    /// The service's files at the measured commit, if the run knew their address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 impl SiteRow {
@@ -57,6 +68,7 @@ impl SiteRow {
             let own = reader.text(key);
             if own.is_empty() { footprint(document, &service, key) } else { own }
         };
+        let address = |key: &str| Some(footprint(document, &service, key)).filter(|to| is_address(to));
         let rank = |key: &str| reader.number(key).map(|rank| rank as u32);
         SiteRow {
             language: known("language"),
@@ -72,13 +84,19 @@ impl SiteRow {
             requests_per_second_published: reader.number("requests_per_second_published"),
             latency_ns_p99: reader.figure("latency_ns_p99"),
             rss_bytes_peak: reader.figure("rss_bytes_peak"),
+            start_up_ns: reader.figure("start_up_ns"),
+            code_lines: own(document, &service, |row| row.number("code_lines")),
+            homepage: address("homepage"),
+            source: address("source"),
             service,
         }
     }
 
     fn forget_figures(&mut self) {
-        let SiteRow { service, language, framework, version, .. } = std::mem::take(self);
-        *self = SiteRow { service, language, framework, version, ..SiteRow::default() };
+        let SiteRow { service, language, framework, version, homepage, source, code_lines, .. } =
+            std::mem::take(self);
+        let known = SiteRow { service, language, framework, version, homepage, source, ..SiteRow::default() };
+        *self = SiteRow { code_lines, ..known };
     }
 
     /// Whether it has any figure.
@@ -89,7 +107,28 @@ impl SiteRow {
 
 /// A property of a service besides its figures.
 fn footprint(document: &Document, service: &str, key: &str) -> String {
+    own(document, service, |row| Some(row.text(key))).unwrap_or_default()
+}
+
+fn own<T>(document: &Document, service: &str, read: impl Fn(Reader<'_>) -> Option<T>) -> Option<T> {
     let rows = table(document, "footprint").into_iter().flat_map(Reader::all);
-    let row = rows.into_iter().find(|row| row.text("label") == service);
-    row.map(|row| row.text(key)).unwrap_or_default()
+    rows.into_iter().find(|row| row.text("label") == service).and_then(read)
+}
+
+/// Whether a text of a run's folder is an address that a page may link to: no script, and no file.
+fn is_address(text: &str) -> bool {
+    text.strip_prefix("https://").is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_links_to_no_script_and_no_file() {
+        assert!(is_address("https://hyper.rs"));
+        for other in ["javascript:alert(1)", "file:///etc/passwd", "https://", "https://a b", "", "http:x"] {
+            assert!(!is_address(other), "{other}");
+        }
+    }
 }

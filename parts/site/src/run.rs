@@ -7,7 +7,7 @@ use super::{
     address::{Address, slug},
     data,
     frame::{self, PageFrame},
-    main_table, preview,
+    main_table, preview, source,
 };
 use tare_report::{
     Document,
@@ -24,7 +24,11 @@ pub(super) fn files(
     let picture = format!("run/{}/preview.png", slug(&entry.id));
     let frame = PageFrame::new(address, &title, &entry.answer, settings).image(&picture, settings);
     let experiment = frame.to(Address::Experiment(&entry.experiment));
-    let links = format!("<a href=\"{experiment}\">over time</a>");
+    let links = format!(
+        "<a href=\"{experiment}\">over time</a> {} <a href=\"{}#yourself\">measure it yourself</a>",
+        source::code_link(entry, source::tree(entry, settings).as_deref()),
+        frame.to(Address::Method),
+    );
     let mut around = frame::around(&frame, links)?;
     if html::has_flame(document) {
         around.scripts.insert_str(0, &frame::script(&frame, &frame.assets.flame));

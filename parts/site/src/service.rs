@@ -4,17 +4,20 @@ use askama::Template;
 
 use super::{
     RunEntry, SiteError, SiteSettings,
-    address::{Address, pair},
-    badge,
+    address::Address,
+    badge, calculator,
     catalogue::{Catalogue, Service},
     chart::escaped,
+    figure::RunFigure,
     frame::{self, PageFrame, Sections},
     index::{figures, ranks},
+    preview::{Card, Picture, below},
     row::SiteRow,
-    words::shown,
+    source,
+    words::{language, times_of},
 };
 use tare_report::{
-    document::{Column, Section, Unit},
+    document::{Column, Section},
     gather::columns::Columns,
     write::File,
 };
@@ -23,14 +26,29 @@ type Place<'a> = (&'a RunEntry, &'a SiteRow);
 
 /// The most neighbours that a page links to.
 const NEIGHBOURS_MAX: usize = 6;
+/// The rows of its preview.
+const CARD_ROWS: usize = 7;
 
 pub(super) fn page(
     service: &Service<'_>,
     site: &Catalogue<'_>,
     settings: &SiteSettings,
+    pictures: &mut Vec<Picture>,
 ) -> Result<File, SiteError> {
     let answer = answer(service);
-    let frame = PageFrame::new(Address::Service(service.name), service.name, &answer, settings);
+    let spoken = spoken(service);
+    let title = &format!("What {} costs", service.name);
+    let frame = PageFrame::new(Address::Service(service.name), title, &answer, settings);
+    let frame = match spoken {
+        Some((run, _)) => frame.command(source::command(run, &[service.name])).picture(
+            &card(service, run, &answer),
+            settings,
+            pictures,
+        ),
+        None => frame,
+    };
+    let calculator = spoken.map(|(run, _)| calculator::section(run, &[service.name])).transpose()?;
+    let calculator = calculator.unwrap_or_default();
     let sections = [places(service)];
     let experiment =
         |id: &str| site.experiments.get(id).map(|found| frame.to(Address::Experiment(found.name)));
@@ -41,30 +59,53 @@ pub(super) fn page(
         lead: &lead(service),
         answer: &answer,
         cautions: &[],
-        before: &(links(service, site, &frame) + &badge(service, &frame, settings)),
+        before: &(links(service, site, &frame, settings) + &badge(service, &frame, settings)),
         sections: frame::linked(&sections, link),
+        after: &calculator,
     };
     frame::file(&frame, &page.render()?)
+}
+
+/// Its place in the experiment with the most services.
+fn spoken<'a>(service: &Service<'a>) -> Option<Place<'a>> {
+    let ranked = service.places.iter().filter(|(_, row)| row.ranks.is_some() && row.cpu_ratio.is_some());
+    ranked.max_by_key(|(run, _)| run.rows.len()).copied()
+}
+
+/// The service among its neighbours in a run.
+fn card<'a>(service: &Service<'_>, run: &'a RunEntry, answer: &str) -> Card<'a> {
+    let rows: Vec<(&str, RunFigure)> = run
+        .rows
+        .iter()
+        .filter_map(|row| Some((row.service.as_str(), row.cpu_ratio.filter(|_| row.ranks.is_some())?)))
+        .collect();
+    let place = rows.iter().position(|(name, _)| *name == service.name).unwrap_or_default();
+    let from = place.saturating_sub(CARD_ROWS / 2).min(rows.len().saturating_sub(CARD_ROWS));
+    Card {
+        above: lead(service),
+        sentence: answer.to_owned(),
+        rows: rows.into_iter().skip(from).take(CARD_ROWS).collect(),
+        below: below(run),
+        ..Card::default()
+    }
 }
 
 /// `axum 0.8.9, Rust`.
 fn lead(service: &Service<'_>) -> String {
     let framework = if service.framework == service.name { "" } else { service.framework };
-    let parts = [framework, service.version, service.language];
+    let parts = [framework, service.version, language(service.language)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Its cost and rank in the experiment with the most services.
+/// Its cost and rank there.
 fn answer(service: &Service<'_>) -> String {
-    let ranked = service.places.iter().filter(|(_, row)| row.ranks.is_some() && row.cpu_ratio.is_some());
-    let Some((run, row)) = ranked.max_by_key(|(run, _)| run.rows.len()) else { return String::new() };
+    let Some((run, row)) = spoken(service) else { return String::new() };
     let (Some(cost), Some(place)) = (row.cpu_ratio, row.ranks) else { return String::new() };
     let of = run.rows.iter().filter(|row| row.ranks.is_some()).count();
     format!(
-        "{} needs {} of {}'s CPU time per request: rank {} of {of}.",
+        "{} needs {}: rank {} of {of}.",
         service.name,
-        shown(cost, Unit::Times),
-        run.reference,
+        times_of(cost, &run.reference, "CPU time per request"),
         ranks(place)
     )
 }
@@ -73,7 +114,9 @@ fn places(service: &Service<'_>) -> Section {
     let columns = Columns::new()
         .text("experiment", "experiment", |place: &&Place<'_>| place.0.experiment.clone())
         .text("ranks", "rank", |place| place.1.ranks.map(ranks))
-        .text("day", "measured", |place| place.0.day())
+        // A date does not wrap.
+        .text("day", "measured", |place| place.0.day().replace(' ', "\u{a0}"))
+        .text("reference", "reference", |place| place.0.reference.clone())
         .and(figures(|place: &&Place<'_>| place.1))
         .rate("requests_per_second_published", "req/s, published", |place| {
             place.1.requests_per_second_published
@@ -90,36 +133,28 @@ fn places(service: &Service<'_>) -> Section {
     )
 }
 
-/// Links to its language, and to comparisons with it.
-fn links(service: &Service<'_>, site: &Catalogue<'_>, frame: &PageFrame<'_>) -> String {
-    let mut links: Vec<String> = Vec::new();
+/// Links to its code, its framework and its language, and to comparisons with it.
+fn links(
+    service: &Service<'_>,
+    site: &Catalogue<'_>,
+    frame: &PageFrame<'_>,
+    settings: &SiteSettings,
+) -> String {
+    let mut links: Vec<String> = source::links(service, spoken(service).map(|(run, _)| run), settings);
+    let settings_of = service.places.iter().map(|(run, _)| run).find(|run| !run.rows.is_empty());
+    if let Some(run) = settings_of {
+        let link = frame.to(Address::Run(&run.id));
+        links.push(format!("<a href=\"{link}\">all figures and settings</a>"));
+    }
     if site.languages().contains_key(service.language) {
         let link = frame.to(Address::Language(service.language));
-        links.push(format!("<a href=\"{link}\">all of {}</a>", escaped(service.language)));
+        links.push(format!("<a href=\"{link}\">all of {}</a>", escaped(language(service.language))));
     }
-    let versus = frame.to(Address::Versus);
-    for other in neighbours(service) {
-        let id = pair(service.name, other);
-        links.push(format!("<a href=\"{versus}#{id}\">against {}</a>", escaped(other)));
+    for other in site.neighbours(service.name).into_iter().take(NEIGHBOURS_MAX) {
+        let link = frame.to(Address::pair(service.name, other));
+        links.push(format!("<a href=\"{link}\">against {}</a>", escaped(other)));
     }
     if links.is_empty() { String::new() } else { format!("<p class=\"go\">{}</p>", links.join(" ")) }
-}
-
-/// The neighbouring services in the order of the run with the most pairs.
-fn neighbours<'a>(service: &Service<'a>) -> Vec<&'a str> {
-    let Some((run, _)) = service.places.iter().max_by_key(|(run, _)| run.pairs.len()) else {
-        return Vec::new();
-    };
-    let is_own = |one: &str, other: &str| one == service.name || other == service.name;
-    let others = run.pairs.iter().filter(|pair| is_own(&pair.first, &pair.second));
-    let mut others: Vec<(f64, &str)> = others
-        .filter_map(|pair| {
-            let other = if pair.first == service.name { &pair.second } else { &pair.first };
-            Some((pair.cpu_ratio?.value.ln().abs(), other.as_str()))
-        })
-        .collect();
-    others.sort_by(|one, other| one.0.total_cmp(&other.0));
-    others.into_iter().take(NEIGHBOURS_MAX).map(|(_, name)| name).collect()
 }
 
 /// The badge, and the line that embeds it elsewhere.

@@ -1,69 +1,160 @@
 //! Words and sentences of a site's pages.
 
-use super::{figure::RunFigure, pair::ServicePair, row::SiteRow};
+use super::{RunEntry, figure::RunFigure, pair::ServicePair, row::SiteRow};
 use tare_report::{document::Unit, gather::words::with_interval};
 
-/// The text up to the first full stop that is no decimal point.
-pub(crate) fn first_sentence(text: &str) -> &str {
-    text.find(". ").map_or(text, |end| &text[..=end])
+/// The most letters of a description: what shows links cuts longer ones.
+const DESCRIPTION_MAX: usize = 200;
+
+/// As many whole sentences as fit into the preview of a link, and always the first.
+pub(crate) fn description(text: &str) -> &str {
+    let mut end = None;
+    for (place, _) in text.match_indices(". ") {
+        let begins = text[place + 2..].chars().next().is_some_and(char::is_uppercase);
+        if begins && (end.is_none() || place < DESCRIPTION_MAX) {
+            end = Some(place + 1);
+        }
+    }
+    match end {
+        Some(end) if text.len() > DESCRIPTION_MAX => &text[..end],
+        _ => text,
+    }
+}
+
+/// The name of a language as people write it; that of a folder is for programs.
+pub(crate) fn language(name: &str) -> &str {
+    match name {
+        "c" => "C",
+        "clojure" => "Clojure",
+        "cpp" => "C++",
+        "csharp" => "C#",
+        "go" => "Go",
+        "haskell" => "Haskell",
+        "java" => "Java",
+        "node" => "Node.js",
+        "python" => "Python",
+        "ruby" => "Ruby",
+        "rust" => "Rust",
+        "swift" => "Swift",
+        other => other,
+    }
 }
 
 pub(crate) fn shown(figure: RunFigure, unit: Unit) -> String {
     with_interval(&figure.into(), unit)
 }
 
-/// The comparison of two services: the same sentence that `web/src/pair.js` makes from this row.
-pub(super) fn sentence(
-    pair: &ServicePair,
-    first: Option<&SiteRow>,
-    second: Option<&SiteRow>,
-) -> Option<String> {
-    let ServicePair { first: one, second: other, .. } = pair;
-    let [cpu, throughput] = [pair.cpu_ratio, pair.throughput_ratio].map(|ratio| ratio.map(ratio_in_words));
-    let figures = match (cpu, throughput) {
-        (Some(cpu), Some(throughput)) => {
-            format!("{one} needs {cpu} of {other}'s CPU per request, at {throughput} of its throughput")
+/// `12.0 times`, `at least 12.0 times`.
+pub(crate) fn times(figure: RunFigure) -> String {
+    let number = Unit::Times.show(figure.value);
+    format!("{}{} times", figure.bound.words(), number.trim_end_matches('x'))
+}
+
+/// ` (11.6 .. 12.4)`; empty without an interval.
+pub(crate) fn ends(figure: RunFigure) -> String {
+    let interval = figure.ends().map(|(low, high)| Unit::Times.show_interval(low, high));
+    interval.map_or_else(String::new, |interval| format!(" ({})", interval.replace('x', "")))
+}
+
+/// `12.0 times axum's CPU time per request (11.6 .. 12.4)`.
+pub(crate) fn times_of(figure: RunFigure, other: &str, what: &str) -> String {
+    format!("{} {other}'s {what}{}", times(figure), ends(figure))
+}
+
+const CPU: &str = "CPU time per request";
+
+/// The pair with the service first that needs more CPU time: a ratio is the larger figure over the smaller.
+pub(super) fn dearer_first(run: &RunEntry, pair: &ServicePair) -> ServicePair {
+    let cost = |name: &str| Some(run.row(name)?.cpu_ratio?.value);
+    let is_less = match pair.cpu_ratio {
+        Some(ratio) => ratio.value < 1.0,
+        None => cost(&pair.first).zip(cost(&pair.second)).is_some_and(|(one, other)| one < other),
+    };
+    if is_less { pair.inverse() } else { pair.clone() }
+}
+
+/// What the first service of a pair needs of the second: as `answer` of `web/src/pair.js`.
+pub(super) fn answer(run: &RunEntry, pair: &ServicePair) -> String {
+    let ServicePair { first, second, .. } = pair;
+    let of_reference = |name: &str| run.row(name).and_then(|row| row.cpu_ratio);
+    let figures = match (pair.cpu_ratio, of_reference(first), of_reference(second)) {
+        (Some(cpu), _, _) => format!("{first} needs {}", times_of(cpu, second, CPU)),
+        (None, Some(one), Some(other)) => {
+            let one = times_of(one, &run.reference, CPU);
+            format!("{first} needs {one}, and {second} {}{}", times(other), ends(other))
         }
-        (Some(cpu), None) => format!("{one} needs {cpu} of {other}'s CPU per request"),
-        (None, Some(throughput)) => format!("{one} has {throughput} of {other}'s throughput"),
-        (None, None) => return None,
+        _ => format!("There is no valid ratio of the CPU time per request of {first} and {second}"),
     };
+    match pair.separated {
+        Some(false) => format!("The data do not separate {first} and {second}: {figures}."),
+        _ => format!("{figures}."),
+    }
+}
+
+/// Why there is no interval, the ratio of throughputs, and what is excluded.
+pub(super) fn more(run: &RunEntry, pair: &ServicePair) -> Vec<String> {
+    let has_interval = pair.cpu_ratio.is_some_and(|ratio| ratio.ends().is_some());
+    let without = match pair.blocks {
+        _ if has_interval => None,
+        0 => Some("No block had both of them, so there is no interval of the pair."),
+        1 => Some("One block had both of them, and an interval takes two."),
+        _ => None,
+    };
+    let throughput = pair.throughput_ratio.map(|ratio| {
+        let is_more = ratio.value >= 1.0;
+        let ratio = if is_more { ratio } else { ratio.inverse() };
+        let [faster, slower] =
+            if is_more { [&pair.first, &pair.second] } else { [&pair.second, &pair.first] };
+        format!("{faster} has {}.", times_of(ratio, slower, "throughput"))
+    });
+    let has_throughput = |name: &str| run.row(name).is_some_and(|row| row.requests_per_second.is_some());
+    let no_throughput = match throughput {
+        None if !has_throughput(&pair.first) || !has_throughput(&pair.second) => {
+            Some("There is no valid ratio of their throughputs.")
+        }
+        _ => None,
+    };
+    let few = pair.separated.is_none().then_some("There are too few blocks to say whether they differ.");
+    let most = pair.differ_most.filter(|_| pair.separated == Some(false)).map(|most| {
+        let most = Unit::Share.show(most);
+        format!("A difference of more than {most} is excluded, with 95% for all pairs together.")
+    });
+    let fixed = [few, without, no_throughput].into_iter().flatten().map(str::to_owned);
+    throughput.into_iter().chain(fixed).chain(most).collect()
+}
+
+/// All that is known of a pair, as text.
+pub(super) fn sentence(run: &RunEntry, pair: &ServicePair) -> String {
+    let pair = dearer_first(run, pair);
+    let rows = [&pair.first, &pair.second].map(|name| run.row(name));
     let beside = [
-        against("p99", Unit::Nanoseconds, first, second, |row| row.latency_ns_p99),
-        against("peak memory", Unit::Bytes, first, second, |row| row.rss_bytes_peak),
+        beside("p99", Unit::Nanoseconds, rows, |row| row.latency_ns_p99),
+        beside("Peak memory", Unit::Bytes, rows, |row| row.rss_bytes_peak),
     ];
-    let beside: String = beside.into_iter().flatten().map(|part| format!("; {part}")).collect();
-    let [before, after] = match (pair.separated, pair.differ_most) {
-        (Some(true), _) => [String::new(), String::new()],
-        (None, _) => ["There are too few blocks to say whether they differ. ".to_owned(), String::new()],
-        (Some(false), most) => [
-            format!("The data do not separate {one} and {other}. "),
-            most.map(|most| format!(" A difference of more than {} is excluded.", Unit::Share.show(most)))
-                .unwrap_or_default(),
-        ],
-    };
-    Some(format!("{before}{figures}{beside}.{after}"))
+    let all = std::iter::once(answer(run, &pair)).chain(more(run, &pair));
+    all.chain(beside.into_iter().flatten()).collect::<Vec<_>>().join(" ")
 }
 
-fn ratio_in_words(figure: RunFigure) -> String {
-    format!("{}{}", figure.bound.words(), shown(figure, Unit::Times))
-}
-
-/// `p99 827 µs against 940 µs`; `None` if one of them lacks the figure.
-fn against(
+/// `p99: axum 940 µs, hyper 827 µs.`; `None` if one of them lacks the figure.
+fn beside(
     what: &str,
     unit: Unit,
-    first: Option<&SiteRow>,
-    second: Option<&SiteRow>,
+    rows: [Option<&SiteRow>; 2],
     figure: impl Fn(&SiteRow) -> Option<RunFigure>,
 ) -> Option<String> {
-    let [one, other] = [figure(first?)?, figure(second?)?].map(|figure| unit.show(figure.value));
-    Some(format!("{what} {one} against {other}"))
+    let [one, other] = rows;
+    let text = |row: &SiteRow| Some(format!("{} {}", row.service, unit.show(figure(row)?.value)));
+    Some(format!("{what}: {}, {}.", text(one?)?, text(other?)?))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use tare_analysis::interleaved::RatioBound;
+
+    use super::{
+        super::entry::{row_of, run_of},
+        *,
+    };
 
     fn pair(separated: Option<bool>) -> ServicePair {
         let figure = |value, low, high| {
@@ -74,49 +165,73 @@ mod tests {
             second: "axum".to_owned(),
             cpu_ratio: figure(0.9, 0.88, 0.92),
             throughput_ratio: figure(1.12, 1.10, 1.15),
+            blocks: 12,
             separated,
             differ_most: separated.filter(|separated| !separated).map(|_| 0.137),
         }
     }
 
-    fn row(p99: f64) -> SiteRow {
-        SiteRow {
-            latency_ns_p99: Some(RunFigure { value: p99, ..RunFigure::default() }),
-            ..SiteRow::default()
-        }
+    fn run() -> RunEntry {
+        let figure = |value| Some(RunFigure { value, ..RunFigure::default() });
+        let row = |name, cost, p99| SiteRow {
+            latency_ns_p99: figure(p99),
+            requests_per_second: figure(1e5),
+            ..row_of(name, "rust", cost)
+        };
+        run_of(vec![row("hyper", 1.3, 827e3), row("axum", 1.5, 940e3)])
     }
 
     #[test]
-    fn a_sentence_follows_its_figures() {
-        let told = |pair: &ServicePair, p99| sentence(pair, Some(&row(p99)), Some(&row(940e3))).unwrap();
-        let one = pair(Some(true));
+    fn a_ratio_is_the_larger_over_the_smaller() {
+        let told = sentence(&run(), &pair(Some(true)));
         assert_eq!(
-            told(&one, 827e3),
-            "hyper needs 0.90x (0.88 .. 0.92x) of axum's CPU per request, at 1.12x (1.10 .. 1.15x) of its throughput; p99 827 µs \
-             against 940 µs."
+            told,
+            "axum needs 1.11 times hyper's CPU time per request (1.09 .. 1.14). hyper has 1.12 times axum's throughput \
+             (1.10 .. 1.15). p99: axum 940 µs, hyper 827 µs."
         );
-        assert!(told(&one, 800e3).ends_with("p99 800 µs against 940 µs."));
-        let back = sentence(&one.inverse(), None, None).unwrap();
-        assert_eq!(
-            back,
-            "axum needs 1.11x (1.09 .. 1.14x) of hyper's CPU per request, at 0.89x (0.87 .. 0.91x) of its throughput."
-        );
+        assert_eq!(sentence(&run(), &pair(Some(true)).inverse()), told, "in either order");
+        let bounded = RunFigure { bound: RatioBound::AtLeast, ..pair(None).throughput_ratio.unwrap() };
+        let bounded = ServicePair { throughput_ratio: Some(bounded), ..pair(Some(true)) };
+        assert!(sentence(&run(), &bounded).contains("hyper has at least 1.12 times axum's throughput"));
+        assert!(sentence(&run(), &bounded.inverse()).contains("hyper has at least 1.12 times axum's"));
     }
 
     #[test]
-    fn what_is_not_separated_says_so_first_and_what_is_excluded_last() {
-        let told = sentence(&pair(Some(false)), None, None).unwrap();
-        assert!(told.starts_with("The data do not separate hyper and axum. hyper needs 0.90x"), "{told}");
-        assert!(told.ends_with(" A difference of more than 13.7% is excluded."), "{told}");
-        let unknown = sentence(&pair(None), None, None).unwrap();
-        assert!(unknown.starts_with("There are too few blocks to say whether they differ. "), "{unknown}");
-        let nothing = ServicePair { cpu_ratio: None, throughput_ratio: None, ..pair(None) };
-        assert_eq!(sentence(&nothing, None, None), None);
+    fn what_is_not_separated_says_so_first_and_what_is_excluded() {
+        let told = sentence(&run(), &pair(Some(false)));
+        let first =
+            "The data do not separate axum and hyper: axum needs 1.11 times hyper's CPU time per request";
+        assert!(told.starts_with(first), "{told}");
+        assert!(
+            told.contains("A difference of more than 13.7% is excluded, with 95% for all pairs together."),
+            "{told}"
+        );
+        let unknown = sentence(&run(), &pair(None));
+        assert!(unknown.contains("There are too few blocks to say whether they differ."), "{unknown}");
     }
 
     #[test]
-    fn a_decimal_point_ends_no_sentence() {
-        assert_eq!(first_sentence("It has 1.5 of it. And more."), "It has 1.5 of it.");
-        assert_eq!(first_sentence("All of it"), "All of it");
+    fn a_pair_without_a_common_block_has_the_ratios_to_the_reference() {
+        let apart = ServicePair { cpu_ratio: None, throughput_ratio: None, blocks: 0, ..pair(Some(true)) };
+        let told = sentence(&run(), &apart);
+        let expected = "axum needs 1.50 times raw-socket's CPU time per request (1.35 .. 1.65), and hyper 1.30 times (1.17 .. 1.43). \
+                        No block had both of them, so there is no interval of the pair.";
+        assert!(told.starts_with(expected), "{told}");
+    }
+
+    #[test]
+    fn a_preview_is_of_whole_sentences() {
+        let brief = "axum needs 1.48x (1.43 .. 1.54x) of it. The others have more.";
+        assert_eq!(description(brief), brief, "an interval ends no sentence");
+        let rest = "x ".repeat(DESCRIPTION_MAX / 2);
+        let first = "It has 1.5 (1.4 .. 1.6) of it.";
+        assert_eq!(description(&format!("{first} Then {rest}. And more.")), first);
+        let long = format!("It has {rest}.");
+        assert_eq!(description(&format!("{long} Then more.")), long);
+    }
+
+    #[test]
+    fn a_language_has_the_name_that_people_write() {
+        assert_eq!(["cpp", "node", "rust", "zig"].map(language), ["C++", "Node.js", "Rust", "zig"]);
     }
 }

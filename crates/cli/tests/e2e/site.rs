@@ -281,6 +281,40 @@ fn each_number_of_the_shared_pages_is_one_of_a_run() {
     assert!(seen > 200, "{seen}");
 }
 
+/// A page of some KB for each pair, with the ratio of the data: the larger figure over the smaller.
+#[test]
+fn each_pair_has_a_page_with_its_interval_or_the_reason_why_not() {
+    let workspace = Workspace::new(&[]);
+    let all = real_root().join("record/all");
+    site(&workspace, &[&all]);
+    let out = workspace.root().join("out");
+    let document: Value = serde_json::from_slice(&fs::read(out.join("data/run/all.json")).unwrap()).unwrap();
+    let sections = document["sections"].as_array().unwrap();
+    let table = &sections.iter().find(|section| section["id"] == "pairs").unwrap()["table"];
+    let columns = table["columns"].as_array().unwrap();
+    let place = |key: &str| columns.iter().position(|column| column["key"] == key).unwrap();
+    let (mut with, mut without) = (0, 0);
+    for row in table["rows"].as_array().unwrap() {
+        let [first, second] = ["first", "second"].map(|key| row[place(key)].as_str().unwrap());
+        let mut names = [first, second];
+        names.sort_unstable();
+        let page = fs::read_to_string(out.join(format!("vs/{}/{}/index.html", names[0], names[1]))).unwrap();
+        assert!(page.len() < 40_000, "{first}, {second}: {} bytes", page.len());
+        let [ratio, low] = ["cpu_ratio", "cpu_ratio_low"].map(|key| row[place(key)].as_f64());
+        if let Some(ratio) = ratio {
+            let [one, other] = if ratio < 1.0 { [second, first] } else { [first, second] };
+            let number = tare_report::document::Unit::Times.show(ratio.max(ratio.recip())).replace('x', "");
+            let end = if low.is_some() { " (" } else { "." };
+            let told = format!("{one} needs {number} times {other}&#39;s CPU time per request{end}");
+            assert!(page.contains(&told), "{told} is not in {page}");
+        }
+        let why = ["No block had both of them", "One block had both of them"];
+        assert_eq!(low.is_none(), why.iter().any(|why| page.contains(why)), "{first}, {second}: {page}");
+        *(if low.is_some() { &mut with } else { &mut without }) += 1;
+    }
+    assert!(with > 300 && without > 300, "{with} and {without}");
+}
+
 #[test]
 fn what_is_no_site_is_not_written_over_and_what_is_no_run_is_named() {
     let workspace = Workspace::new(&[]);
@@ -328,4 +362,29 @@ fn a_site_whose_place_is_known_says_it_to_who_shows_links() {
     assert!(read("feed.xml").contains("<link href=\"https://example.org/tare/run/quick/index.html\"/>"));
     let badge = read("service/axum/index.html");
     assert!(badge.contains("https://example.org/tare/badge/quick/axum.svg"), "{badge}");
+    // A picture is named by what it shows: an unchanged one is not drawn again.
+    let picture = badge.split("og:image\" content=\"https://example.org/tare/").nth(1).unwrap();
+    let picture = workspace.root().join("out").join(picture.split('"').next().unwrap());
+    let inode = || std::os::unix::fs::MetadataExt::ino(&fs::metadata(&picture).unwrap());
+    let before = inode();
+    workspace.tare(&words).expect(0);
+    assert_eq!(inode(), before, "{}", picture.display());
+}
+
+#[test]
+fn pages_lead_to_the_measured_code_if_its_repository_is_known() {
+    let workspace = Workspace::new(&[]);
+    let quick = real_root().join("record/quick");
+    let words = ["site", "out", "--source-url", "https://github.com/o/tare/", quick.to_str().unwrap()];
+    workspace.tare(&words).expect(0);
+    let read = |name: &str| fs::read_to_string(workspace.root().join("out").join(name)).unwrap();
+    let about: Value = serde_json::from_slice(&fs::read(quick.join("about.json")).unwrap()).unwrap();
+    let commit = about["revision"]["commit"].as_str().unwrap();
+    let tree = format!("href=\"https://github.com/o/tare/tree/{commit}");
+    assert!(read("run/quick/index.html").contains(&format!("{tree}\"")));
+    let page = read("service/axum/index.html");
+    assert!(page.contains(&format!("{tree}/services/rust/axum\"")), "{page}");
+    assert!(read("service/raw-socket/index.html").contains(&format!("{tree}/crates/reference\"")));
+    assert!(page.contains("href=\"https://github.com/o/tare\">repository</a>"), "{page}");
+    assert!(page.contains("<code>tare run quick --services axum</code>"), "{page}");
 }

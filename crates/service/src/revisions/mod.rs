@@ -184,6 +184,12 @@ pub fn checked_out(folder: &Path) -> Result<(String, bool), RevisionError> {
     Ok((commit, !changes.is_empty()))
 }
 
+/// The forge's address of a folder of the repository at `url`; absent if the forge is unknown.
+pub fn folder_at(url: &str, commit: &str, folder: &str) -> Option<String> {
+    let address = forge::address(url, commit, folder, Shown::Folder)?;
+    Some(address.trim_end_matches('/').to_owned())
+}
+
 /// The forge's address of `folder` at a commit, from the remote "origin"; absent if the forge is unknown.
 pub fn shown_at(folder: &Path, commit: &str) -> Option<String> {
     let repository = Repository::around(folder).ok()?;

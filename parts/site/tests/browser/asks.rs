@@ -51,10 +51,16 @@ fn two_services_are_one_sentence_and_a_link() {
         browser.run(CHOOSE, &[json!(0), json!(first)]);
         let said = browser.run(CHOOSE, &[json!(1), json!(second)]);
         let said = said.as_str().unwrap();
-        let cpu = Unit::Times.show(row[place("cpu_ratio")].number().unwrap());
-        assert!(said.contains(&format!("{first} needs {cpu} (")), "{said}");
-        let throughput = Unit::Times.show(row[place("throughput_ratio")].number().unwrap());
-        assert!(said.contains(&format!(" of {second}'s CPU per request, at {throughput} (")), "{said}");
+        for (key, verb, what) in
+            [("cpu_ratio", "needs", "CPU time per request"), ("throughput_ratio", "has", "throughput")]
+        {
+            // The larger figure over the smaller.
+            let ratio = row[place(key)].number().unwrap();
+            let [one, other] = if ratio < 1.0 { [&second, &first] } else { [&first, &second] };
+            let number = Unit::Times.show(ratio.max(ratio.recip())).replace('x', "");
+            let told = format!("{one} {verb} {number} times {other}'s {what} (");
+            assert!(said.contains(&told), "{told} is not in: {said}");
+        }
         let is_separated = row[place("separated")] == Value::Flag(true);
         assert_eq!(said.starts_with("The data do not separate"), !is_separated, "{said}");
         assert_eq!(said.contains(" is excluded (95% "), !is_separated, "{said}");
@@ -107,7 +113,7 @@ fn the_sentence_follows_the_values_and_the_address() {
     let of = |file: &Path| {
         browser.visit(file);
         browser.run("location.hash = '#ranks?compare=vertx,hyper'", &[]);
-        let said = "const said = document.querySelector('.compared p').textContent; return said.includes('vertx needs ') && said";
+        let said = "const said = document.querySelector('.compared p').textContent; return said.includes(' needs ') && said";
         browser.until(said, &[]).as_str().unwrap().to_owned()
     };
     let mut changed = page.document.clone();
@@ -121,14 +127,16 @@ fn the_sentence_follows_the_values_and_the_address() {
     }
     let file = pages::folder().join("changed.html");
     fs::write(&file, html::html(&changed).unwrap()).unwrap();
+    // What hyper needs of vertx, whichever of both is named first.
     let ratio = |said: &str| {
-        let number = said.split_once("vertx needs ").unwrap().1.split_once('x').unwrap().0;
-        number.parse::<f64>().unwrap()
+        let (before, after) = said.split_once(" needs ").unwrap();
+        let number: f64 = after.split_once(" times").unwrap().0.parse().unwrap();
+        if before.ends_with("vertx") { number.recip() } else { number }
     };
     let [before, after] = [page.file.as_path(), &file].map(of);
-    // Vertx is second in the pair: if a ratio is twice as great, its inverse is half.
+    // Vertx is second in the pair.
     let times = ratio(&after) / ratio(&before);
-    assert!((times - 0.5).abs() < 0.02, "{before} became {after}");
+    assert!((times - 2.0).abs() < 0.05, "{before} became {after}");
 }
 
 #[test]

@@ -8,9 +8,9 @@ use crate::{
     pages,
 };
 
-const PROBLEMS: &str = include_str!("geometry.js");
+pub const PROBLEMS: &str = include_str!("geometry.js");
 /// A desktop, a wide one, a tablet, a phone.
-const SIZES: [Size; 4] = [(1400, 900), (1920, 1080), (768, 1000), (360, 780)];
+pub const SIZES: [Size; 4] = [(1400, 900), (1920, 1080), (768, 1000), (360, 780)];
 /// The largest useful height of a picture.
 const PICTURE_HEIGHT_MAX: u32 = 12_000;
 

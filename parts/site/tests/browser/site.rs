@@ -17,7 +17,7 @@ use crate::{
     geometry, pages,
 };
 
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     "index.html",
     "run/quick/index.html",
     "experiment/quick/index.html",
@@ -25,6 +25,7 @@ const PAGES: [&str; 9] = [
     "language/rust/index.html",
     "claims/index.html",
     "vs/index.html",
+    "vs/axum/hyper/index.html",
     "method/index.html",
     "data/index.html",
 ];
@@ -37,7 +38,7 @@ fn root() -> &'static Path {
     ROOT.get_or_init(|| {
         let root = own_folder(Path::new(env!("CARGO_TARGET_TMPDIR")), "site");
         let record = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../record");
-        let settings = SiteSettings { title: "Tare".to_owned(), url: None };
+        let settings = SiteSettings { title: "Tare".to_owned(), url: None, source_url: None };
         let mut entries = Vec::new();
         let reader = MergedReader { document: |_| Err("none is merged".into()), header: |_| None };
         for (run, id, day) in [
@@ -51,7 +52,7 @@ fn root() -> &'static Path {
             site::of_run(&entry, &document, &settings).unwrap().iter().for_each(|file| write(&root, file));
             entries.push(entry);
         }
-        site::of_all(&entries, &settings).unwrap().iter().for_each(|file| write(&root, file));
+        site::of_all(&entries, &settings).unwrap().files.iter().for_each(|file| write(&root, file));
         root
     })
 }
@@ -120,26 +121,104 @@ fn no_page_of_a_site_is_wider_than_its_window() {
     assert!(wide.is_empty(), "{}", wide.join("\n"));
 }
 
-/// The visible sentences about pairs.
-const SHOWN: &str =
-    "return [...document.querySelectorAll('.pair')].filter(one => one.checkVisibility()).map(one => one.id)";
+#[test]
+fn nothing_of_a_site_overlaps_on_a_screen_or_on_paper() {
+    let Some(browser) = Browser::open() else { return };
+    let mut problems = Vec::new();
+    for page in PAGES.iter().filter(|page| !page.starts_with("run/")) {
+        browser.visit(&root().join(page));
+        // A4 without its margins.
+        let screens = geometry::SIZES.map(|size| ("screen", size));
+        for (media, size) in screens.into_iter().chain([("print", (703, 1032))]) {
+            browser.prefer(media, &[]);
+            browser.resize(size);
+            browser.run("for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame)", &[]);
+            let found = browser.run(geometry::PROBLEMS, &[]);
+            let found = found.as_array().unwrap().iter();
+            problems.extend(found.map(|problem| format!("{page}, {media}, {} wide: {problem}", size.0)));
+        }
+        browser.prefer("screen", &[]);
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
 
 #[test]
-fn two_services_are_asked_for_by_an_address_in_either_order_or_by_choice() {
+fn the_first_page_is_by_any_figure_and_of_chosen_languages() {
+    let Some(browser) = Browser::open() else { return };
+    browser.visit(&root().join("index.html"));
+    let press = |text: &str| {
+        let press = "[...document.querySelectorAll('#choose button')].find(one => one.textContent === args[0]).click();
+                     return [...document.querySelectorAll('#services tbody tr[data-row]')].filter(one => one.checkVisibility())
+                         .map(one => one.querySelector('a').textContent)";
+        serde_json::from_value::<Vec<String>>(browser.run(press, &[text.into()])).unwrap()
+    };
+    let by_memory = press("Memory");
+    assert_eq!(&by_memory[..3], ["asio", "raw-socket", "beast"], "references stay first");
+    let shown = "return [...document.querySelectorAll('.strip')].filter(one => one.checkVisibility()).map(one => one.dataset.metric)";
+    assert_eq!(browser.run(shown, &[]), serde_json::json!(["rss_bytes_peak"]));
+    assert_eq!(press("Throughput")[2], "hyper", "of throughput more is better");
+    assert_eq!(press("Go"), ["raw-socket", "asio", "net-http", "gorilla-mux"]);
+    assert_eq!(press("Go").len(), by_memory.len());
+}
+
+#[test]
+fn two_services_are_asked_for_by_choice_and_lead_to_the_page_of_the_pair() {
     let Some(browser) = Browser::open() else { return };
     let page = root().join("vs/index.html");
+    browser.visit(&page);
+    let link = "return document.querySelector('#ask a')?.textContent";
+    assert_eq!(browser.until(link, &[]), "hyper against axum", "it begins with neighbours in rank");
+    let choose = "const [first] = document.querySelectorAll('#ask select');
+                  first.selectedIndex = [...first.options].findIndex(one => one.textContent === 'flask');
+                  first.dispatchEvent(new Event('change'));
+                  return document.querySelector('#ask a').textContent";
+    assert_eq!(browser.run(choose, &[]), "flask against express");
+    browser.click("document.querySelector('#ask a')");
+    let there = "return location.pathname.endsWith('/vs/express/flask/index.html')";
+    assert_eq!(browser.until(there, &[]), true);
+    // The addresses of an older site.
     for asked in ["axum,hyper", "hyper,axum"] {
         browser.visit(Path::new(&format!("{}#{asked}", page.display())));
-        assert_eq!(browser.until(SHOWN, &[]), serde_json::json!(["axum,hyper"]), "{asked}");
+        let there = "return location.pathname.endsWith('/vs/axum/hyper/index.html')";
+        assert_eq!(browser.until(there, &[]), true, "{asked}");
     }
-    let choose = "const [first] = document.querySelectorAll('#ask select');
-                  first.value = 'flask';
-                  first.dispatchEvent(new Event('change'));
-                  return location.hash";
-    assert_eq!(browser.run(choose, &[]), "#flask,axum");
-    assert_eq!(browser.run(SHOWN, &[]), serde_json::json!(["axum,flask"]));
-    let text = browser.run("return document.getElementById('axum,flask').textContent", &[]);
-    assert!(text.as_str().unwrap().contains("axum needs 0.03x"), "{text}");
+    let answer = browser.run("return document.querySelector('.answer').textContent", &[]);
+    assert!(
+        answer.as_str().unwrap().starts_with("axum needs 1.12 times hyper's CPU time per request ("),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_load_is_so_many_cpus_as_the_data_say() {
+    let Some(browser) = Browser::open() else { return };
+    let data = fs::read_to_string(root().join("data/site.json")).unwrap();
+    let data: serde_json::Value = serde_json::from_str(&data).unwrap();
+    let runs = data["runs"].as_array().unwrap();
+    let newest = runs.iter().find(|run| run["id"] == "third").unwrap();
+    let rows = newest["rows"].as_array().unwrap();
+    let time = |service: &str| {
+        let row = rows.iter().find(|row| row["service"] == service).unwrap();
+        row["cpu_ns_per_request"]["value"].as_f64().unwrap()
+    };
+    let ask = "const [rate] = document.querySelectorAll('#cpus input');
+               rate.value = args[0];
+               rate.dispatchEvent(new Event('input'));
+               const service = document.querySelector('#cpus select');
+               if (service) {
+                   service.selectedIndex = [...service.options].findIndex(one => one.textContent === args[1]);
+                   service.dispatchEvent(new Event('change'));
+               }
+               return document.getElementById('cpus-told').textContent";
+    for (page, rate, service) in
+        [("index.html", 250_000.0, "flask"), ("service/axum/index.html", 1_000.0, "axum")]
+    {
+        browser.visit(&root().join(page));
+        let told = browser.run(ask, &[rate.into(), service.into()]);
+        let number = tare_report::document::Unit::Number.show(time(service) * rate / 1e9);
+        let expected = format!("requests a second of {service} need at least {number} CPUs (");
+        assert!(told.as_str().unwrap().contains(&expected), "{expected}: {told}");
+    }
 }
 
 #[test]

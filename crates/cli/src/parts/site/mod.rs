@@ -28,8 +28,8 @@ use store::{KnownRun, Store};
 
 /// Write stored runs as a static site
 ///
-/// The site has a page for each run, experiment, service and language, the claims of published benchmarks, any two services against
-/// each other, the data, badges and a feed. Any web server can serve it, GitHub Pages too, and it opens from disk. If the folder
+/// The site has a page for each run, experiment, service and language, and for each two services of a run, the claims of published
+/// benchmarks, the data, badges and a feed. Any web server can serve it, GitHub Pages too, and it opens from disk. If the folder
 /// has a site already, only what is new is written, and pages of runs that are no longer named are removed. The old site is there
 /// until the new one is whole: it is written beside it, and then takes its place.
 #[derive(Debug, clap::Args)]
@@ -39,6 +39,7 @@ Examples:
   tare site target/site results                all run folders in a folder
   tare site target/site .tare/runs/A .tare/runs/B
   tare site public --url https://me.github.io/results/ --title 'My results'
+  tare site public --source-url https://github.com/me/services
 
 Exit codes: 0 the site is written, 1 usage or set-up error.")]
 pub(crate) struct Args {
@@ -51,6 +52,9 @@ pub(crate) struct Args {
     /// Where the site will be found: previews of links need it, and the feed and the site map
     #[arg(long, value_name = "URL", value_parser = url)]
     url: Option<String>,
+    /// The repository with the code of the services, `services/LANGUAGE/NAME`: pages link to it at the measured commit
+    #[arg(long, value_name = "URL", value_parser = url)]
+    source_url: Option<String>,
     /// What the site is called
     #[arg(long, value_name = "TEXT", default_value = "Tare")]
     title: String,
@@ -81,7 +85,11 @@ struct Done {
 }
 
 pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
-    let settings = SiteSettings { title: args.title.clone(), url: args.url.clone() };
+    let settings = SiteSettings {
+        title: args.title.clone(),
+        url: args.url.clone(),
+        source_url: args.source_url.as_deref().map(|url| url.trim_end_matches('/').to_owned()),
+    };
     let folders = if args.runs.is_empty() { global.find()?.run_folders() } else { args.runs.clone() };
     let found = find::runs(&folders, !args.runs.is_empty())?;
     ensure!(!found.is_empty(), "there are no runs: `tare run` makes one; or name run folders");
@@ -104,9 +112,15 @@ pub(crate) fn run(global: &Global, args: &Args) -> anyhow::Result<Outcome> {
         bail!("interrupted after {runs} of {} runs: {} is as it was", found.len(), args.out.display());
     }
     ensure!(runs > 0, "no run could be read");
-    for file in site::of_all(&entries, &settings)? {
-        store.put(&file)?;
+    let shared = site::of_all(&entries, &settings)?;
+    for file in &shared.files {
+        store.put(file)?;
     }
+    on_all_cpus(&shared.pictures, &interrupt, |picture| match store.has(&picture.name) {
+        true => Ok(()),
+        false => store.put(&picture.draw()?),
+    })?;
+    ensure!(!interrupt.load(Ordering::Relaxed), "interrupted: {} is as it was", args.out.display());
     let counts = store.close(known)?;
     let done = Done {
         index: args.out.join("index.html"),
@@ -141,35 +155,19 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// All runs in the order in which they were found, and the number that was read anew.
     fn all(&self) -> (anyhow::Result<Vec<KnownRun>>, usize) {
-        let (next, anew) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let anew = AtomicUsize::new(0);
         let known: Mutex<Vec<(usize, KnownRun)>> = Mutex::default();
-        let failed: Mutex<Option<anyhow::Error>> = Mutex::default();
-        let work = || {
-            while !self.interrupt.load(Ordering::Relaxed) {
-                let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(found) = self.found.get(place) else { break };
-                match self.one(found, &anew) {
-                    Ok(Some(one)) => known.lock().expect("no thread panics with the lock").push((place, one)),
-                    Ok(None) => {}
-                    Err(error) => {
-                        // A full disk concerns all runs.
-                        *failed.lock().expect("no thread panics with the lock") = Some(error);
-                        next.store(self.found.len(), Ordering::Relaxed);
-                    }
-                }
+        let all: Vec<(usize, &FoundRun)> = self.found.iter().enumerate().collect();
+        let read = on_all_cpus(&all, self.interrupt, |(place, found)| {
+            if let Some(one) = self.one(found, &anew)? {
+                known.lock().expect("no thread panics with the lock").push((*place, one));
             }
-        };
-        let cpus = thread::available_parallelism().map_or(1, usize::from);
-        thread::scope(|scope| {
-            for _ in 0..cpus {
-                scope.spawn(work);
-            }
+            Ok(())
         });
         let mut known = known.into_inner().expect("no thread panics with the lock");
         known.sort_by_key(|(place, _)| *place);
         let known = known.into_iter().map(|(_, one)| one).collect();
-        let failed = failed.into_inner().expect("no thread panics with the lock");
-        (failed.map_or(Ok(known), Err), anew.into_inner())
+        (read.map(|()| known), anew.into_inner())
     }
 
     /// Reads a run unless it is unchanged. An unreadable run is left out, with its reason.
@@ -195,6 +193,31 @@ impl Reader<'_> {
         self.progress.say(&format!("page {count} of {} runs is written: {}", self.found.len(), found.id));
         Ok(Some(KnownRun { stamp, files, entry }))
     }
+}
+
+/// Does the work of each thing, on all CPUs, until one fails: a full disk concerns all of them.
+fn on_all_cpus<T: Sync>(
+    things: &[T],
+    interrupt: &AtomicBool,
+    work: impl Fn(&T) -> anyhow::Result<()> + Sync,
+) -> anyhow::Result<()> {
+    let next = AtomicUsize::new(0);
+    let failed: Mutex<Option<anyhow::Error>> = Mutex::default();
+    let run = || {
+        while !interrupt.load(Ordering::Relaxed) {
+            let Some(thing) = things.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
+            if let Err(error) = work(thing) {
+                *failed.lock().expect("no thread panics with the lock") = Some(error);
+                next.store(things.len(), Ordering::Relaxed);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(run);
+        }
+    });
+    failed.into_inner().expect("no thread panics with the lock").map_or(Ok(()), Err)
 }
 
 #[cfg(test)]

@@ -99,6 +99,16 @@ impl Store {
         Some(known.clone())
     }
 
+    /// Reuses a file of the old site whose name says what it contains; false if there is none.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let is_own = self.files_before.contains(name) && is_inside(name);
+        let has = is_own && self.new.keep(Path::new(name)).is_ok();
+        if has {
+            self.now.lock().expect("no thread panics with the lock").files.insert(name.to_owned());
+        }
+        has
+    }
+
     /// Writes a file, or reuses an identical one of the old site.
     pub(super) fn put(&self, file: &File) -> anyhow::Result<()> {
         let is_new = fs::read(self.folder.join(&file.name)).map_or(true, |there| there != file.bytes);
@@ -151,6 +161,7 @@ fn made_by(settings: &SiteSettings) -> anyhow::Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(fs::File::open(&program)?).with_context(|| program.display().to_string())?;
     hasher.update(settings.title.as_bytes()).update(&[0]);
-    hasher.update(settings.url.as_deref().unwrap_or_default().as_bytes());
+    hasher.update(settings.url.as_deref().unwrap_or_default().as_bytes()).update(&[0]);
+    hasher.update(settings.source_url.as_deref().unwrap_or_default().as_bytes());
     Ok(hasher.finalize().to_hex().to_string())
 }
