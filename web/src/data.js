@@ -34,6 +34,7 @@
  * @property {string|null} apart
  * @property {[string, string]|null} only
  * @property {number|null} first
+ * @property {boolean} [grey] Whether the other series are drawn too, in grey.
  * @property {string} alt
  */
 /** @typedef {{ id: string, title: string, charts: Chart[], table: Table|null }} Section */

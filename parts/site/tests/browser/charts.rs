@@ -20,15 +20,14 @@ fn every_chart_has_its_table_and_a_text_for_who_cannot_see_it() {
     }
 }
 
-/// Possible points: the centres of symbols, and for a sequential experiment also lines without symbols.
+/// Possible points: where symbols are, which a path moves to, and lines without symbols.
 const CANDIDATES: &str = "
     const plot = document.querySelectorAll('figure.chart')[args[0]].querySelector('.plot');
     plot.scrollIntoView({ block: 'center', behavior: 'instant' });
     await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
     const box = plot.getBoundingClientRect();
-    const middle = ({ left, top, width, height }) => [left + width / 2, top + height / 2];
-    const boxes = [...plot.querySelectorAll('svg path')].map(path => path.getBoundingClientRect());
-    const symbols = boxes.filter(one => one.width > 2 && one.width < 18 && one.height > 2 && one.height < 18).map(middle);
+    const paths = [...plot.querySelectorAll('svg path.symbols')].map(path => path.getAttribute('d'));
+    const symbols = paths.flatMap(d => [...d.matchAll(/M([-.0-9]+),([-.0-9]+)/g)].map(at => [box.left + +at[1], box.top + +at[2]]));
     const grid = [.2, .35, .5, .65, .8].flatMap(x => [.2, .4, .6, .8].map(y => [box.left + x * box.width, box.top + y * box.height]));
     const inSight = ([x, y]) => x > 0 && y > 0 && x < innerWidth && y < innerHeight;
     return [...symbols.slice(0, 3), ...symbols.slice(-3), ...grid].filter(inSight)";

@@ -27,7 +27,6 @@ pub const TABLE_ROWS_MAX: usize = 300;
 /// The number of rows from which a table is folded at first, even without a chart: it is for reference.
 const FOLDED_ROWS_MIN: usize = 40;
 
-pub const CHARTS: &str = include_str!("../../../dist/charts.js");
 /// For pages that have a flame graph, and for no others.
 pub const FLAME: &str = include_str!("../../../dist/flame.js");
 pub const SCRIPT: &str = include_str!("../../../dist/page.js");
