@@ -1,6 +1,27 @@
 "use strict";
 (() => {
   // src/data.js
+  function read(json) {
+    const doc = JSON.parse(json);
+    for (const { table } of doc.sections) {
+      if (!table?.packed) continue;
+      const columns = table.packed.map(values);
+      table.rows = Array.from({ length: table.count }, (_, row) => columns.map((column2) => column2[row]));
+      delete table.packed;
+      delete table.count;
+    }
+    return doc;
+  }
+  function values(packed) {
+    if (Array.isArray(packed)) return packed;
+    if ("words" in packed) return values(packed.of).map((at) => packed.words[Number(at)]);
+    if ("runs" in packed) return unrolled(packed.runs);
+    let now = packed.from;
+    return [now, ...unrolled(packed.steps).map((step2) => now += Number(step2))];
+  }
+  function unrolled(runs) {
+    return runs.flatMap((value2, at) => at % 2 === 0 ? [] : Array.from({ length: Number(runs[at - 1]) }, () => value2));
+  }
   function place(table, key) {
     return key == null ? -1 : table.columns.findIndex((column2) => column2.key === key);
   }
@@ -168,14 +189,14 @@
     return { text: "", facets: /* @__PURE__ */ new Map(), pinned: /* @__PURE__ */ new Set() };
   }
   function isActive(chosen) {
-    return chosen.text !== "" || [...chosen.facets.values()].some((values) => values.size > 0);
+    return chosen.text !== "" || [...chosen.facets.values()].some((values2) => values2.size > 0);
   }
   function passes(table, chosen, ofServices = false) {
     const text = chosen.text.trim().toLowerCase();
-    const facets = [...chosen.facets].filter(([, values]) => values.size > 0).map(([key, values]) => ({ at: place(table, key), values }));
+    const facets = [...chosen.facets].filter(([, values2]) => values2.size > 0).map(([key, values2]) => ({ at: place(table, key), values: values2 }));
     const nameAt = ofServices ? names(table) : -1;
     const isPinned = (row) => nameAt >= 0 && chosen.pinned.has(String(row[nameAt]));
-    return (row) => isPinned(row) || facets.every(({ at, values }) => values.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text, ofServices));
+    return (row) => isPinned(row) || facets.every(({ at, values: values2 }) => values2.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text, ofServices));
   }
   function fields(table, what, chosen, changed) {
     const facets = table.columns.flatMap((column2, at) => column2.facet ? facet(table, at, chosen, changed) : []);
@@ -214,11 +235,11 @@
       counts.set(text, (counts.get(text) ?? 0) + 1);
     }
     if (counts.size < 2) return [];
-    const values = () => chosen.facets.get(column2.key) ?? /* @__PURE__ */ new Set();
+    const values2 = () => chosen.facets.get(column2.key) ?? /* @__PURE__ */ new Set();
     const boxes = [...counts].sort(([one], [other]) => one.localeCompare(other)).map(([text, count]) => {
       const box = make("input", { type: "checkbox" });
       box.addEventListener("change", () => {
-        const now = values();
+        const now = values2();
         if (box.checked) now.add(text);
         else now.delete(text);
         chosen.facets.set(column2.key, now);
@@ -235,7 +256,7 @@
       summary.focus();
     });
     const refresh = () => {
-      const now = values();
+      const now = values2();
       for (const { box, text } of boxes) box.checked = now.has(text);
       element.classList.toggle("some", now.size > 0);
       summary.textContent = now.size === 0 ? column2.title : `${column2.title}: ${[...now].join(", ")}`;
@@ -264,7 +285,7 @@
     const query = new URLSearchParams();
     if (sorting) query.append("sort", (sorting.down ? "-" : "") + table.columns[sorting.place].key);
     if (chosen.text !== "") query.append("find", chosen.text);
-    for (const [key, values] of chosen.facets) for (const value2 of values) query.append(ONLY + key, value2);
+    for (const [key, values2] of chosen.facets) for (const value2 of values2) query.append(ONLY + key, value2);
     for (const name of chosen.pinned) query.append("pin", name);
     const more = [];
     if (asked?.pair) more.push(`compare=${asked.pair.map(encodeURIComponent).join(",")}`);
@@ -451,35 +472,35 @@
     if (at.x < 0 || at.y < 0) return { series: [], categories: [], points: 0, steps: null };
     const [columnX, columnY] = [table.columns[at.x], table.columns[at.y]];
     for (const row of chart.against ? greatestFirst(table, rows, at.x) : rows) {
-      const values = table.rows[row];
-      if (onlyAt >= 0 && values[onlyAt] !== text) continue;
-      const x = where(chart.x_scale, values[at.x], categories);
-      const y = x === null ? null : where(chart.y_scale, values[at.y], categories);
+      const values2 = table.rows[row];
+      if (onlyAt >= 0 && values2[onlyAt] !== text) continue;
+      const x = where(chart.x_scale, values2[at.x], categories);
+      const y = x === null ? null : where(chart.y_scale, values2[at.y], categories);
       if (x === null || y === null) continue;
-      const name = at.series < 0 ? "" : String(values[at.series] ?? "-");
+      const name = at.series < 0 ? "" : String(values2[at.series] ?? "-");
       let series = all.get(name);
       if (!series) all.set(name, series = { name, points: [] });
       series.points.push({
         row,
-        name: nameAt < 0 ? name : String(values[nameAt] ?? "-"),
+        name: nameAt < 0 ? name : String(values2[nameAt] ?? "-"),
         x,
         y,
-        xEnds: span(table, columnX, values, chart.x_scale),
-        yEnds: span(table, columnY, values, chart.y_scale),
-        bound: bound(chart.x_scale, number(values, at.bound)),
-        against: bound(chart.x_scale, number(values, at.against)),
-        band: band ? claimed(chart.x_scale, band.map((at2) => number(values, at2))) : null,
-        parts: stack ? stack.map((at2) => number(values, at2) ?? 0) : null,
-        apart: at.apart >= 0 && values[at.apart] === true
+        xEnds: span(table, columnX, values2, chart.x_scale),
+        yEnds: span(table, columnY, values2, chart.y_scale),
+        bound: bound(chart.x_scale, number(values2, at.bound)),
+        against: bound(chart.x_scale, number(values2, at.against)),
+        band: band ? claimed(chart.x_scale, band.map((at2) => number(values2, at2))) : null,
+        parts: stack ? stack.map((at2) => number(values2, at2) ?? 0) : null,
+        apart: at.apart >= 0 && values2[at.apart] === true
       });
       count += 1;
     }
     const isCounted = chart.shape === "lines" && chart.x_scale === "linear" && columnX.unit === "count";
-    const steps = isCounted ? stepsOf(table, at.x, (values) => onlyAt < 0 || values[onlyAt] === text) : null;
+    const steps = isCounted ? stepsOf(table, at.x, (values2) => onlyAt < 0 || values2[onlyAt] === text) : null;
     return { series: [...all.values()], categories: [...categories.keys()], points: count, steps };
   }
   function stepsOf(table, at, isDrawn) {
-    const found = new Set(table.rows.filter(isDrawn).map((values) => number(values, at)).filter((one) => one !== null));
+    const found = new Set(table.rows.filter(isDrawn).map((values2) => number(values2, at)).filter((one) => one !== null));
     return new Map([...found].sort((one, other) => one - other).map((one, place2) => [one, place2]));
   }
   function greatestFirst(table, rows, at) {
@@ -999,9 +1020,9 @@
   function markdown(table, places, rows) {
     const escaped = (text) => text.replace(/[\\`*_[\]<>|#~]/g, "\\$&").replace(/\s+/g, " ");
     const cell2 = (row, at) => {
-      const [column2, values] = [table.columns[at], table.rows[row]];
-      const both2 = typeof values[at] === "number" ? ends(table, column2, values) : null;
-      return sign(table, column2, values) + shown(column2.unit, values[at] ?? null) + (both2 ? ` (${interval(column2, both2)})` : "");
+      const [column2, values2] = [table.columns[at], table.rows[row]];
+      const both2 = typeof values2[at] === "number" ? ends(table, column2, values2) : null;
+      return sign(table, column2, values2) + shown(column2.unit, values2[at] ?? null) + (both2 ? ` (${interval(column2, both2)})` : "");
     };
     const line2 = (cells) => `| ${cells.join(" | ")} |
 `;
@@ -1784,17 +1805,17 @@ ${location.href}`)), {
       pages.replaceChildren(to2("Previous", page - 1), `page ${page + 1} of ${count}`, to2("Next", page + 1));
     }
     function made(row) {
-      const values = table.rows[row];
+      const values2 = table.rows[row];
       const line2 = make("tr", { "data-row": row });
       for (const at of places) {
-        const [column2, value2] = [table.columns[at], values[at] ?? null];
+        const [column2, value2] = [table.columns[at], values2[at] ?? null];
         const raw = value2 === null ? "" : typeof value2 === "number" ? plain(value2) : String(value2);
-        const text = sign(table, column2, values) + shown(column2.unit, value2);
+        const text = sign(table, column2, values2) + shown(column2.unit, value2);
         const numeric = column2.unit !== "text" && column2.unit !== "flag";
         const attributes = { "data-value": raw, class: numeric && "number" };
         const cell2 = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);
         cell2.append(numeric ? text : make("bdi", { title: text.length > SHORT_LETTERS_MAX && text }, text));
-        const both2 = typeof value2 === "number" ? ends(table, column2, values) : null;
+        const both2 = typeof value2 === "number" ? ends(table, column2, values2) : null;
         if (both2) cell2.append(" ", make("small", {}, interval(column2, both2)));
         line2.append(cell2);
       }
@@ -1871,7 +1892,7 @@ ${location.href}`)), {
     return memory;
   }
   function begin() {
-    const data = JSON.parse(find(document, "#document").textContent ?? "");
+    const data = read(find(document, "#document").textContent ?? "");
     filesOf(data);
     const main = find(document, "#main");
     const first = data.sections[0];
@@ -2029,7 +2050,7 @@ ${location.href}`)), {
       const seen = recalled(table, query);
       reset(memory.chosen);
       memory.chosen.text = seen.chosen.text;
-      for (const [key2, values] of seen.chosen.facets) memory.chosen.facets.set(key2, values);
+      for (const [key2, values2] of seen.chosen.facets) memory.chosen.facets.set(key2, values2);
       memory.chosen.pinned.clear();
       for (const name of seen.chosen.pinned) memory.chosen.pinned.add(name);
       memory.position.sorting = seen.sorting;
@@ -2098,7 +2119,7 @@ ${location.href}`)), {
   tools.append(themeButton());
   if (document.getElementById("document")) {
     tools.prepend(button("Download JSON", () => {
-      save("document.json", "application/json", find(document, "#document").textContent ?? "");
+      save("document.json", "application/json", JSON.stringify(read(find(document, "#document").textContent ?? "")));
     }));
     closeElsewhere();
     begin();

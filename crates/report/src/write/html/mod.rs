@@ -5,6 +5,7 @@
 //! It also contains the document as JSON, from which the script (`web/`) draws charts and longer tables.
 
 mod brief;
+mod packed;
 mod policy;
 mod table;
 #[cfg(test)]
@@ -20,9 +21,12 @@ pub use policy::SERVED;
 use crate::document::{Check, Document, Section, Shape};
 use table::TableView;
 
-/// The most rows of a table in the HTML. The script makes longer tables when they are opened: few readers
+/// The most rows of the main table in the HTML. The script makes longer tables when they are opened: few readers
 /// read them whole, and a browser lays out everything it gets.
-pub const TABLE_ROWS_MAX: usize = 300;
+pub const MAIN_ROWS_MAX: usize = 300;
+
+/// The most rows of any other table in the HTML.
+pub const TABLE_ROWS_MAX: usize = 100;
 
 /// The number of rows from which a table is folded at first, even without a chart: it is for reference.
 const FOLDED_ROWS_MIN: usize = 40;
@@ -123,7 +127,8 @@ fn page(
         all.partition(|(place, section)| *place == 0 || section.table.is_some());
     let sections = shown.into_iter().map(|(place, section)| SectionView::new(section, place == 0)).collect();
     let silent = silent.into_iter().map(|(_, section)| section).collect();
-    Page { document, served, around, sections, silent, json: embeddable(document) }.render()
+    Page { document, served, around, sections, silent, json: embeddable(&packed::document(document)) }
+        .render()
 }
 
 /// An instant for HTML, to the millisecond. A text that is no time is unchanged.
