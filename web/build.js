@@ -8,24 +8,8 @@ import { build } from "esbuild";
 // `import.meta.dirname` would be shorter, and wants a newer node than the 18 of Debian 12.
 process.chdir(fileURLToPath(new URL(".", import.meta.url)));
 
-// What those ask for whose work is in the bundle: it goes into every page.
-const licence = async (path) => (await readFile(`node_modules/${path}`, "utf8")).trim().replace(/[ \t]+$/gm, "");
-const NOTICE = `/*!
-${await licence("echarts/NOTICE")}
-
-Licensed under the Apache License, Version 2.0: https://www.apache.org/licenses/LICENSE-2.0
-
-It includes zrender:
-${await licence("zrender/LICENSE")}
-
-It includes parts of d3:
-${await licence("echarts/licenses/LICENSE-d3")}
-*/`;
-
 const common = { bundle: true, charset: "utf8", logLevel: "error", target: "es2022", write: false };
 const parts = [
-  // Nobody reads it, and it changes with the library only.
-  { entryPoints: ["src/charts.js"], outfile: "dist/charts.js", format: "iife", minify: true, banner: { js: NOTICE } },
   // Only pages with a flame graph have it.
   { entryPoints: ["src/flame.js"], outfile: "dist/flame.js", format: "iife" },
   // Not minified: its changes can be read in a diff, and it is small.
@@ -38,7 +22,7 @@ const parts = [
 
 const check = process.argv.includes("--check");
 for (const part of parts) {
-  const made = await build({ ...common, legalComments: "inline", ...part });
+  const made = await build({ ...common, ...part });
   const text = made.outputFiles[0].text;
   if (text.includes("</script") || text.includes("</style")) {
     throw new Error(`"${part.outfile}" would end the element that it is embedded in`);

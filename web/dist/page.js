@@ -1,6 +1,27 @@
 "use strict";
 (() => {
   // src/data.js
+  function read(json) {
+    const doc = JSON.parse(json);
+    for (const { table } of doc.sections) {
+      if (!table?.packed) continue;
+      const columns = table.packed.map(values);
+      table.rows = Array.from({ length: table.count }, (_, row) => columns.map((column2) => column2[row]));
+      delete table.packed;
+      delete table.count;
+    }
+    return doc;
+  }
+  function values(packed) {
+    if (Array.isArray(packed)) return packed;
+    if ("words" in packed) return values(packed.of).map((at) => packed.words[Number(at)]);
+    if ("runs" in packed) return unrolled(packed.runs);
+    let now = packed.from;
+    return [now, ...unrolled(packed.steps).map((step2) => now += Number(step2))];
+  }
+  function unrolled(runs) {
+    return runs.flatMap((value2, at) => at % 2 === 0 ? [] : Array.from({ length: Number(runs[at - 1]) }, () => value2));
+  }
   function place(table, key) {
     return key == null ? -1 : table.columns.findIndex((column2) => column2.key === key);
   }
@@ -51,8 +72,8 @@
     let text = Math.abs(number2).toFixed(places);
     if (Number.isInteger(halves) && halves % 2 !== 0) {
       const ten = 10 ** places;
-      const below = Math.floor(Math.abs(number2) * ten);
-      text = ((below % 2 === 0 ? below : below + 1) / ten).toFixed(places);
+      const below2 = Math.floor(Math.abs(number2) * ten);
+      text = ((below2 % 2 === 0 ? below2 : below2 + 1) / ten).toFixed(places);
     }
     return number2 < 0 || Object.is(number2, -0) ? `-${text}` : text;
   }
@@ -170,14 +191,14 @@
     return { text: "", facets: /* @__PURE__ */ new Map(), pinned: /* @__PURE__ */ new Set() };
   }
   function isActive(chosen) {
-    return chosen.text !== "" || [...chosen.facets.values()].some((values) => values.size > 0);
+    return chosen.text !== "" || [...chosen.facets.values()].some((values2) => values2.size > 0);
   }
   function passes(table, chosen, ofServices = false) {
     const text = chosen.text.trim().toLowerCase();
-    const facets = [...chosen.facets].filter(([, values]) => values.size > 0).map(([key, values]) => ({ at: place(table, key), values }));
+    const facets = [...chosen.facets].filter(([, values2]) => values2.size > 0).map(([key, values2]) => ({ at: place(table, key), values: values2 }));
     const nameAt = ofServices ? names(table) : -1;
     const isPinned = (row) => nameAt >= 0 && chosen.pinned.has(String(row[nameAt]));
-    return (row) => isPinned(row) || facets.every(({ at, values }) => values.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text, ofServices));
+    return (row) => isPinned(row) || facets.every(({ at, values: values2 }) => values2.has(shown(table.columns[at].unit, row[at]))) && (text === "" || has(table, row, text, ofServices));
   }
   function fields(table, what, chosen, changed) {
     const facets = table.columns.flatMap((column2, at) => column2.facet ? facet(table, at, chosen, changed) : []);
@@ -216,11 +237,11 @@
       counts.set(text, (counts.get(text) ?? 0) + 1);
     }
     if (counts.size < 2) return [];
-    const values = () => chosen.facets.get(column2.key) ?? /* @__PURE__ */ new Set();
+    const values2 = () => chosen.facets.get(column2.key) ?? /* @__PURE__ */ new Set();
     const boxes = [...counts].sort(([one], [other]) => one.localeCompare(other)).map(([text, count]) => {
       const box = make("input", { type: "checkbox" });
       box.addEventListener("change", () => {
-        const now = values();
+        const now = values2();
         if (box.checked) now.add(text);
         else now.delete(text);
         chosen.facets.set(column2.key, now);
@@ -237,7 +258,7 @@
       summary.focus();
     });
     const refresh = () => {
-      const now = values();
+      const now = values2();
       for (const { box, text } of boxes) box.checked = now.has(text);
       element.classList.toggle("some", now.size > 0);
       summary.textContent = now.size === 0 ? column2.title : `${column2.title}: ${[...now].join(", ")}`;
@@ -266,7 +287,7 @@
     const query = new URLSearchParams();
     if (sorting) query.append("sort", (sorting.down ? "-" : "") + table.columns[sorting.place].key);
     if (chosen.text !== "") query.append("find", chosen.text);
-    for (const [key, values] of chosen.facets) for (const value2 of values) query.append(ONLY + key, value2);
+    for (const [key, values2] of chosen.facets) for (const value2 of values2) query.append(ONLY + key, value2);
     for (const name of chosen.pinned) query.append("pin", name);
     const more2 = [];
     if (asked?.pair) more2.push(`compare=${asked.pair.map(encodeURIComponent).join(",")}`);
@@ -290,8 +311,8 @@
     const query = hash.split(/\?(.*)/s)[1] ?? "";
     const raw = (name) => query.split("&").find((part2) => part2.startsWith(`${name}=`))?.slice(name.length + 1);
     try {
-      const pair2 = raw("compare") ?? "";
-      const names2 = pair2.includes(",") ? pair2.split(",").map(decodeURIComponent) : decodeURIComponent(pair2).split(",");
+      const pair = raw("compare") ?? "";
+      const names2 = pair.includes(",") ? pair.split(",").map(decodeURIComponent) : decodeURIComponent(pair).split(",");
       const service = raw("service");
       return {
         pair: names2.length === 2 ? [names2[0], names2[1]] : null,
@@ -327,12 +348,12 @@
     const { fontFamily, color } = getComputedStyle(caption);
     const text = { "font-family": fontFamily, "font-size": LETTERS, fill: color, "dominant-baseline": "central" };
     const title = svg("text", { ...text, x: MARGIN, y: TITLE / 2 + 3, "font-size": LETTERS + 2, "font-weight": 600 }, words(caption.textContent ?? ""));
-    const drawn2 = svg("g", { transform: `translate(0 ${TITLE})` }, ...[...chart.childNodes].map(styled));
-    const { group, lines: lines2 } = legend(entries, width, text);
+    const drawn = svg("g", { transform: `translate(0 ${TITLE})` }, ...[...chart.childNodes].map(styled));
+    const { group, lines } = legend(entries, width, text);
     group.setAttribute("transform", `translate(0 ${TITLE + height2})`);
-    const all = { width, height: TITLE + height2 + lines2 * LINE + MARGIN };
+    const all = { width, height: TITLE + height2 + lines * LINE + MARGIN };
     const ground = svg("rect", { ...all, fill: getComputedStyle(caption.closest("figure") ?? caption).backgroundColor });
-    return new XMLSerializer().serializeToString(svg("svg", { ...all, viewBox: `0 0 ${all.width} ${all.height}` }, ground, title, drawn2, group));
+    return new XMLSerializer().serializeToString(svg("svg", { ...all, viewBox: `0 0 ${all.width} ${all.height}` }, ground, title, drawn, group));
   }
   function words(text) {
     return document.createTextNode(text);
@@ -352,17 +373,17 @@
     const measure = make("canvas").getContext("2d");
     if (measure) measure.font = `${LETTERS}px ${text["font-family"]}`;
     const group = svg("g", {});
-    let [x, line] = [MARGIN, 0];
+    let [x, line2] = [MARGIN, 0];
     for (const { name, swatch: swatch2 } of entries) {
       const symbol = Number(swatch2.getAttribute("width"));
       const room = symbol + 6 + (measure?.measureText(name).width ?? name.length * LETTERS) + 16;
-      if (x > MARGIN && x + room > width) [x, line] = [MARGIN, line + 1];
-      const y = line * LINE + LINE / 2;
+      if (x > MARGIN && x + room > width) [x, line2] = [MARGIN, line2 + 1];
+      const y = line2 * LINE + LINE / 2;
       const place2 = svg("g", { transform: `translate(${x + symbol / 2} ${y})` }, ...[...swatch2.childNodes].map(styled));
       group.append(place2, svg("text", { ...text, x: x + symbol + 6, y }, words(name)));
       x += room;
     }
-    return { group, lines: entries.length === 0 ? 0 : line + 1 };
+    return { group, lines: entries.length === 0 ? 0 : line2 + 1 };
   }
   async function pixels(drawing2) {
     const image = new Image();
@@ -375,65 +396,14 @@
     });
   }
 
-  // src/looks.js
-  var COLORS = 7;
-  var SYMBOLS = (
-    /** @type {const} */
-    [
-      ["circle", "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z"],
-      ["triangle", "M0,-4.5L4.5,3.8H-4.5z"],
-      ["rect", "M-3.6,-3.6h7.2v7.2h-7.2z"],
-      ["diamond", "M0,-5L5,0L0,5L-5,0z"],
-      ["path://M0,4.5L4.5,-3.8H-4.5z", "M0,4.5L4.5,-3.8H-4.5z"],
-      ["path://M-1.6,-5h3.2v3.4h3.4v3.2h-3.4v3.4h-3.2v-3.4h-3.4v-3.2h3.4z", "M-1.4,-4.4h2.8v3h3v2.8h-3v3h-2.8v-3h-3v-2.8h3z"]
-    ]
-  );
-  var DASHES = ["solid", [6, 3], [2, 3]];
-  var OF_TONE = {
-    good: { color: "var(--good)", symbol: SYMBOLS[0][0], dash: "solid" },
-    bad: { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" },
-    open: { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" }
-  };
-  var NO_LOOK = { color: "var(--muted)", symbol: SYMBOLS[0][0], dash: "solid" };
-  function partLook(at) {
-    return { color: `var(--s${at % COLORS})`, symbol: SYMBOLS[2][0], dash: "solid" };
-  }
-  function looks(order, tones = /* @__PURE__ */ new Map()) {
-    const places = new Map(order.map((name, at) => [name, at]));
-    return (name) => {
-      let at = places.get(name);
-      const tone = at === void 0 ? tones.get(name) : void 0;
-      if (tone) return OF_TONE[tone];
-      if (at === void 0) {
-        at = places.size;
-        places.set(name, at);
-      }
-      return {
-        color: `var(--s${at % COLORS})`,
-        symbol: SYMBOLS[at % SYMBOLS.length][0],
-        dash: DASHES[Math.floor(at / COLORS) % DASHES.length]
-      };
-    };
-  }
-  function swatch(look, line, hollow2 = false) {
-    const path = SYMBOLS.find(([symbol]) => symbol === look.symbol)?.[1] ?? SYMBOLS[0][1];
-    const picture2 = svg("svg", { width: line ? 22 : 11, height: 11, "aria-hidden": "true", viewBox: line ? "-11 -5.5 22 11" : "-5.5 -5.5 11 11" });
-    if (line) {
-      const dash = look.dash === "solid" ? "none" : look.dash.join(" ");
-      picture2.append(svg("line", { x1: -11, x2: 11, stroke: look.color, "stroke-width": 2, "stroke-dasharray": dash }));
-    }
-    picture2.append(svg("path", hollow2 ? { d: path, fill: "var(--paper)", stroke: look.color, "stroke-width": 1.5 } : { d: path, fill: look.color }));
-    return picture2;
-  }
-
   // src/axis.js
-  var NINES = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
+  var NINES = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
   var FACTORS = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9]];
   var NINES_MAX = 7;
   function coordinate(scale, value2) {
     if (scale === "log") return value2 > 0 ? Math.log10(value2) : null;
     if (scale === "percentile") {
-      if (value2 < 0 || value2 >= 1) return null;
+      if (value2 < NINES[0] || value2 >= 1) return null;
       return Math.min(-Math.log10(1 - value2), NINES_MAX);
     }
     return value2;
@@ -473,11 +443,8 @@
   }
   function nines(high) {
     const max = Math.max(high, 1);
-    const ticks = NINES.map((share) => ({ at: -Math.log10(1 - share), text: tick("share", share).replace(/^0$/, "0%") }));
-    ticks.forEach((one, at) => {
-      if (at > 3) one.text = `99.${"9".repeat(at - 3)}%`;
-    });
-    return { min: 0, max, ticks: ticks.filter((one) => one.at <= max + 1e-9) };
+    const ticks = NINES.map((share) => ({ at: -Math.log10(1 - share), text: show("percentile", share) }));
+    return { min: ticks[0].at, max, ticks: ticks.filter((one) => one.at <= max + 1e-9) };
   }
   function axis(scale, unit, low, high, count) {
     if (!(low <= high)) return { min: 0, max: 1, ticks: [] };
@@ -504,33 +471,39 @@
     const categories = /* @__PURE__ */ new Map();
     const all = /* @__PURE__ */ new Map();
     let count = 0;
-    if (at.x < 0 || at.y < 0) return { series: [], categories: [], points: 0 };
+    if (at.x < 0 || at.y < 0) return { series: [], categories: [], points: 0, steps: null };
     const [columnX, columnY] = [table.columns[at.x], table.columns[at.y]];
     for (const row of chart.against ? greatestFirst(table, rows, at.x) : rows) {
-      const values = table.rows[row];
-      if (onlyAt >= 0 && values[onlyAt] !== text) continue;
-      const x = where(chart.x_scale, values[at.x], categories);
-      const y = x === null ? null : where(chart.y_scale, values[at.y], categories);
+      const values2 = table.rows[row];
+      if (onlyAt >= 0 && values2[onlyAt] !== text) continue;
+      const x = where(chart.x_scale, values2[at.x], categories);
+      const y = x === null ? null : where(chart.y_scale, values2[at.y], categories);
       if (x === null || y === null) continue;
-      const name = at.series < 0 ? "" : String(values[at.series] ?? "-");
+      const name = at.series < 0 ? "" : String(values2[at.series] ?? "-");
       let series = all.get(name);
       if (!series) all.set(name, series = { name, points: [] });
       series.points.push({
         row,
-        name: nameAt < 0 ? name : String(values[nameAt] ?? "-"),
+        name: nameAt < 0 ? name : String(values2[nameAt] ?? "-"),
         x,
         y,
-        xEnds: span(table, columnX, values, chart.x_scale),
-        yEnds: span(table, columnY, values, chart.y_scale),
-        bound: bound(chart.x_scale, number(values, at.bound)),
-        against: bound(chart.x_scale, number(values, at.against)),
-        band: band ? claimed(chart.x_scale, band.map((at2) => number(values, at2))) : null,
-        parts: stack ? stack.map((at2) => number(values, at2) ?? 0) : null,
-        apart: at.apart >= 0 && values[at.apart] === true
+        xEnds: span(table, columnX, values2, chart.x_scale),
+        yEnds: span(table, columnY, values2, chart.y_scale),
+        bound: bound(chart.x_scale, number(values2, at.bound)),
+        against: bound(chart.x_scale, number(values2, at.against)),
+        band: band ? claimed(chart.x_scale, band.map((at2) => number(values2, at2))) : null,
+        parts: stack ? stack.map((at2) => number(values2, at2) ?? 0) : null,
+        apart: at.apart >= 0 && values2[at.apart] === true
       });
       count += 1;
     }
-    return { series: [...all.values()], categories: [...categories.keys()], points: count };
+    const isCounted = chart.shape === "lines" && chart.x_scale === "linear" && columnX.unit === "count";
+    const steps = isCounted ? stepsOf(table, at.x, (values2) => onlyAt < 0 || values2[onlyAt] === text) : null;
+    return { series: [...all.values()], categories: [...categories.keys()], points: count, steps };
+  }
+  function stepsOf(table, at, isDrawn) {
+    const found = new Set(table.rows.filter(isDrawn).map((values2) => number(values2, at)).filter((one) => one !== null));
+    return new Map([...found].sort((one, other) => one - other).map((one, place2) => [one, place2]));
   }
   function greatestFirst(table, rows, at) {
     const of = (row) => number(table.rows[row], at) ?? -Infinity;
@@ -575,388 +548,460 @@
     return [Math.min(low, Math.max(least, low - reach)), Math.max(high, Math.min(most, high + reach))];
   }
 
-  // src/plot.js
+  // src/text.js
+  var pen;
+  var family = "";
+  function textWidth(text, size, weight = 400) {
+    if (pen === void 0) {
+      pen = document.createElement("canvas").getContext("2d");
+      family = getComputedStyle(document.body).fontFamily;
+    }
+    if (!pen) return text.length * size * 0.6;
+    pen.font = `${weight} ${size}px ${family}`;
+    return pen.measureText(text).width;
+  }
+  function broken(name, wide, size) {
+    const lines = [];
+    for (const word of name.split(" ")) {
+      const longer = `${lines.at(-1) ?? ""} ${word}`.trim();
+      if (lines.length > 0 && textWidth(longer, size) <= wide) lines[lines.length - 1] = longer;
+      else lines.push(word);
+    }
+    return lines;
+  }
+  function cut(text, wide, size) {
+    if (textWidth(text, size) <= wide) return text;
+    const letters = [...text];
+    let [fits, tooLong] = [0, letters.length];
+    while (tooLong - fits > 1) {
+      const middle = Math.floor((fits + tooLong) / 2);
+      if (textWidth(`${letters.slice(0, middle).join("")}…`, size) <= wide) fits = middle;
+      else tooLong = middle;
+    }
+    return `${letters.slice(0, fits).join("")}…`;
+  }
+
+  // src/frame.js
+  var END_LABELS_MAX = 12;
+  var END_LABEL_WIDTH = { least: 96, share: 0.28 };
+  var WHISKER_DECADES = 0.5;
+  var NAME_HEIGHT = 14;
+  var POINTS_HEIGHT = 30;
+  var BELOW = 46;
+  var ABOVE = 26;
+  var GAP = 8;
+  var TICK_WIDTH = 96;
+  var SIZE = 12;
+  var TEXT = { fill: "var(--muted)", "font-size": SIZE };
+  var END_SIZE = 11;
+  var isLength = ({ shape, against }) => shape === "bars" || against !== void 0;
+  function height({ chart, drawing: drawing2, series, width }) {
+    if (chart.y_scale !== "names") return width < 520 ? 300 : 400;
+    const each = series.length > 1 && chart.shape === "bars" ? 12 * series.length + 8 : chart.shape === "points" ? POINTS_HEIGHT : 22;
+    return Math.max(drawing2.categories.length, 1) * Math.max(each, named(drawing2, width).lines * NAME_HEIGHT + 4) + 6 + BELOW;
+  }
+  function named({ categories }, width) {
+    const most = width < 520 ? Math.max(92, width * 0.4) : Math.min(Math.max(190, width * 0.3), 340);
+    const longest = Math.max(0, ...categories.map((name) => textWidth(name, SIZE)));
+    const wide = longest <= most * 0.8 ? longest + 2 : Math.min(most, Math.max(92, longest / 2 + 24));
+    const names2 = new Map(categories.map((name) => [name, broken(name, wide, SIZE)]));
+    return { wide: Math.ceil(wide), names: names2, lines: Math.max(1, ...[...names2.values()].map((lines) => lines.length)) };
+  }
+  function axisOf({ chart, x, y, drawing: drawing2, series, others, neighbours }, way, count) {
+    const [scale, unit] = way === "x" ? [chart.x_scale, x.unit] : [chart.y_scale, y.unit];
+    if (scale === "names") {
+      const ticks = drawing2.categories.map((text, at) => ({ at, text }));
+      return { min: -0.5, max: Math.max(ticks.length, 1) - 0.5, ticks };
+    }
+    let [low, high] = extent([...series, ...others, ...neighbours], way, scale === "log" ? WHISKER_DECADES : Infinity);
+    if (isLength(chart) && scale === "linear") [low, high] = [Math.min(0, low), Math.max(0, high)];
+    return axis(scale, unit, low, high, count);
+  }
+  function frame(request) {
+    const { chart, drawing: drawing2, series, width } = request;
+    const high = height(request);
+    const y = axisOf(request, "y", 6);
+    const hasNames = chart.y_scale === "names";
+    const { wide, names: names2 } = named(hasNames ? drawing2 : { ...drawing2, categories: [] }, width);
+    const left = 4 + GAP + Math.ceil(hasNames ? wide : Math.max(0, ...y.ticks.map((one) => textWidth(one.text, SIZE))));
+    const ends2 = width > 640 && chart.shape === "lines" && chart.series !== null && series.length > 0 && series.length <= END_LABELS_MAX;
+    const longest = ends2 ? Math.max(...series.map((one) => textWidth(one.name, END_SIZE))) : 0;
+    const room = ends2 ? Math.min(Math.ceil(longest) + 2, Math.max(END_LABEL_WIDTH.least, Math.floor(width * END_LABEL_WIDTH.share))) : 0;
+    const right = width - (ends2 ? room + 26 : isLength(chart) ? 64 : 22);
+    const x = axisOf(request, "x", Math.max(2, Math.floor((right - left) / TICK_WIDTH)));
+    const [top, bottom] = [hasNames ? 6 : ABOVE, high - BELOW];
+    const toX = (at) => left + (at - x.min) / (x.max - x.min) * (right - left);
+    const part2 = (at) => (at - y.min) / (y.max - y.min) * (bottom - top);
+    const toY = (at) => hasNames ? top + part2(at) : bottom - part2(at);
+    const row = hasNames ? (bottom - top) / Math.max(drawing2.categories.length, 1) : 0;
+    return { left, top, right, bottom, high, x, y, toX, toY, row, names: names2, room };
+  }
+  var round = (number2) => Math.round(number2 * 10) / 10;
+  function words2(text, x, y, more2 = {}) {
+    return svg("text", { ...TEXT, "dominant-baseline": "central", x: round(x), y: round(y), ...more2 }, document.createTextNode(text));
+  }
+  function spaced(ticks, to2, width) {
+    let free = -Infinity;
+    return ticks.flatMap(({ at, text }) => {
+      const half = textWidth(text, SIZE) / 2;
+      const middle = Math.min(Math.max(to2(at), half + 1), width - half - 1);
+      if (middle - half < free) return [];
+      free = middle + half + GAP;
+      return [{ at, text, middle }];
+    });
+  }
+  var REFERENCES = { times: "1x", change: "+0%", share: "100%" };
+  var isReference = ({ unit }, scale, text) => REFERENCES[unit] === text && (unit !== "share" || scale === "log");
+  function axes({ chart, x, y, width }, of) {
+    const { left, top, right, bottom, toX, toY } = of;
+    const texts = [];
+    const [faint, strong, related] = [
+      /** @type {string[]} */
+      [],
+      [`M${left},${bottom}H${right}`],
+      /** @type {string[]} */
+      []
+    ];
+    if (chart.y_scale === "names") {
+      strong.push(`M${left},${top}V${bottom}`);
+      for (const { at, text } of of.y.ticks) {
+        const lines = of.names.get(text) ?? [text];
+        const first = toY(at) - (lines.length - 1) / 2 * NAME_HEIGHT;
+        const look = { fill: "var(--ink)", "text-anchor": "end" };
+        texts.push(...lines.map((line3, place2) => words2(cut(line3, left - GAP, SIZE), left - GAP, first + place2 * NAME_HEIGHT, look)));
+      }
+    } else {
+      for (const { at, text } of of.y.ticks) {
+        (isReference(y, chart.y_scale, text) ? related : faint).push(`M${left},${round(toY(at))}H${right}`);
+        texts.push(words2(text, left - GAP, toY(at), { "text-anchor": "end" }));
+      }
+      texts.push(words2(cut(y.title, width - 8, SIZE), 4, 9, { "font-weight": 600 }));
+    }
+    if (chart.x_scale === "names") texts.push(...below(of, width));
+    else {
+      for (const { at, text } of of.x.ticks) (isReference(x, chart.x_scale, text) ? related : faint).push(`M${round(toX(at))},${top}V${bottom}`);
+      for (const { at, text, middle } of spaced(of.x.ticks, toX, width)) {
+        strong.push(`M${round(toX(at))},${bottom}v5`);
+        texts.push(words2(text, middle, bottom + 15, { "text-anchor": "middle" }));
+      }
+    }
+    texts.push(words2(cut(x.title, width - 8, SIZE), right, bottom + 35, { "text-anchor": "end", "font-weight": 600 }));
+    const line2 = (d, more2) => svg("path", { d: d.join(""), fill: "none", ...more2 });
+    return svg(
+      "g",
+      {},
+      line2(faint, { stroke: "var(--line)" }),
+      line2(related, { stroke: "var(--strong-line)", "stroke-dasharray": "3 3" }),
+      line2(strong, { stroke: "var(--strong-line)" }),
+      ...texts
+    );
+  }
+  function below({ left, right, bottom, x, toX }, width) {
+    const each = (right - left) / Math.max(x.ticks.length, 1);
+    const longest = Math.max(0, ...x.ticks.flatMap((one) => one.text.split(" ")).map((word) => textWidth(word, SIZE)));
+    const step2 = Math.max(1, Math.ceil((Math.min(longest, 120) + GAP) / each));
+    return x.ticks.filter((_, place2) => place2 % step2 === 0).flatMap(({ at, text }) => {
+      const room = Math.min(each * step2 - GAP / 2, 2 * toX(at), 2 * (width - toX(at)));
+      const [first, ...rest] = broken(text, room - GAP / 2, SIZE);
+      const lines = rest.length === 0 ? [first] : [first, rest.join(" ")];
+      return lines.map((line2, place2) => words2(cut(line2, room, SIZE), toX(at), bottom + 11 + place2 * 12, { fill: "var(--ink)", "text-anchor": "middle" }));
+    });
+  }
+
+  // src/looks.js
+  var COLORS = 7;
+  var SYMBOLS = [
+    "m-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
+    "m0,-4.5l4.5,8.3h-9z",
+    "m-3.6,-3.6h7.2v7.2h-7.2z",
+    "m0,-5l5,5l-5,5l-5,-5z",
+    "m0,4.5l4.5,-8.3h-9z",
+    "m-1.4,-4.4h2.8v3h3v2.8h-3v3h-2.8v-3h-3v-2.8h3z"
+  ];
+  var DASHES = ["solid", [6, 3], [2, 3]];
+  var OF_TONE = {
+    good: { color: "var(--good)", symbol: SYMBOLS[0], dash: "solid" },
+    bad: { color: "var(--bad)", symbol: SYMBOLS[1], dash: "solid" },
+    open: { color: "var(--muted)", symbol: SYMBOLS[2], dash: "solid" }
+  };
+  var NO_LOOK = { color: "var(--muted)", symbol: SYMBOLS[0], dash: "solid" };
+  function partLook(at) {
+    return { color: `var(--s${at % COLORS})`, symbol: SYMBOLS[2], dash: "solid" };
+  }
+  function looks(order, tones = /* @__PURE__ */ new Map()) {
+    const places = new Map(order.map((name, at) => [name, at]));
+    return (name) => {
+      let at = places.get(name);
+      const tone = at === void 0 ? tones.get(name) : void 0;
+      if (tone) return OF_TONE[tone];
+      if (at === void 0) {
+        at = places.size;
+        places.set(name, at);
+      }
+      return {
+        color: `var(--s${at % COLORS})`,
+        symbol: SYMBOLS[at % SYMBOLS.length],
+        dash: DASHES[Math.floor(at / COLORS) % DASHES.length]
+      };
+    };
+  }
+  function swatch(look, line2, hollow = false) {
+    const path2 = `M0,0${look.symbol}`;
+    const picture2 = svg("svg", { width: line2 ? 22 : 11, height: 11, "aria-hidden": "true", viewBox: line2 ? "-11 -5.5 22 11" : "-5.5 -5.5 11 11" });
+    if (line2) {
+      const dash = look.dash === "solid" ? "none" : look.dash.join(" ");
+      picture2.append(svg("line", { x1: -11, x2: 11, stroke: look.color, "stroke-width": 2, "stroke-dasharray": dash }));
+    }
+    if (hollow !== null) picture2.append(svg("path", hollow ? { d: path2, fill: "var(--paper)", stroke: look.color, "stroke-width": 1.5 } : { d: path2, fill: look.color }));
+    return picture2;
+  }
+
+  // src/marks.js
   var SYMBOLS_MAX = 30;
   var SMALL_MIN = 500;
   var WHISKERS_MAX = 400;
   var LABELS_MAX = 120;
-  var END_LABELS_MAX = 12;
-  var LABEL_HEIGHT = 13;
   var BOUND_HEIGHT = 20;
-  var LABEL_WIDTH = { least: 112, share: 0.28 };
-  var WHISKER_DECADES = 0.5;
-  var NAME_HEIGHT = 14;
-  var POINTS_HEIGHT = 30;
-  var TEXT = { color: "var(--muted)", fontSize: 12 };
-  function height({ chart, drawing: drawing2, series, width }) {
-    if (chart.y_scale !== "names") return width < 520 ? 300 : 400;
-    const each = series.length > 1 && chart.shape === "bars" ? 12 * series.length + 8 : chart.shape === "points" ? POINTS_HEIGHT : 22;
-    return Math.max(drawing2.categories.length, 1) * Math.max(each, named(drawing2, width).lines * NAME_HEIGHT + 4) + 56;
+  var BAR_HEIGHT = 14;
+  var FIGURE = { fill: "var(--ink)", "font-size": 11 };
+  var LABEL_SIZE = 11.5;
+  var LARGE = 1.15;
+  var path = (d, style) => svg("path", { d, fill: "none", ...style });
+  var to = (x, y) => `${round(x)},${round(y)}`;
+  function symbols({ toX, toY }, points2, { color, symbol }, { scale = 1, hollow = false, small = false } = {}) {
+    const shape = small ? "m-2.5,0a2.5,2.5 0 1,0 5,0a2.5,2.5 0 1,0 -5,0z" : scaled(symbol, scale);
+    const style = hollow ? { fill: "var(--paper)", stroke: color, "stroke-width": 1.75 } : { fill: color };
+    const d = points2.map((point) => `M${to(toX(point.x), toY(point.y))}${shape}`).join("");
+    return points2.length === 0 ? [] : [path(d, { class: "symbols", ...style })];
   }
-  function named({ categories }, width) {
-    const most = width < 520 ? Math.max(92, width * 0.4) : Math.min(Math.max(190, width * 0.3), 340);
-    const longest = Math.max(0, ...categories.map((name) => textWidth(name, TEXT.fontSize)));
-    const wide = longest <= most * 0.8 ? longest + 2 : Math.min(most, Math.max(92, longest / 2 + 24));
-    const broken = new Map(categories.map((name) => [name, broad(name, wide)]));
-    return { wide: Math.ceil(wide), broken, lines: Math.max(1, ...[...broken.values()].map((lines2) => lines2.length)) };
+  function scaled(symbol, by) {
+    return symbol.replace(/ 0 1,0 |-?[\d.]+/g, (found) => found.startsWith(" ") ? found : String(round(Number(found) * by)));
   }
-  function broad(name, wide) {
-    const lines2 = [];
-    for (const word of name.split(" ")) {
-      const longer = `${lines2.at(-1) ?? ""} ${word}`.trim();
-      if (lines2.length > 0 && textWidth(longer, TEXT.fontSize) <= wide) lines2[lines2.length - 1] = longer;
-      else lines2.push(word);
-    }
-    return lines2;
+  function joined({ toX, toY }, points2, steps) {
+    const place2 = (point) => steps?.get(point.x) ?? 0;
+    return points2.map((point, at) => {
+      const [before, after] = [points2[at - 1], points2[at + 1]];
+      const begins = !before || steps !== null && place2(point) - place2(before) > 1;
+      const ends2 = !after || steps !== null && place2(after) - place2(point) > 1;
+      const [x, y] = [toX(point.x), toY(point.y)];
+      if (begins && ends2) return `M${to(x - 1.5, y)}h3`;
+      return `${begins ? "M" : "L"}${to(x, y)}`;
+    }).join("");
   }
-  function option(request) {
-    const { chart, width } = request;
-    const ends2 = width > 640 && chart.shape === "lines" && request.series.length <= END_LABELS_MAX && chart.series !== null;
-    const room = ends2 ? labelWidth(request) : 0;
-    const shifts = ends2 ? apartFromEachOther(request, room) : null;
-    return {
-      animation: false,
-      textStyle: { fontFamily: family() },
-      grid: { left: 8, right: ends2 ? room + 16 : chart.shape === "bars" || chart.against ? 64 : 22, top: chart.y_scale === "names" ? 6 : 26, bottom: 26, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
-      xAxis: axisOption(request, "x"),
-      yAxis: axisOption(request, "y"),
-      series: [...bands(request), ...published(request), ...request.series.flatMap((series, at) => drawn(request, series, at, shifts && { room, shift: shifts[at] })), ...bounds(request), ...labels(request)]
-    };
-  }
-  function drawn(request, series, at, label) {
-    if (request.chart.shape === "bars") return bars(request, series, at);
-    return request.chart.shape === "lines" ? lines(request, series, label) : points(request, series, request.drawing.points);
-  }
-  function axisOf({ chart, x, y, series, neighbours, width }, way) {
-    const [scale, unit] = way === "x" ? [chart.x_scale, x.unit] : [chart.y_scale, y.unit];
-    let [low, high] = extent([...series, ...neighbours], way, scale === "log" ? WHISKER_DECADES : Infinity);
-    if ((chart.shape === "bars" || chart.against) && scale === "linear") [low, high] = [Math.min(0, low), Math.max(0, high)];
-    return axis(scale, unit, low, high, way === "x" ? Math.max(2, Math.floor(width / 110)) : 6);
-  }
-  function axisOption(request, way) {
-    const { chart, drawing: drawing2, width } = request;
-    const column2 = way === "x" ? request.x : request.y;
-    const scale = way === "x" ? chart.x_scale : chart.y_scale;
-    const name = { name: column2.title, nameTextStyle: { ...TEXT, fontWeight: 600 } };
-    const title = way === "x" ? { ...name, nameLocation: "end", nameTextStyle: { ...name.nameTextStyle, align: "right", verticalAlign: "top", padding: [24, 0, 0, 0] } } : { ...name, nameTextStyle: { ...name.nameTextStyle, align: "left" } };
-    const line = { show: true, onZero: false, lineStyle: { color: "var(--strong-line)" } };
-    if (scale === "names") {
-      const { wide, broken } = named(drawing2, width);
-      const formatter = (name2) => broken.get(name2)?.join("\n") ?? name2;
-      const label = { ...TEXT, color: "var(--ink)", width: wide + 8, overflow: "truncate", lineHeight: NAME_HEIGHT, formatter, interval: way === "y" ? 0 : "auto" };
-      return {
-        type: "category",
-        data: drawing2.categories,
-        inverse: way === "y",
-        axisLine: line,
-        axisTick: { show: false },
-        axisLabel: label,
-        ...way === "x" ? title : {}
-      };
-    }
-    const { min, max, ticks } = axisOf(request, way);
-    const texts = new Map(ticks.map((one) => [one.at, one.text]));
-    const values = ticks.map((one) => one.at);
-    return {
-      type: "value",
-      min,
-      max,
-      ...title,
-      axisLine: { ...line, show: way === "x" },
-      axisTick: { show: way === "x", customValues: values },
-      axisLabel: { ...TEXT, customValues: values, formatter: (at) => texts.get(at) ?? nearest(ticks, at), hideOverlap: true },
-      splitLine: { lineStyle: { color: "var(--line)" } }
-    };
-  }
-  function nearest(ticks, at) {
-    return ticks.find((one) => Math.abs(one.at - at) <= 1e-6 * Math.max(1, Math.abs(at)))?.text ?? "";
-  }
-  function labelWidth({ series, width }) {
-    const longest = Math.max(0, ...series.map((one) => textWidth(one.name, 11)));
-    return Math.max(LABEL_WIDTH.least, Math.min(Math.ceil(longest) + 2, Math.floor(width * LABEL_WIDTH.share)));
-  }
-  function apartFromEachOther(request, room) {
-    const [x, y] = [axisOf(request, "x"), axisOf(request, "y")];
-    const [wide, high] = [request.width - 78 - room, height(request) - 76];
-    const ends2 = request.series.map(({ points: points2 }, at) => {
-      const last = points2.findLast((point) => !point.apart);
-      return { at, x: last ? (last.x - x.min) / (x.max - x.min) * wide : 0, y: last ? (y.max - last.y) / (y.max - y.min) * high : 0 };
-    });
-    ends2.sort((one, other) => one.y - other.y);
-    const places = ends2.map((one) => one.y);
-    const areNear = (one, other) => Math.abs(ends2[one].x - ends2[other].x) < room;
-    for (let at = 0; at < places.length; at += 1) {
-      for (let above = 0; above < at; above += 1) if (areNear(at, above)) places[at] = Math.max(places[at], places[above] + LABEL_HEIGHT);
-    }
-    for (let at = places.length - 1; at >= 0; at -= 1) {
-      places[at] = Math.min(places[at], high);
-      for (let below = places.length - 1; below > at; below -= 1) {
-        if (areNear(at, below)) places[at] = Math.min(places[at], places[below] - LABEL_HEIGHT);
-      }
-    }
-    const shifts = request.series.map(() => 0);
-    ends2.forEach((end, at) => shifts[end.at] = places[at] - end.y);
-    return shifts;
-  }
-  var pair = (point) => [point.x, point.y];
-  var family = () => getComputedStyle(document.body).fontFamily;
-  var pen;
-  function textWidth(text, size) {
-    pen ??= document.createElement("canvas").getContext("2d");
-    if (!pen) return text.length * size * 0.6;
-    pen.font = `${size}px ${family()}`;
-    return pen.measureText(text).width;
-  }
-  function labels({ chart, series, drawing: drawing2, width }) {
-    if (chart.shape !== "points" || drawing2.points > LABELS_MAX) return [];
-    const isNamed = (point) => chart.y_scale === "names" && drawing2.categories[point.y] === point.name;
-    const all = series.flatMap((one) => one.points);
-    if (all.every(isNamed)) return [];
-    const fontFamily = family();
-    let taken = null;
-    return [{
-      ...STILL,
-      type: "custom",
-      z: 5,
-      data: all.map(pair),
-      renderItem: (item, api) => {
-        const grid2 = item.coordSys;
-        const isInside = (box) => box[0] > grid2.x && box[1] > grid2.y - 4 && box[2] < width - 4 && box[3] < grid2.y + grid2.height;
-        if (item.dataIndex === 0 || !taken) {
-          taken = all.map((point2) => api.coord(pair(point2))).map(([x2, y2]) => [x2 - 6, y2 - 6, x2 + 6, y2 + 6]);
-          for (const point2 of all) if (point2.bound !== null) taken.push(around(api.coord([point2.bound, point2.y])));
-        }
-        const point = all[item.dataIndex];
-        const text = point.name.length > 26 ? `${point.name.slice(0, 25)}…` : point.name;
-        const long = textWidth(text, 11.5);
-        const [x, y] = api.coord(pair(point));
-        const places = [[x + 8, y - 9], [x - 8 - long, y - 9], [x + 8, y + 9], [x - 8 - long, y + 9], [x + 9, y], [x - long / 2, y - 16], [x - long / 2, y + 16]];
-        const boxes = places.map(([left, middle]) => [left, middle - 8, left + long, middle + 8]);
-        const at = boxes.findIndex((box) => isInside(box) && !taken?.some((other) => overlap(box, other)));
-        if (at < 0) return { type: "group", children: [] };
-        taken.push(boxes[at]);
-        const style = { text, fill: "var(--ink)", fontSize: 11.5, fontFamily, verticalAlign: "middle" };
-        return { type: "text", x: places[at][0], y: places[at][1], style };
-      }
-    }];
-  }
-  function around([x, y]) {
-    return [x - 2, y - BOUND_HEIGHT / 2, x + 2, y + BOUND_HEIGHT / 2];
-  }
-  function overlap(one, other) {
-    return one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
-  }
-  var STILL = { silent: true, emphasis: { disabled: true }, animation: false };
-  function lines(request, series, label) {
-    const { color, symbol, dash } = request.look(series.name);
-    const [joined, apart] = [series.points.filter((point) => !point.apart), series.points.filter((point) => point.apart)];
+  function line(request, frame2, series) {
+    const look = request.look(series.name);
+    const [solid, apart] = [series.points.filter((point) => !point.apart), series.points.filter((point) => point.apart)];
     const total = request.series.reduce((sum, one) => sum + one.points.length, 0);
-    const every = joined.length <= SYMBOLS_MAX ? 1 : Math.ceil(joined.length / 10);
-    const marked = joined.filter((_, at) => at % every === Math.floor(every / 2));
-    const made = [
-      {
-        ...STILL,
-        type: "line",
-        data: joined.map(pair),
-        showSymbol: false,
-        lineStyle: { color, width: joined.length > 100 ? 1.25 : 2, type: dash },
-        endLabel: {
-          show: label !== null,
-          formatter: () => series.name,
-          color: "var(--ink)",
-          fontSize: 11,
-          width: label?.room,
-          overflow: "truncate",
-          distance: 8,
-          offset: [0, label?.shift ?? 0]
-        }
-      },
-      { ...STILL, type: "scatter", data: marked.map(pair), symbol, symbolSize: 7, itemStyle: { color, opacity: 1 }, z: 3 }
+    const every = solid.length <= SYMBOLS_MAX ? 1 : Math.ceil(solid.length / 10);
+    const marked = solid.filter((_, at) => at % every === Math.floor(every / 2));
+    const width = solid.length > 100 ? 1.25 : 2;
+    const style = { class: "line", stroke: look.color, "stroke-width": width, "stroke-linejoin": "round" };
+    if (look.dash !== "solid") style["stroke-dasharray"] = look.dash.join(" ");
+    return [
+      ...total <= WHISKERS_MAX ? whiskers(request, frame2, series, look.color) : [],
+      path(joined(frame2, solid, request.drawing.steps), style),
+      ...symbols(frame2, marked, look, { scale: 0.9 }),
+      ...symbols(frame2, apart, look, { hollow: true })
     ];
-    if (apart.length > 0) made.push(hollow(apart, color, symbol));
-    if (total <= WHISKERS_MAX) made.push(...whiskers(request, series, color));
-    return made;
   }
-  function points(request, series, total) {
-    const made = [];
-    const groups = series.name === "" && total <= WHISKERS_MAX ? series.points.map((point) => ({ name: point.name, points: [point] })) : [series];
-    for (const group of groups) {
-      const { color, symbol } = request.look(group.name);
-      const solid = group.points.filter((point) => !point.apart);
-      const apart = group.points.filter((point) => point.apart);
-      if (total <= WHISKERS_MAX) made.push(...whiskers(request, group, color));
-      made.push({
-        ...STILL,
-        type: "scatter",
-        data: solid.map(pair),
-        symbol,
-        symbolSize: total > SMALL_MIN ? 5 : 10,
-        itemStyle: { color }
-      });
-      if (apart.length > 0) made.push(hollow(apart, color, symbol));
-    }
-    return made;
+  function greyLine(request, frame2, series) {
+    const d = joined(frame2, series.points.filter((point) => !point.apart), request.drawing.steps);
+    return path(d, { class: "line", stroke: "var(--strong-line)", "stroke-width": 1, opacity: 0.6 });
   }
-  function hollow(apart, color, symbol) {
-    const itemStyle = { color: "var(--paper)", borderColor: color, borderWidth: 1.75 };
-    return { ...STILL, type: "scatter", data: apart.map(pair), symbol, symbolSize: 8, itemStyle, z: 4 };
+  function points(request, frame2, series) {
+    const total = request.drawing.points;
+    const isAlone = series.name === "" && total <= WHISKERS_MAX;
+    const groups = isAlone ? series.points.map((point) => ({ name: point.name, points: [point] })) : [series];
+    return groups.flatMap((group) => {
+      const look = request.look(group.name);
+      const [solid, apart] = [group.points.filter((point) => !point.apart), group.points.filter((point) => point.apart)];
+      const size = { scale: LARGE, small: total > SMALL_MIN };
+      return [
+        ...total <= WHISKERS_MAX ? whiskers(request, frame2, group, look.color) : [],
+        ...symbols(frame2, solid, look, size),
+        ...symbols(frame2, apart, look, { hollow: true })
+      ];
+    });
   }
-  function bars(request, series, at) {
-    if (request.chart.stack) return [...stacked(request, series), ...whiskers(request, series, "var(--whisker)", at)];
+  function bars(request, frame2, series, at) {
+    const { chart, x } = request;
+    const { toX, toY } = frame2;
     const alone = request.series.length === 1;
-    const color = alone ? `var(--${request.chart.x_scale === "log" ? "accent" : "bar"})` : request.look(series.name).color;
-    const unit = request.x.unit;
-    const data = series.points.map((point) => ({
-      value: pair(point),
-      itemStyle: point.apart ? { color: "var(--paper)", borderColor: color, borderWidth: 1.5, borderType: "dashed" } : { color },
-      label: { formatter: point.xEnds ? "" : show(unit, value(request, point)) }
-    }));
-    const label = { show: alone, position: "right", color: "var(--ink)", fontSize: 11 };
-    const dots = { ...STILL, type: "scatter", data, symbol: "circle", symbolSize: 10, label, z: 3 };
-    if (request.chart.x_scale === "log") return [...whiskers(request, series, "var(--whisker)"), dots];
-    const made = { ...STILL, type: "bar", data, barMaxWidth: 14, barGap: "15%", label, itemStyle: { borderRadius: [0, 2, 2, 0] } };
-    return [made, ...whiskers(request, series, "var(--whisker)", at)];
+    const isLog = chart.x_scale === "log";
+    const color = alone ? `var(--${isLog ? "accent" : "bar"})` : request.look(series.name).color;
+    const { high, shift } = bar(request, frame2, at);
+    const base = toX(0);
+    const made = series.points.flatMap((point) => {
+      const [end, y] = [toX(point.x), toY(point.y) + shift];
+      const drawn = [];
+      if (isLog) drawn.push(...symbols(frame2, [point], { color, symbol: CIRCLE, dash: "solid" }, { scale: LARGE, hollow: point.apart }));
+      else if (point.parts) drawn.push(...stacked(frame2, point.parts, y - high / 2, high));
+      else drawn.push(rectangle(base, end, y - high / 2, high, point.apart ? { ...DASHED, stroke: color } : { fill: color }));
+      const edge = isLog ? end + 4 : Math.max(end, base);
+      if ((alone || point.parts) && !point.xEnds) drawn.push(figure(edge, y, show(x.unit, value(request, point))));
+      return drawn;
+    });
+    return [...made, ...whiskers(request, frame2, series, "var(--whisker)", shift, alone || chart.stack !== void 0)];
+  }
+  var CIRCLE = "m-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z";
+  var DASHED = { fill: "var(--paper)", "stroke-width": 1.5, "stroke-dasharray": "4 3" };
+  function bar({ series: { length } }, { row }, at) {
+    const gap = 1.15;
+    const high = Math.min(BAR_HEIGHT, row * 0.8 / (1 + (length - 1) * gap));
+    return { high, shift: (at - (length - 1) / 2) * high * gap };
+  }
+  function rectangle(from, end, y, high, style) {
+    const width = round(Math.max(Math.abs(end - from), 0.5));
+    return svg("rect", { x: round(Math.min(from, end)), y: round(y), width, height: round(high), ...style });
+  }
+  function stacked({ toX }, parts2, y, high) {
+    let sum = 0;
+    return parts2.flatMap((part2, at) => {
+      const from = sum;
+      sum += part2;
+      return part2 === 0 ? [] : [rectangle(toX(from), toX(sum), y, high, { fill: partLook(at).color })];
+    });
   }
   function value({ table, x }, point) {
     const found = table.rows[point.row][table.columns.indexOf(x)];
     return typeof found === "number" ? found : 0;
   }
-  function whiskers(request, series, color, at = 0) {
-    const data = series.points.filter((point) => point.xEnds || point.yEnds);
-    if (data.length === 0) return [];
+  var figure = (x, y, text) => words2(text, x + 7, y, FIGURE);
+  function whiskers(request, { left, right, toX, toY }, series, color, shift = 0, isNamed = false) {
     const isBar = request.chart.shape === "bars";
-    const shift = isBar ? barShift(request.series.length, at) : 0;
-    const label = isBar && request.series.length === 1;
-    return [{
-      ...STILL,
-      type: "custom",
-      z: isBar ? 3 : 1,
-      data: data.map(pair),
-      clip: !isBar,
-      renderItem: (item, api) => {
-        const point = data[item.dataIndex];
-        const { x: left, width } = item.coordSys;
-        const children = [];
-        const middle = api.coord([point.x, point.y]);
-        for (
-          const [way, both2] of
-          /** @type {const} */
-          [["x", point.xEnds], ["y", point.yEnds]]
-        ) {
-          if (!both2) continue;
-          const [from, to] = both2.map((end) => api.coord(way === "x" ? [end, point.y] : [point.x, end]));
-          from[1] += way === "x" ? shift : 0;
-          to[1] += way === "x" ? shift : 0;
-          const isCut = !isBar && way === "x" && (from[0] < left - 1 || to[0] > left + width + 1);
-          children.push(isCut ? cut(from, to, color, left, left + width) : whisker(from, to, way, color, isBar ? 1.25 : 1));
-          if (label && way === "x") children.push(beside([Math.max(to[0], middle[0]), to[1]], show(request.x.unit, value(request, point))));
-        }
-        return { type: "group", children };
+    const [whole, cuts, heads] = [
+      /** @type {string[]} */
+      [],
+      /** @type {string[]} */
+      [],
+      /** @type {string[]} */
+      []
+    ];
+    const figures = [];
+    for (const point of series.points) {
+      const [x, y] = [toX(point.x), toY(point.y) + shift];
+      if (point.xEnds) {
+        const [from, end] = point.xEnds.map(toX);
+        const [one, other] = [Math.max(from, left), Math.min(end, right + (isBar ? 40 : 0))];
+        const isCut = one > from + 1 || other < end - 1;
+        (isCut ? cuts : whole).push(`M${to(one, y)}H${round(other)}`);
+        heads.push(head(one, y, one > from + 1 ? 5 : 0), head(other, y, other < end - 1 ? -5 : 0));
+        if (isNamed) figures.push(figure(Math.max(other, x), y, show(request.x.unit, value(request, point))));
       }
-    }];
+      if (point.yEnds) {
+        const [from, end] = point.yEnds.map(toY);
+        whole.push(`M${to(x, from)}V${round(end)}M${to(x - 3.5, from)}h7M${to(x - 3.5, end)}h7`);
+      }
+    }
+    if (whole.length + cuts.length === 0) return [];
+    const style = { stroke: color, "stroke-width": isBar ? 1.25 : 1, opacity: isBar ? 1 : 0.55 };
+    const dashed = cuts.length === 0 ? [] : [path(cuts.join(""), { ...style, "stroke-dasharray": "4 4" })];
+    return [path(whole.join("") + heads.join(""), style), ...dashed, ...figures];
   }
-  function stacked(request, series) {
-    const parts2 = request.chart.stack ?? [];
-    return parts2.map((_, at) => {
-      const { color } = partLook(at);
-      const isLast = at === parts2.length - 1;
-      const data = series.points.map((point) => ({
-        value: [point.parts?.[at] ?? 0, point.y],
-        label: { show: isLast && !point.xEnds, formatter: show(request.x.unit, value(request, point)) }
-      }));
-      const label = { position: "right", color: "var(--ink)", fontSize: 11 };
-      const itemStyle = { color, borderRadius: isLast ? [0, 2, 2, 0] : 0 };
-      return { ...STILL, type: "bar", stack: "parts", data, barMaxWidth: 14, label, itemStyle };
+  var head = (x, y, by) => by === 0 ? `M${to(x, y - 3.5)}v7` : `M${to(x + by, y - 3.5)}L${to(x, y)}L${to(x + by, y + 3.5)}`;
+  function bounds({ series }, { toX, toY }) {
+    const d = series.flatMap(({ points: points2 }) => points2.flatMap(({ bound: bound2, y }) => bound2 === null ? [] : [`M${to(toX(bound2), toY(y) - BOUND_HEIGHT / 2)}v${BOUND_HEIGHT}`]));
+    return d.length === 0 ? [] : [path(d.join(""), { stroke: "var(--ink)", "stroke-width": 1.5, "stroke-dasharray": "3 2" })];
+  }
+  function bands({ series }, { left, right, toX, toY }) {
+    return series.flatMap(({ points: points2 }) => points2.flatMap(({ band, y }) => {
+      if (!band) return [];
+      const [from, end] = [band[0] === null ? left : toX(band[0]), band[1] === null ? right : toX(band[1])];
+      return [rectangle(from, Math.max(end, from + 2), toY(y) - BOUND_HEIGHT / 2, BOUND_HEIGHT, { fill: "var(--claimed)" })];
+    }));
+  }
+  function published(request, { left, toX, toY }) {
+    if (!request.chart.against) return [];
+    return request.series.flatMap((series) => series.points.flatMap((point) => {
+      const { color } = request.look(series.name || point.name);
+      const [x, y] = [toX(point.x), toY(point.y)];
+      const [there, low, high] = [point.against, point.xEnds?.[0], point.xEnds?.[1]].map((end2) => toX(end2 ?? point.x));
+      const text = show(request.x.unit, value(request, point));
+      const wide = textWidth(text, FIGURE["font-size"]);
+      const [before, behind] = [Math.min(x - 4, low) - wide - 14, Math.max(x + 4, high)];
+      const isFree = there <= x || there - behind > wide + 20;
+      const isRoom = before > left - 4;
+      const made = [figure(isFree ? behind : isRoom ? before : Math.max(behind, there + 5), y, text)];
+      if (point.against === null) return made;
+      const [from, end] = there <= x ? [there + 5, x - 5] : [isFree ? behind + wide + 12 : x + 5, there - 5];
+      const dotted = { stroke: color, "stroke-width": 1.5, "stroke-dasharray": "2 3", opacity: 0.8 };
+      if (end - from > 3) made.push(path(`M${to(from, y)}H${round(end)}`, dotted));
+      made.push(svg("circle", { cx: round(there), cy: round(y), r: 5, fill: "var(--paper)", stroke: color, "stroke-width": 1.75 }));
+      return made;
+    }));
+  }
+  function labels({ chart, series, drawing: drawing2, width }, { left, top, bottom, toX, toY }) {
+    if (chart.shape !== "points" || drawing2.points > LABELS_MAX) return [];
+    const all = series.flatMap((one) => one.points);
+    if (all.every((point) => chart.y_scale === "names" && drawing2.categories[point.y] === point.name)) return [];
+    const isInside = (box) => box[0] > left && box[1] > top - 4 && box[2] < width - 4 && box[3] < bottom;
+    const taken = all.map((point) => around(toX(point.x), toY(point.y), 6, 6));
+    for (const point of all) if (point.bound !== null) taken.push(around(toX(point.bound), toY(point.y), 2, BOUND_HEIGHT / 2));
+    return all.flatMap((point) => {
+      const letters = [...point.name];
+      const text = letters.length > 26 ? `${letters.slice(0, 25).join("")}…` : point.name;
+      const long = textWidth(text, LABEL_SIZE);
+      const [x, y] = [toX(point.x), toY(point.y)];
+      const [before, middle] = [x - 8 - long, x - long / 2];
+      const places = [[x + 8, y - 9], [before, y - 9], [x + 8, y + 9], [before, y + 9], [x + 9, y], [middle, y - 16], [middle, y + 16]];
+      const boxes = places.map(([left2, at2]) => [left2, at2 - 8, left2 + long, at2 + 8]);
+      const at = boxes.findIndex((box) => isInside(box) && !taken.some((other) => overlap(box, other)));
+      if (at < 0) return [];
+      taken.push(boxes[at]);
+      return [words2(text, places[at][0], places[at][1], { fill: "var(--ink)", "font-size": LABEL_SIZE })];
     });
   }
-  function bounds({ series }) {
-    const bounded = series.flatMap((one) => one.points).filter((point) => point.bound !== null);
-    if (bounded.length === 0) return [];
-    return [{
-      ...STILL,
-      type: "custom",
-      z: 2,
-      data: bounded.map((point) => [point.bound, point.y]),
-      renderItem: (item, api) => {
-        const [x, y] = api.coord([bounded[item.dataIndex].bound, bounded[item.dataIndex].y]);
-        const style = { stroke: "var(--ink)", lineWidth: 1.5, lineDash: [3, 2] };
-        return { type: "line", shape: { x1: x, y1: y - BOUND_HEIGHT / 2, x2: x, y2: y + BOUND_HEIGHT / 2 }, style };
-      }
-    }];
-  }
-  function bands({ series }) {
-    const claimed2 = series.flatMap((one) => one.points).filter((point) => point.band);
-    if (claimed2.length === 0) return [];
-    return [{
-      ...STILL,
-      type: "custom",
-      z: 0,
-      data: claimed2.map(pair),
-      renderItem: (item, api) => {
-        const { band, x: own2, y } = claimed2[item.dataIndex];
-        const at = (end, edge) => end == null ? edge : api.coord([end, y])[0];
-        const { x, width } = item.coordSys;
-        const [from, to] = [at(band?.[0], x), at(band?.[1], x + width)];
-        const middle = api.coord([own2, y])[1];
-        return { type: "rect", shape: { x: from, y: middle - BOUND_HEIGHT / 2, width: Math.max(to - from, 2), height: BOUND_HEIGHT }, style: { fill: "var(--claimed)" } };
-      }
-    }];
-  }
-  function published(request) {
-    if (!request.chart.against) return [];
-    const all = request.series.flatMap((one) => one.points.map((point) => ({ ...point, color: request.look(one.name || point.name).color })));
-    return [{
-      ...STILL,
-      type: "custom",
-      z: 4,
-      data: all.map(pair),
-      clip: false,
-      renderItem: (item, api) => {
-        const point = all[item.dataIndex];
-        const [x, y] = api.coord(pair(point));
-        const at = (end) => api.coord([end ?? point.x, point.y])[0];
-        const [there, low, high] = [at(point.against), at(point.xEnds?.[0]), at(point.xEnds?.[1])];
-        const text = show(request.x.unit, value(request, point));
-        const wide = textWidth(text, 11);
-        const [left, right] = [Math.min(x - 4, low) - wide - 14, Math.max(x + 4, high)];
-        const isFree = there <= x || there - right > wide + 20;
-        const isRoom = left > item.coordSys.x - 4;
-        const children = [beside([isFree ? right : isRoom ? left : Math.max(right, there + 5), y], text)];
-        if (point.against !== null) {
-          const line = { stroke: point.color, lineWidth: 1.5, lineDash: [2, 3], opacity: 0.8 };
-          const [from, to] = there <= x ? [there + 5, x - 5] : [isFree ? right + wide + 12 : x + 5, there - 5];
-          if (to - from > 3) children.push({ type: "line", shape: { x1: from, y1: y, x2: to, y2: y }, style: line });
-          children.push({ type: "circle", shape: { cx: there, cy: y, r: 5 }, style: { fill: "var(--paper)", stroke: point.color, lineWidth: 1.75 } });
-        }
-        return { type: "group", children };
-      }
-    }];
-  }
-  function barShift(count, at) {
-    if (count === 1) return 0;
-    const each = (12 * count + 8) * 0.8 / (count + (count - 1) * 0.15);
-    return (at - (count - 1) / 2) * Math.min(each, 14) * 1.15;
-  }
-  function whisker([x1, y1], [x2, y2], way, color, width) {
-    const cap = 3.5;
-    const [dx, dy] = way === "x" ? [0, cap] : [cap, 0];
-    const d = `M${x1},${y1}L${x2},${y2}M${x1 - dx},${y1 - dy}L${x1 + dx},${y1 + dy}M${x2 - dx},${y2 - dy}L${x2 + dx},${y2 + dy}`;
-    return { type: "path", shape: { pathData: d }, style: { stroke: color, fill: "none", lineWidth: width, opacity: width > 1 ? 1 : 0.55 } };
-  }
-  function cut([x1, y], [x2], color, left, right) {
-    const [one, other] = [Math.max(x1, left), Math.min(x2, right)];
-    const end = (x, isCut, way) => isCut ? `M${x + way * 5},${y - 3.5}L${x},${y}L${x + way * 5},${y + 3.5}` : `M${x},${y - 3.5}L${x},${y + 3.5}`;
-    const style = { stroke: color, fill: "none", lineWidth: 1, opacity: 0.55 };
-    return {
-      type: "group",
-      children: [
-        { type: "line", shape: { x1: one, y1: y, x2: other, y2: y }, style: { ...style, lineDash: [4, 4] } },
-        { type: "path", shape: { pathData: end(one, x1 < left, 1) + end(other, x2 > right, -1) }, style }
-      ]
+  var around = (x, y, wide, high) => [x - wide, y - high, x + wide, y + high];
+  var overlap = (one, other) => one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
+
+  // src/plot.js
+  var LABEL_HEIGHT = 13;
+  function plot(request) {
+    const { chart, series, others, width } = request;
+    const of = frame(request);
+    const lines = /* @__PURE__ */ new Map();
+    const noted = (name, parts2) => {
+      const group = svg("g", {}, ...parts2);
+      lines.set(name, group);
+      return group;
     };
+    const drawn = { bars, lines: line, points, flame: points }[chart.shape];
+    const picture2 = svg(
+      "svg",
+      { width, height: of.high, viewBox: `0 0 ${width} ${of.high}`, "aria-hidden": "true" },
+      ...bands(request, of),
+      axes(request, of),
+      ...others.map((one) => noted(one.name, [greyLine(request, of, one)])),
+      ...chart.shape === "bars" ? [] : bounds(request, of),
+      ...series.map((one, at) => noted(one.name, drawn(request, of, one, at))),
+      ...chart.shape === "bars" ? bounds(request, of) : [],
+      ...published(request, of),
+      ...labels(request, of),
+      ...of.room > 0 ? endLabels(request, of) : []
+    );
+    return { picture: picture2, at: (point) => [of.toX(point.x), of.toY(point.y)], lines };
   }
-  function beside([x, y], text) {
-    return { type: "text", x: x + 7, y, style: { text, fill: "var(--ink)", fontSize: 11, fontFamily: family(), verticalAlign: "middle" } };
+  function endLabels({ series, look }, { right, top, bottom, toX, toY, room }) {
+    const ends2 = series.flatMap((one) => {
+      const last = one.points.findLast((point) => !point.apart);
+      return last ? [{ name: one.name, x: toX(last.x), y: toY(last.y), at: 0 }] : [];
+    });
+    ends2.sort((one, other) => one.y - other.y);
+    let free = top;
+    for (const one of ends2) {
+      one.at = Math.max(one.y, free);
+      free = one.at + LABEL_HEIGHT;
+    }
+    free = bottom;
+    for (const one of [...ends2].reverse()) {
+      one.at = Math.min(one.at, free);
+      free = one.at - LABEL_HEIGHT;
+    }
+    return ends2.flatMap(({ name, x, y, at }) => {
+      const text = words2(cut(name, room, END_SIZE), right + 22, at, { fill: "var(--ink)", "font-size": END_SIZE });
+      const d = `M${round(x + 6)},${round(y)}H${round(Math.max(right, x) + 6)}L${right + 19},${round(at)}`;
+      return [svg("path", { d, fill: "none", stroke: look(name).color, "stroke-width": 1, opacity: 0.55, "stroke-dasharray": "1 2" }), text];
+    });
   }
 
   // src/save.js
@@ -967,34 +1012,34 @@
   }
   function csv(table) {
     const field = (text) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-    const lines2 = table.rows.map((row) => row.map((value2) => {
+    const lines = table.rows.map((row) => row.map((value2) => {
       if (value2 === null) return "";
       return typeof value2 === "number" ? plain(value2) : field(harmless(String(value2)));
     }));
-    return [table.columns.map((column2) => field(column2.key)), ...lines2].map((line) => `${line.join(",")}\r
+    return [table.columns.map((column2) => field(column2.key)), ...lines].map((line2) => `${line2.join(",")}\r
 `).join("");
   }
   function markdown(table, places, rows) {
     const escaped = (text) => text.replace(/[\\`*_[\]<>|#~]/g, "\\$&").replace(/\s+/g, " ");
     const cell2 = (row, at) => {
-      const [column2, values] = [table.columns[at], table.rows[row]];
-      const both2 = typeof values[at] === "number" ? ends(table, column2, values) : null;
-      return sign(table, column2, values) + shown(column2.unit, values[at] ?? null) + (both2 ? ` (${interval(column2, both2)})` : "");
+      const [column2, values2] = [table.columns[at], table.rows[row]];
+      const both2 = typeof values2[at] === "number" ? ends(table, column2, values2) : null;
+      return sign(table, column2, values2) + shown(column2.unit, values2[at] ?? null) + (both2 ? ` (${interval(column2, both2)})` : "");
     };
-    const line = (cells) => `| ${cells.join(" | ")} |
+    const line2 = (cells) => `| ${cells.join(" | ")} |
 `;
     const isNumber = (at) => !["text", "flag"].includes(table.columns[at].unit);
     return [
-      line(places.map((at) => escaped(table.columns[at].title))),
-      line(places.map((at) => isNumber(at) ? "---:" : "---")),
-      ...rows.map((row) => line(places.map((at) => escaped(cell2(row, at)))))
+      line2(places.map((at) => escaped(table.columns[at].title))),
+      line2(places.map((at) => isNumber(at) ? "---:" : "---")),
+      ...rows.map((row) => line2(places.map((at) => escaped(cell2(row, at)))))
     ].join("");
   }
   var prefix = "tare";
   function filesOf({ title, began }) {
-    const words3 = title.split(":")[0].toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+    const words4 = title.split(":")[0].toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
     const day = /^\d{4}-\d\d-\d\d/.exec(began ?? "")?.[0];
-    prefix = [...words3.slice(0, 6).map((word) => word.slice(0, 20)), ...day ? [day] : []].join("-") || "tare";
+    prefix = [...words4.slice(0, 6).map((word) => word.slice(0, 20)), ...day ? [day] : []].join("-") || "tare";
   }
   function fileName(name) {
     return `${prefix}-${name}`;
@@ -1004,9 +1049,9 @@
       if (value2 === null) return "";
       return typeof value2 === "number" ? plain(value2) : harmless(String(value2)).replace(/\s+/g, " ");
     };
-    const head = places.map((at) => table.columns[at].key);
-    const lines2 = rows.map((row) => places.map((at) => cell2(table.rows[row][at] ?? null)));
-    return [head, ...lines2].map((line) => `${line.join("	")}
+    const head2 = places.map((at) => table.columns[at].key);
+    const lines = rows.map((row) => places.map((at) => cell2(table.rows[row][at] ?? null)));
+    return [head2, ...lines].map((line2) => `${line2.join("	")}
 `).join("");
   }
   function save(name, type, text) {
@@ -1056,7 +1101,7 @@
 
   // src/tip.js
   var REACH = 60;
-  function nearest2(spots, x, y, rows) {
+  function nearest(spots, x, y, rows) {
     let [found, best] = [
       /** @type {Spot|null} */
       null,
@@ -1068,7 +1113,7 @@
     }
     return found;
   }
-  function words2(table, chart, { point, series }) {
+  function words3(table, chart, { point, series }) {
     const row = table.rows[point.row];
     const list2 = make("dl");
     const say = (column2, text, small) => {
@@ -1105,36 +1150,41 @@
     what();
     if (waiting.some((one) => one.size > 0)) setTimeout(next);
   }
-  function picture(figure, table, chart, look, switched, section = []) {
-    const plot = find(figure, ".plot");
+  var LEGEND_MAX = 14;
+  function picture(figure2, table, chart, look, switched, section = []) {
+    const plot2 = find(figure2, ".plot");
     const area = make("div", { class: "area" });
     const tip = make("div", { class: "tip", hidden: true, role: "status" });
     const ring = make("div", { class: "ring", hidden: true });
     const legend2 = make("div", { class: "legend", role: "group", "aria-label": "Series of this chart" });
     const key = make("ul", { class: "key", "aria-hidden": "true" });
     const nothing = make("p", { class: "empty", hidden: true });
-    plot.replaceWith(area);
-    area.append(plot, nothing, ring, tip);
+    plot2.replaceWith(area);
+    area.append(plot2, nothing, ring, tip);
     area.before(legend2, key);
-    plot.tabIndex = 0;
+    plot2.tabIndex = 0;
     const [x, y] = [table.columns[place(table, chart.x)], table.columns[place(table, chart.y)]];
-    let all = { series: [], categories: [], points: 0 };
+    let all = { series: [], categories: [], points: 0, steps: null };
     const none = [];
     let rows = none;
-    let [stale, seen, width, ended] = [true, false, 0, false];
-    let drawn2 = null;
+    let [stale, seen, width, ended, unfolded] = [true, false, 0, false, false];
+    let drawn = null;
     let spots = [];
     let at = -1;
-    const isOn = (name, place2) => switched.get(name) ?? (chart.first === null || place2 < chart.first);
+    function isOn(name, place2) {
+      if (switched.has(name) || chart.first === null) return switched.get(name) ?? true;
+      const isLast = place2 === all.series.length - 1;
+      return chart.grey && all.series.length > chart.first ? place2 < chart.first - 1 || isLast : place2 < chart.first;
+    }
     function prepare() {
-      width = plot.clientWidth;
+      width = plot2.clientWidth;
       all = drawing(table, chart, rows);
       listed();
       const series = all.series.filter((one, place2) => isOn(one.name, place2));
-      const request = { table, chart, x, y, drawing: all, series, neighbours: neighbours(), look, width };
-      const high = height(request);
-      plot.style.height = `${high}px`;
-      return { request, series, high };
+      const others = chart.grey ? all.series.filter((one) => !series.includes(one)) : [];
+      const request = { table, chart, x, y, drawing: all, series, others, neighbours: neighbours(), look, width };
+      plot2.style.height = `${height(request)}px`;
+      return { request, shown: [...series, ...others] };
     }
     function neighbours() {
       if (!chart.alike) return [];
@@ -1142,35 +1192,31 @@
     }
     function draw() {
       if (ended || !stale) return;
-      plot.hidden = false;
-      if (plot.clientWidth === 0) return;
+      plot2.hidden = false;
+      if (plot2.clientWidth === 0) return;
       stale = false;
       hide();
-      const { request, series, high } = prepare();
-      nothing.hidden = series.some((one) => one.points.length > 0);
+      const { request, shown: shown2 } = prepare();
+      nothing.hidden = shown2.some((one) => one.points.length > 0);
       nothing.textContent = all.points === 0 ? "Nothing to draw: no row that is shown has these figures." : "No series is chosen.";
-      plot.hidden = !nothing.hidden;
-      for (const saver of savers) saver.disabled = plot.hidden;
-      if (plot.hidden) return;
-      drawn2 ??= globalThis.tareCharts.init(plot, null, { renderer: "svg", width, height: high });
-      drawn2.resize({ width, height: high });
-      drawn2.setOption(option(request), true);
-      plot.querySelector("svg")?.setAttribute("viewBox", `0 0 ${width} ${high}`);
-      spots = placed(series);
+      plot2.hidden = !nothing.hidden;
+      for (const saver of savers) saver.disabled = plot2.hidden;
+      if (plot2.hidden) return;
+      const { picture: picture2, at: at2 } = drawn = plot(request);
+      plot2.replaceChildren(picture2);
+      spots = shown2.flatMap((one) => one.points.map((point) => {
+        const [x2, y2] = at2(point);
+        return { x: x2, y: y2, point, series: one.name };
+      }));
     }
-    function placed(series) {
-      if (!drawn2 || series.length === 0) return [];
-      const [zero, one] = [[0, 0], [1, 1]].map((pair2) => drawn2?.convertToPixel({ xAxisIndex: 0, yAxisIndex: 0 }, pair2) ?? [0, 0]);
-      const [dx, dy] = [one[0] - zero[0], one[1] - zero[1]];
-      const found = series.flatMap(
-        (one2) => one2.points.map((point) => ({ x: zero[0] + point.x * dx, y: zero[1] + point.y * dy, point, series: one2.name }))
-      );
-      return found;
+    function raise(name) {
+      for (const [of, group] of drawn?.lines ?? []) group.classList.toggle("raised", of === name);
     }
     function tell(spot) {
       if (!spot) return hide();
       at = spots.indexOf(spot);
-      tip.replaceChildren(...words2(table, chart, spot));
+      raise(spot.series);
+      tip.replaceChildren(...words3(table, chart, spot));
       tip.hidden = ring.hidden = false;
       ring.style.transform = `translate(${spot.x}px, ${spot.y}px)`;
       const right = spot.x + 14;
@@ -1181,10 +1227,11 @@
     function hide() {
       tip.hidden = ring.hidden = true;
       at = -1;
+      raise(null);
     }
     function pointed(event) {
-      const box = plot.getBoundingClientRect();
-      tell(nearest2(spots, event.clientX - box.left, event.clientY - box.top, chart.y_scale === "names"));
+      const box = plot2.getBoundingClientRect();
+      tell(nearest(spots, event.clientX - box.left, event.clientY - box.top, chart.y_scale === "names"));
     }
     function pressed(event) {
       const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
@@ -1197,19 +1244,25 @@
       event.preventDefault();
       tell(spots[Math.min(Math.max(at < 0 && by > 0 ? 0 : at + by, 0), spots.length - 1)]);
     }
-    plot.addEventListener("pointermove", pointed);
-    plot.addEventListener("pointerdown", pointed);
-    plot.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && hide());
-    plot.addEventListener("keydown", pressed);
-    plot.addEventListener("blur", hide);
+    plot2.addEventListener("pointermove", pointed);
+    plot2.addEventListener("pointerdown", pointed);
+    plot2.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && hide());
+    plot2.addEventListener("keydown", pressed);
+    plot2.addEventListener("blur", hide);
     function signs() {
-      if (chart.stack) return chart.stack.map((key2, at2) => ({ name: table.columns[place(table, key2)].title, swatch: swatch(partLook(at2), false) }));
+      const title = (key2) => table.columns[place(table, key2)].title;
+      if (chart.stack) return chart.stack.map((key2, at2) => ({ name: title(key2), swatch: swatch(partLook(at2), false) }));
       if (chart.against) {
         const published2 = all.series.some((one) => one.points.some((point) => point.against !== null));
-        return published2 ? [{ name: "published", swatch: swatch(NO_LOOK, false, true) }, { name: "here", swatch: swatch(NO_LOOK, false) }] : [];
+        const [there, here] = [true, false].map((hollow) => swatch(NO_LOOK, false, hollow));
+        return published2 ? [{ name: "published", swatch: there }, { name: "here", swatch: here }] : [];
       }
       const isApart = all.series.some((one) => one.points.some((point) => point.apart));
-      return isApart ? [{ name: table.columns[place(table, chart.apart)].title, swatch: swatch(NO_LOOK, false, true) }] : [];
+      const grey = chart.grey ? all.series.filter((one, place2) => !isOn(one.name, place2)).length : 0;
+      return [
+        ...isApart ? [{ name: title(chart.apart), swatch: swatch(NO_LOOK, false, true) }] : [],
+        ...grey > 0 ? [{ name: `${grey} ${grey === 1 ? "other" : "others"}, grey`, swatch: swatch(NO_LOOK, true, null) }] : []
+      ];
     }
     function listed() {
       const [isChosen, meant] = [all.series.length > 1, signs()];
@@ -1217,16 +1270,29 @@
       const meanings = meant.map((one) => make("span", { class: "sign" }, one.swatch, one.name));
       if (!isChosen) return legend2.replaceChildren(...meanings);
       const had = legend2.contains(document.activeElement) ? document.activeElement?.textContent : null;
-      const chips = all.series.map((one, place2) => {
-        const on = isOn(one.name, place2);
-        const chip = button("", () => change([[one.name, !on]]), { "aria-pressed": String(on), title: one.name });
-        chip.append(swatch(look(one.name), chart.shape === "lines"), make("bdi", {}, one.name));
-        return chip;
-      });
+      const isFolded = !unfolded && all.series.length > LEGEND_MAX;
+      const known = all.series.map((one, place2) => ({ name: one.name, on: isOn(one.name, place2), place: place2 }));
+      const areFew = known.filter(({ on }) => on).length <= LEGEND_MAX;
+      const named2 = isFolded ? known.filter(({ on, place: place2 }) => place2 < LEGEND_MAX - 2 || areFew && on) : known;
+      const chips = named2.map(({ name, on }) => chipOf(name, on));
+      if (isFolded) chips.push(button(`${known.length - named2.length} more`, unfold, { class: "all", "aria-expanded": "false" }));
       const every = (on) => () => change(all.series.map((one) => [one.name, on]));
       if (all.series.length > 3) chips.push(button("All", every(true), { class: "all" }), button("None", every(false), { class: "all" }));
       legend2.replaceChildren(...chips, ...meanings);
       if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
+    }
+    function chipOf(name, on) {
+      const chip = button("", () => change([[name, !on]]), { "aria-pressed": String(on), title: name });
+      chip.append(swatch(look(name), chart.shape === "lines"), make("bdi", {}, name));
+      for (const event of ["pointerenter", "focus"]) chip.addEventListener(event, () => raise(name));
+      for (const event of ["pointerleave", "blur"]) chip.addEventListener(event, () => raise(null));
+      return chip;
+    }
+    function unfold() {
+      const first = legend2.querySelectorAll("button").length - 3;
+      unfolded = true;
+      listed();
+      legend2.querySelectorAll("button")[Math.max(first, 0)]?.focus();
     }
     function entries() {
       const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place2) => isOn(one.name, place2));
@@ -1240,22 +1306,22 @@
       print2();
       const named2 = entries();
       const shelf = make("div", {}, ...named2.map((entry) => entry.swatch));
-      figure.append(shelf);
+      figure2.append(shelf);
       const text = standalone(
         /** @type {SVGElement} */
-        plot.querySelector("svg"),
-        find(figure, "figcaption"),
+        plot2.querySelector("svg"),
+        find(figure2, "figcaption"),
         named2
       );
       shelf.remove();
       return text;
     }
-    const file = `${figure.closest("section")?.id ?? "chart"}-${figure.dataset.chart}`;
+    const file = `${figure2.closest("section")?.id ?? "chart"}-${figure2.dataset.chart}`;
     const savers = [
       button("Save SVG", () => save(`${file}.svg`, "image/svg+xml", alone())),
       button("Save PNG", async () => saveBlob(`${file}.png`, await pixels(alone())))
     ];
-    figure.querySelector(".of")?.append(...savers);
+    figure2.querySelector(".of")?.append(...savers);
     function change(names2) {
       for (const [name, on] of names2) switched.set(name, on);
       refresh();
@@ -1271,12 +1337,12 @@
       },
       { rootMargin: "300px" }
     );
-    sight.observe(figure);
+    sight.observe(figure2);
     const size = new ResizeObserver(() => {
-      if (plot.hidden || plot.clientWidth === width) return;
+      if (plot2.hidden || plot2.clientWidth === width) return;
       refresh();
     });
-    size.observe(plot);
+    size.observe(plot2);
     return {
       show(now) {
         const isFirst = rows === none;
@@ -1289,7 +1355,6 @@
         ended = true;
         sight.disconnect();
         size.disconnect();
-        drawn2?.dispose();
       }
     };
   }
@@ -1345,7 +1410,7 @@
       answer(main, names2, cpu, costs, separated),
       ...more(main, names2, cpu, throughput, number(found.row, place(pairs, "blocks")), separated),
       ...separated === false ? excluded(pairs, found.row, cpu, throughput) : [],
-      ...beside2(main, names2)
+      ...beside(main, names2)
     ].join(" ");
   }
   function answer(main, [one, other], cpu, costs, separated) {
@@ -1357,18 +1422,18 @@
     return `${separated === false ? `The data do not separate ${one} and ${other}: ` : ""}${figures}.`;
   }
   function more(main, names2, cpu, throughput, blocks, separated) {
-    const lines2 = [];
+    const lines = [];
     if (throughput) {
       const [faster, slower] = throughput.value >= 1 ? names2 : [names2[1], names2[0]];
-      lines2.push(`${faster} has ${timesOf(throughput.value >= 1 ? throughput : inverse(throughput), slower, "throughput")}.`);
+      lines.push(`${faster} has ${timesOf(throughput.value >= 1 ? throughput : inverse(throughput), slower, "throughput")}.`);
     }
-    if (separated === null) lines2.push("There are too few blocks to say whether they differ.");
-    if (!cpu?.ends && blocks === 0) lines2.push("No block had both of them, so there is no interval of the pair.");
-    if (!cpu?.ends && blocks === 1) lines2.push("One block had both of them, and an interval takes two.");
+    if (separated === null) lines.push("There are too few blocks to say whether they differ.");
+    if (!cpu?.ends && blocks === 0) lines.push("No block had both of them, so there is no interval of the pair.");
+    if (!cpu?.ends && blocks === 1) lines.push("One block had both of them, and an interval takes two.");
     if (!throughput && names2.some((name) => own(main, name, "requests_per_second") === null)) {
-      lines2.push("There is no valid ratio of their throughputs.");
+      lines.push("There is no valid ratio of their throughputs.");
     }
-    return lines2;
+    return lines;
   }
   function reference(main) {
     const row = main.rows.find((row2) => row2[place(main, "is_reference")] === true && number(row2, place(main, "cpu_ratio")) === 1);
@@ -1380,12 +1445,12 @@
     const value2 = row ? number(row, at) : null;
     return row && value2 !== null ? { value: value2, ends: ends(main, main.columns[at], row), bound: null } : null;
   }
-  function beside2(main, names2) {
+  function beside(main, names2) {
     const of = (key, title) => {
       const unit = main.columns[place(main, key)]?.unit;
       const texts = names2.map((name) => {
-        const figure = own(main, name, key);
-        return figure && `${name} ${show(unit, figure.value)}`;
+        const figure2 = own(main, name, key);
+        return figure2 && `${name} ${show(unit, figure2.value)}`;
       });
       return texts.includes(null) ? [] : [`${title}: ${texts.join(", ")}.`];
     };
@@ -1576,16 +1641,16 @@ ${location.href}`)), {
     }
   }
   function progressView() {
-    const bar = make("progress", { max: 1, "aria-label": "Share of the expected time that is over" });
+    const bar2 = make("progress", { max: 1, "aria-label": "Share of the expected time that is over" });
     const stage = make("strong", { role: "status" });
     const left = make("span");
     const now = make("span", { class: "now" });
     const lost = make("span", { class: "lost", role: "status" });
-    const view = make("div", { class: "live" }, bar, stage, left, now, lost);
+    const view = make("div", { class: "live" }, bar2, stage, left, now, lost);
     find(document, ".bar .tools").before(view);
     return {
       show: (progress) => {
-        bar.value = progress.share;
+        bar2.value = progress.share;
         for (
           const [element, text] of
           /** @type {[HTMLElement, string][]} */
@@ -1633,8 +1698,8 @@ ${location.href}`)), {
       const inSite = pageOf(name);
       if (inSite) tools2.append(make("a", { href: inSite, class: "button" }, "In all experiments"));
       tools2.append(button("Close", () => dialog.close()));
-      const head = make("header", {}, make("h2", { id: "panel-title" }, make("bdi", {}, name)), tools2);
-      dialog.replaceChildren(head, make("div", { class: "parts", tabindex: "0", role: "region", "aria-label": "What is known of it" }, ...parts2));
+      const head2 = make("header", {}, make("h2", { id: "panel-title" }, make("bdi", {}, name)), tools2);
+      dialog.replaceChildren(head2, make("div", { class: "parts", tabindex: "0", role: "region", "aria-label": "What is known of it" }, ...parts2));
       if (!dialog.open) dialog.showModal();
       return true;
     }
@@ -1679,17 +1744,17 @@ ${location.href}`)), {
   }
   function grid(table, rows, columns) {
     const first = names(table);
-    const head = make("tr", {}, ...columns.map(({ column: column2 }) => make("th", { scope: "col" }, column2.title)));
-    const lines2 = rows.map((row) => make("tr", {}, ...columns.map((of) => make("td", { class: of.place !== first && of.column.unit !== "text" && "number" }, ...cell(table, row, of)))));
+    const head2 = make("tr", {}, ...columns.map(({ column: column2 }) => make("th", { scope: "col" }, column2.title)));
+    const lines = rows.map((row) => make("tr", {}, ...columns.map((of) => make("td", { class: of.place !== first && of.column.unit !== "text" && "number" }, ...cell(table, row, of)))));
     const box = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": table.caption });
-    box.append(make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines2)));
+    box.append(make("table", {}, make("thead", {}, head2), make("tbody", {}, ...lines)));
     return box;
   }
   function elsewhere(table, row) {
     const links = Object.entries(PLACES).flatMap(([key, title]) => {
-      const to = row[place(table, key)];
-      if (typeof to !== "string" || !/^https?:\/\//.test(to)) return [];
-      return [make("a", { href: to, rel: "noreferrer noopener", target: "_blank" }, title)];
+      const to2 = row[place(table, key)];
+      if (typeof to2 !== "string" || !/^https?:\/\//.test(to2)) return [];
+      return [make("a", { href: to2, rel: "noreferrer noopener", target: "_blank" }, title)];
     });
     return links.length === 0 ? [] : [make("p", { class: "places" }, ...links)];
   }
@@ -1709,13 +1774,13 @@ ${location.href}`)), {
     const [scroll, element, body] = [find(box, ".scroll"), find(box, "table"), find(box, "tbody")];
     const isLong = element.hasAttribute("data-long");
     const fold = box.closest("details.fold");
-    const heads = [...element.querySelectorAll("thead th")].filter((head) => head instanceof HTMLElement);
+    const heads = [...element.querySelectorAll("thead th")].filter((head2) => head2 instanceof HTMLElement);
     const written = writtenRows(body);
     const [nameAt, referenceAt] = [names(table), place(table, "is_reference")];
-    const places = heads.map((head) => Number(head.dataset.place));
+    const places = heads.map((head2) => Number(head2.dataset.place));
     const status = make("span", { class: "tell", role: "status" });
     const pages = make("span", { class: "pages" });
-    const below = make(
+    const below2 = make(
       "div",
       { class: "below" },
       status,
@@ -1724,14 +1789,14 @@ ${location.href}`)), {
       copyButton("Copy as TSV", `${id}.tsv`, "text/tab-separated-values", () => tsv(table, visiblePlaces(), inOrder())),
       button("Download CSV", () => save(`${id}.csv`, "text/csv", csv(table)))
     );
-    box.append(below);
+    box.append(below2);
     let rows = [];
     let stale = true;
-    for (const head of heads) {
-      const at = Number(head.dataset.place);
+    for (const head2 of heads) {
+      const at = Number(head2.dataset.place);
       const sort = button("", () => turn(at));
-      sort.append(...head.childNodes);
-      head.append(sort);
+      sort.append(...head2.childNodes);
+      head2.append(sort);
     }
     function turn(at) {
       const first = ["per-second", "share", "flag"].includes(table.columns[at].unit);
@@ -1749,7 +1814,7 @@ ${location.href}`)), {
       return [0, 1, 2].flatMap((which) => order.filter((row) => group(row) === which));
     }
     function visiblePlaces() {
-      return heads.filter((head) => head.checkVisibility()).map((head) => Number(head.dataset.place));
+      return heads.filter((head2) => head2.checkVisibility()).map((head2) => Number(head2.dataset.place));
     }
     function render() {
       stale = false;
@@ -1759,11 +1824,11 @@ ${location.href}`)), {
       position.page = Math.min(position.page, count - 1);
       const shownRows = isLong ? order.slice(position.page * PAGE_ROWS, (position.page + 1) * PAGE_ROWS) : order;
       body.replaceChildren(...shownRows.flatMap((row) => written.get(row) ?? made(row)));
-      for (const [row, [line]] of written) line.classList.toggle("pinned", isPinned(row));
-      for (const head of heads) {
-        const isIt = Number(head.dataset.place) === sorting?.place;
-        if (isIt) head.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");
-        else head.removeAttribute("aria-sort");
+      for (const [row, [line2]] of written) line2.classList.toggle("pinned", isPinned(row));
+      for (const head2 of heads) {
+        const isIt = Number(head2.dataset.place) === sorting?.place;
+        if (isIt) head2.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");
+        else head2.removeAttribute("aria-sort");
       }
       turnPages(count);
       const what = order.length === table.rows.length ? `${order.length}` : `${order.length} of ${table.rows.length}`;
@@ -1772,7 +1837,7 @@ ${location.href}`)), {
     function turnPages(count) {
       pages.hidden = count < 2;
       if (pages.hidden) return;
-      const to = (text, page2) => {
+      const to2 = (text, page2) => {
         const control = button(text, () => {
           position.page = page2;
           render();
@@ -1782,24 +1847,24 @@ ${location.href}`)), {
         return control;
       };
       const { page } = position;
-      pages.replaceChildren(to("Previous", page - 1), `page ${page + 1} of ${count}`, to("Next", page + 1));
+      pages.replaceChildren(to2("Previous", page - 1), `page ${page + 1} of ${count}`, to2("Next", page + 1));
     }
     function made(row) {
-      const values = table.rows[row];
-      const line = make("tr", { "data-row": row });
+      const values2 = table.rows[row];
+      const line2 = make("tr", { "data-row": row });
       for (const at of places) {
-        const [column2, value2] = [table.columns[at], values[at] ?? null];
+        const [column2, value2] = [table.columns[at], values2[at] ?? null];
         const raw = value2 === null ? "" : typeof value2 === "number" ? plain(value2) : String(value2);
-        const text = sign(table, column2, values) + shown(column2.unit, value2);
+        const text = sign(table, column2, values2) + shown(column2.unit, value2);
         const numeric = column2.unit !== "text" && column2.unit !== "flag";
         const attributes = { "data-value": raw, class: numeric && "number" };
         const cell2 = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);
         cell2.append(numeric ? text : make("bdi", { title: text.length > SHORT_LETTERS_MAX && text }, text));
-        const both2 = typeof value2 === "number" ? ends(table, column2, values) : null;
+        const both2 = typeof value2 === "number" ? ends(table, column2, values2) : null;
         if (both2) cell2.append(" ", make("small", {}, interval(column2, both2)));
-        line.append(cell2);
+        line2.append(cell2);
       }
-      return line;
+      return line2;
     }
     const fit = () => scroll.classList.toggle("fits", element.offsetWidth <= box.clientWidth);
     new ResizeObserver(fit).observe(box);
@@ -1872,7 +1937,7 @@ ${location.href}`)), {
     return memory;
   }
   function begin() {
-    const data = JSON.parse(find(document, "#document").textContent ?? "");
+    const data = read(find(document, "#document").textContent ?? "");
     filesOf(data);
     const main = find(document, "#main");
     const first = data.sections[0];
@@ -1917,26 +1982,26 @@ ${location.href}`)), {
     const noted = () => noteInAddress(first.id, table, memory);
     const pairs = data.sections.find((section) => section.id === PAIRS)?.table;
     const box = find(document, `#${CSS.escape(first.id)}-table`);
-    const pair2 = pairs ? comparing(table, pairs, memory.asked, noted) : null;
-    if (pair2) {
+    const pair = pairs ? comparing(table, pairs, memory.asked, noted) : null;
+    if (pair) {
       const filters = box.querySelector(".filters") ?? make("div", { class: "filters" });
-      box.prepend(make("div", { class: "top" }, filters, pair2.form), pair2.answer);
-      pair2.refresh();
+      box.prepend(make("div", { class: "top" }, filters, pair.form), pair.answer);
+      pair.refresh();
     }
-    const beside3 = panel(data, {
+    const beside2 = panel(data, {
       closed() {
         memory.asked.service = null;
         noted();
       },
-      compare: pair2 && pair2.begin,
+      compare: pair && pair.begin,
       pins: pins(table, memory.chosen.pinned, () => {
         noted();
         update();
       })
     });
     const open = (name) => {
-      memory.asked.service = name !== null && beside3.open(name) ? name : null;
-      if (memory.asked.service === null) beside3.close();
+      memory.asked.service = name !== null && beside2.open(name) ? name : null;
+      if (memory.asked.service === null) beside2.close();
     };
     const label = place(table, "label");
     for (const cell2 of label < 0 ? [] : box.querySelectorAll("tbody tr[data-row] th[scope=row]")) {
@@ -1953,11 +2018,11 @@ ${location.href}`)), {
     }
     asks.set(first.id, (asked) => {
       memory.asked.pair = asked.pair;
-      pair2?.refresh();
+      pair?.refresh();
       open(asked.service);
     });
     if (memory.asked.service !== null) open(memory.asked.service);
-    return beside3.end;
+    return beside2.end;
   }
   function pins(table, pinned, changed) {
     const known = new Set(column(table, names(table)));
@@ -2012,11 +2077,11 @@ ${location.href}`)), {
       fold.addEventListener("toggle", opened);
     }
     const own2 = section.charts.flatMap((chart, at) => {
-      const figure = element.querySelector(`figure[data-chart="${at}"]`);
-      if (!(figure instanceof HTMLElement)) return [];
-      if (chart.shape !== "flame") return [picture(figure, table, chart, look, memory.switched[at], section.charts)];
-      if (!globalThis.tareFlame) find(figure, ".plot").replaceWith(make("p", { class: "empty" }, "Load this page again to see it."));
-      return globalThis.tareFlame ? [globalThis.tareFlame(figure, table, chart)] : [];
+      const figure2 = element.querySelector(`figure[data-chart="${at}"]`);
+      if (!(figure2 instanceof HTMLElement)) return [];
+      if (chart.shape !== "flame") return [picture(figure2, table, chart, look, memory.switched[at], section.charts)];
+      if (!globalThis.tareFlame) find(figure2, ".plot").replaceWith(make("p", { class: "empty" }, "Load this page again to see it."));
+      return globalThis.tareFlame ? [globalThis.tareFlame(figure2, table, chart)] : [];
     });
     pictures.push(...own2);
     const key = first ? first.columns[names(first)]?.key : null;
@@ -2031,7 +2096,7 @@ ${location.href}`)), {
       const seen = recalled(table, query);
       reset(memory.chosen);
       memory.chosen.text = seen.chosen.text;
-      for (const [key2, values] of seen.chosen.facets) memory.chosen.facets.set(key2, values);
+      for (const [key2, values2] of seen.chosen.facets) memory.chosen.facets.set(key2, values2);
       memory.chosen.pinned.clear();
       for (const name of seen.chosen.pinned) memory.chosen.pinned.add(name);
       memory.position.sorting = seen.sorting;
@@ -2100,7 +2165,7 @@ ${location.href}`)), {
   tools.append(themeButton());
   if (document.getElementById("document")) {
     tools.prepend(button("Download JSON", () => {
-      save("document.json", "application/json", find(document, "#document").textContent ?? "");
+      save("document.json", "application/json", JSON.stringify(read(find(document, "#document").textContent ?? "")));
     }));
     closeElsewhere();
     begin();

@@ -40,7 +40,8 @@
   function digits(value) {
     if (value === 0) return "0";
     if (value >= 99.95) return fixed(value, 0);
-    return fixed(value, value >= 9.995 ? 1 : 2);
+    if (value >= 9.995) return fixed(value, 1);
+    return fixed(value, value > 0 && value < 0.0995 ? 3 : 2);
   }
   var SHOWN = {
     "per-second": (value) => {
@@ -62,6 +63,7 @@
     times: (value) => `${digits(value)}x`,
     change: (value) => {
       const percent = (value - 1) * 100;
+      if (percent > 1e3) return "> +1000%";
       return Math.abs(percent) < 0.05 ? "+0.0%" : `${percent > 0 ? "+" : ""}${fixed(percent, 1)}%`;
     },
     percentile: (value) => `p${plain(Math.round(value * 1e8) / 1e6)}`,

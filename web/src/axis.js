@@ -1,13 +1,13 @@
 // Axes. A chart is drawn in coordinates in which all of them run in equal steps; here a number becomes such a coordinate,
 // and it is found out which numbers stand at an axis. Pure.
 
-import { tick } from "./figures.js";
+import { show, tick } from "./figures.js";
 
 /** @import { Scale, Unit } from "./data.js" */
 /** @typedef {{ min: number, max: number, ticks: { at: number, text: string }[] }} Axis */
 
-/** What stands at an axis of nines. */
-const NINES = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
+/** What stands at an axis of nines. It begins at the median: what is below it is quick with every service. */
+const NINES = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
 
 /** What stands between powers of ten, where there is room. */
 const FACTORS = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9]];
@@ -24,7 +24,7 @@ const NINES_MAX = 7;
 export function coordinate(scale, value) {
   if (scale === "log") return value > 0 ? Math.log10(value) : null;
   if (scale === "percentile") {
-    if (value < 0 || value >= 1) return null;
+    if (value < NINES[0] || value >= 1) return null;
     return Math.min(-Math.log10(1 - value), NINES_MAX);
   }
   return value;
@@ -92,12 +92,8 @@ function log(low, high, unit, count) {
  */
 function nines(high) {
   const max = Math.max(high, 1);
-  const ticks = NINES.map((share) => ({ at: -Math.log10(1 - share), text: tick("share", share).replace(/^0$/, "0%") }));
-  // Four digits behind the point are more than `share` shows.
-  ticks.forEach((one, at) => {
-    if (at > 3) one.text = `99.${"9".repeat(at - 3)}%`;
-  });
-  return { min: 0, max, ticks: ticks.filter((one) => one.at <= max + 1e-9) };
+  const ticks = NINES.map((share) => ({ at: -Math.log10(1 - share), text: show("percentile", share) }));
+  return { min: ticks[0].at, max, ticks: ticks.filter((one) => one.at <= max + 1e-9) };
 }
 
 /**

@@ -4,15 +4,17 @@
 import { place } from "./data.js";
 import { button, find, make } from "./dom.js";
 import { pixels, standalone } from "./export.js";
+import { height } from "./frame.js";
 import { NO_LOOK, partLook, swatch } from "./looks.js";
-import { height, option } from "./plot.js";
+import { plot as plotted } from "./plot.js";
 import { save, saveBlob } from "./save.js";
 import { drawing } from "./series.js";
 import { nearest, words } from "./tip.js";
 
 /** @import { Chart, Table } from "./data.js" */
+/** @import { Request } from "./frame.js" */
 /** @import { Look } from "./looks.js" */
-/** @import { Request } from "./plot.js" */
+/** @import { Plot } from "./plot.js" */
 /** @import { Drawing, Series } from "./series.js" */
 /** @import { Spot } from "./tip.js" */
 /**
@@ -44,6 +46,9 @@ function next() {
   if (waiting.some((one) => one.size > 0)) setTimeout(next);
 }
 
+/** Of more series than these the legend has the others behind a button: they would take the room of the chart. */
+const LEGEND_MAX = 14;
+
 /**
  * @param {HTMLElement} figure
  * @param {Table} table
@@ -68,18 +73,23 @@ export function picture(figure, table, chart, look, switched, section = []) {
 
   const [x, y] = [table.columns[place(table, chart.x)], table.columns[place(table, chart.y)]];
   /** @type {Drawing} */
-  let all = { series: [], categories: [], points: 0 };
+  let all = { series: [], categories: [], points: 0, steps: null };
   /** @type {number[]} */
   const none = [];
   let rows = none;
-  let [stale, seen, width, ended] = [true, false, 0, false];
-  /** @type {ReturnType<typeof globalThis.tareCharts.init>|null} */
+  let [stale, seen, width, ended, unfolded] = [true, false, 0, false, false];
+  /** @type {Plot|null} */
   let drawn = null;
   /** @type {Spot[]} */
   let spots = [];
   let at = -1;
 
-  const isOn = (/** @type {string} */ name, /** @type {number} */ place) => switched.get(name) ?? (chart.first === null || place < chart.first);
+  /** With a colour: the first ones, and the last one where the others are there in grey. @param {string} name @param {number} place */
+  function isOn(name, place) {
+    if (switched.has(name) || chart.first === null) return switched.get(name) ?? true;
+    const isLast = place === all.series.length - 1;
+    return chart.grey && all.series.length > chart.first ? place < chart.first - 1 || isLast : place < chart.first;
+  }
 
   /** What is drawn, and how high: known before it is drawn, so that nothing moves when it is. */
   function prepare() {
@@ -87,11 +97,11 @@ export function picture(figure, table, chart, look, switched, section = []) {
     all = drawing(table, chart, rows);
     listed();
     const series = all.series.filter((one, place) => isOn(one.name, place));
+    const others = chart.grey ? all.series.filter((one) => !series.includes(one)) : [];
     /** @type {Request} */
-    const request = { table, chart, x, y, drawing: all, series, neighbours: neighbours(), look, width };
-    const high = height(request);
-    plot.style.height = `${high}px`;
-    return { request, series, high };
+    const request = { table, chart, x, y, drawing: all, series, others, neighbours: neighbours(), look, width };
+    plot.style.height = `${height(request)}px`;
+    return { request, shown: [...series, ...others] };
   }
 
   /** What the axes have to have room for too. @returns {Series[]} */
@@ -106,36 +116,31 @@ export function picture(figure, table, chart, look, switched, section = []) {
     if (plot.clientWidth === 0) return;
     stale = false;
     hide();
-    const { request, series, high } = prepare();
+    const { request, shown } = prepare();
     // Axes without anything between them would look like a fault.
-    nothing.hidden = series.some((one) => one.points.length > 0);
+    nothing.hidden = shown.some((one) => one.points.length > 0);
     nothing.textContent = all.points === 0 ? "Nothing to draw: no row that is shown has these figures." : "No series is chosen.";
     plot.hidden = !nothing.hidden;
     for (const saver of savers) saver.disabled = plot.hidden;
     if (plot.hidden) return;
-    drawn ??= globalThis.tareCharts.init(plot, null, { renderer: "svg", width, height: high });
-    drawn.resize({ width, height: high });
-    drawn.setOption(option(request), true);
-    plot.querySelector("svg")?.setAttribute("viewBox", `0 0 ${width} ${high}`);
-    spots = placed(series);
+    const { picture, at } = (drawn = plotted(request));
+    plot.replaceChildren(picture);
+    spots = shown.flatMap((one) => one.points.map((point) => {
+      const [x, y] = at(point);
+      return { x, y, point, series: one.name };
+    }));
   }
 
-  /** @param {Drawing["series"]} series @returns {Spot[]} */
-  function placed(series) {
-    if (!drawn || series.length === 0) return [];
-    // Axes run in equal steps: two points say where all are.
-    const [zero, one] = [[0, 0], [1, 1]].map((pair) => drawn?.convertToPixel({ xAxisIndex: 0, yAxisIndex: 0 }, pair) ?? [0, 0]);
-    const [dx, dy] = [one[0] - zero[0], one[1] - zero[1]];
-    const found = series.flatMap((one) =>
-      one.points.map((point) => ({ x: zero[0] + point.x * dx, y: zero[1] + point.y * dy, point, series: one.name })),
-    );
-    return found;
+  /** One line stands out. @param {string|null} name */
+  function raise(name) {
+    for (const [of, group] of drawn?.lines ?? []) group.classList.toggle("raised", of === name);
   }
 
   /** @param {Spot|null} spot */
   function tell(spot) {
     if (!spot) return hide();
     at = spots.indexOf(spot);
+    raise(spot.series);
     tip.replaceChildren(...words(table, chart, spot));
     tip.hidden = ring.hidden = false;
     ring.style.transform = `translate(${spot.x}px, ${spot.y}px)`;
@@ -149,6 +154,7 @@ export function picture(figure, table, chart, look, switched, section = []) {
   function hide() {
     tip.hidden = ring.hidden = true;
     at = -1;
+    raise(null);
   }
 
   /** @param {PointerEvent} event */
@@ -175,13 +181,19 @@ export function picture(figure, table, chart, look, switched, section = []) {
 
   /** What a hollow symbol means, and the parts of a bar, where there are any. */
   function signs() {
-    if (chart.stack) return chart.stack.map((key, at) => ({ name: table.columns[place(table, key)].title, swatch: swatch(partLook(at), false) }));
+    const title = (/** @type {string|null} */ key) => table.columns[place(table, key)].title;
+    if (chart.stack) return chart.stack.map((key, at) => ({ name: title(key), swatch: swatch(partLook(at), false) }));
     if (chart.against) {
       const published = all.series.some((one) => one.points.some((point) => point.against !== null));
-      return published ? [{ name: "published", swatch: swatch(NO_LOOK, false, true) }, { name: "here", swatch: swatch(NO_LOOK, false) }] : [];
+      const [there, here] = [true, false].map((hollow) => swatch(NO_LOOK, false, hollow));
+      return published ? [{ name: "published", swatch: there }, { name: "here", swatch: here }] : [];
     }
     const isApart = all.series.some((one) => one.points.some((point) => point.apart));
-    return isApart ? [{ name: table.columns[place(table, chart.apart)].title, swatch: swatch(NO_LOOK, false, true) }] : [];
+    const grey = chart.grey ? all.series.filter((one, place) => !isOn(one.name, place)).length : 0;
+    return [
+      ...(isApart ? [{ name: title(chart.apart), swatch: swatch(NO_LOOK, false, true) }] : []),
+      ...(grey > 0 ? [{ name: `${grey} ${grey === 1 ? "other" : "others"}, grey`, swatch: swatch(NO_LOOK, true, null) }] : []),
+    ];
   }
 
   function listed() {
@@ -190,16 +202,32 @@ export function picture(figure, table, chart, look, switched, section = []) {
     const meanings = meant.map((one) => make("span", { class: "sign" }, one.swatch, one.name));
     if (!isChosen) return legend.replaceChildren(...meanings);
     const had = legend.contains(document.activeElement) ? document.activeElement?.textContent : null;
-    const chips = all.series.map((one, place) => {
-      const on = isOn(one.name, place);
-      const chip = button("", () => change([[one.name, !on]]), { "aria-pressed": String(on), title: one.name });
-      chip.append(swatch(look(one.name), chart.shape === "lines"), make("bdi", {}, one.name));
-      return chip;
-    });
+    const isFolded = !unfolded && all.series.length > LEGEND_MAX;
+    const known = all.series.map((one, place) => ({ name: one.name, on: isOn(one.name, place), place }));
+    const areFew = known.filter(({ on }) => on).length <= LEGEND_MAX;
+    const named = isFolded ? known.filter(({ on, place }) => place < LEGEND_MAX - 2 || (areFew && on)) : known;
+    const chips = named.map(({ name, on }) => chipOf(name, on));
+    if (isFolded) chips.push(button(`${known.length - named.length} more`, unfold, { class: "all", "aria-expanded": "false" }));
     const every = (/** @type {boolean} */ on) => () => change(all.series.map((one) => [one.name, on]));
     if (all.series.length > 3) chips.push(button("All", every(true), { class: "all" }), button("None", every(false), { class: "all" }));
     legend.replaceChildren(...chips, ...meanings);
     if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
+  }
+
+  /** @param {string} name @param {boolean} on */
+  function chipOf(name, on) {
+    const chip = button("", () => change([[name, !on]]), { "aria-pressed": String(on), title: name });
+    chip.append(swatch(look(name), chart.shape === "lines"), make("bdi", {}, name));
+    for (const event of ["pointerenter", "focus"]) chip.addEventListener(event, () => raise(name));
+    for (const event of ["pointerleave", "blur"]) chip.addEventListener(event, () => raise(null));
+    return chip;
+  }
+
+  function unfold() {
+    const first = legend.querySelectorAll("button").length - 3;
+    unfolded = true;
+    listed();
+    legend.querySelectorAll("button")[Math.max(first, 0)]?.focus();
   }
 
   /** What is drawn is named, and what is not drawn is not. */
@@ -270,7 +298,6 @@ export function picture(figure, table, chart, look, switched, section = []) {
       ended = true;
       sight.disconnect();
       size.disconnect();
-      drawn?.dispose();
     },
   };
 }

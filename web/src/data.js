@@ -34,10 +34,52 @@
  * @property {string|null} apart
  * @property {[string, string]|null} only
  * @property {number|null} first
+ * @property {boolean} [grey] Whether the other series are drawn too, in grey.
  * @property {string} alt
  */
 /** @typedef {{ id: string, title: string, charts: Chart[], table: Table|null }} Section */
 /** @typedef {{ title: string, began: string, sections: Section[] }} Doc */
+/**
+ * A column in its shortest form, as write/html/packed.rs makes it.
+ * @typedef {Value[]|{ runs: Value[] }|{ from: number, steps: number[] }|{ words: Value[], of: Packed }} Packed
+ */
+
+/**
+ * The document of a page, whose tables have columns there, and rows here.
+ * @param {string} json
+ * @returns {Doc}
+ */
+export function read(json) {
+  const doc = JSON.parse(json);
+  for (const { table } of doc.sections) {
+    if (!table?.packed) continue;
+    const columns = table.packed.map(values);
+    table.rows = Array.from({ length: table.count }, (_, row) => columns.map((/** @type {Value[]} */ column) => column[row]));
+    delete table.packed;
+    delete table.count;
+  }
+  return doc;
+}
+
+/**
+ * @param {Packed} packed
+ * @returns {Value[]}
+ */
+function values(packed) {
+  if (Array.isArray(packed)) return packed;
+  if ("words" in packed) return values(packed.of).map((at) => packed.words[Number(at)]);
+  if ("runs" in packed) return unrolled(packed.runs);
+  let now = packed.from;
+  return [now, ...unrolled(packed.steps).map((step) => (now += Number(step)))];
+}
+
+/**
+ * @param {Value[]} runs How often, and what, by turns.
+ * @returns {Value[]}
+ */
+function unrolled(runs) {
+  return runs.flatMap((value, at) => (at % 2 === 0 ? [] : Array.from({ length: Number(runs[at - 1]) }, () => value)));
+}
 
 /**
  * The place of a column; -1 where there is none.

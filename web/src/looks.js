@@ -4,19 +4,19 @@
 import { svg } from "./dom.js";
 
 /** @import { Tone } from "./data.js" */
-/** @typedef {{ color: string, symbol: string, dash: "solid"|number[] }} Look */
+/** @typedef {{ color: string, symbol: string, dash: "solid"|number[] }} Look `symbol` is a path of relative steps. */
 
 const COLORS = 7;
 
-/** Symbols of ECharts, and each as a path around 0,0 for a legend. */
-const SYMBOLS = /** @type {const} */ ([
-  ["circle", "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z"],
-  ["triangle", "M0,-4.5L4.5,3.8H-4.5z"],
-  ["rect", "M-3.6,-3.6h7.2v7.2h-7.2z"],
-  ["diamond", "M0,-5L5,0L0,5L-5,0z"],
-  ["path://M0,4.5L4.5,-3.8H-4.5z", "M0,4.5L4.5,-3.8H-4.5z"],
-  ["path://M-1.6,-5h3.2v3.4h3.4v3.2h-3.4v3.4h-3.2v-3.4h-3.4v-3.2h3.4z", "M-1.4,-4.4h2.8v3h3v2.8h-3v3h-2.8v-3h-3v-2.8h3z"],
-]);
+/** Paths of relative steps around a point: a chart and a legend draw the same. */
+const SYMBOLS = [
+  "m-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
+  "m0,-4.5l4.5,8.3h-9z",
+  "m-3.6,-3.6h7.2v7.2h-7.2z",
+  "m0,-5l5,5l-5,5l-5,-5z",
+  "m0,4.5l4.5,-8.3h-9z",
+  "m-1.4,-4.4h2.8v3h3v2.8h-3v3h-2.8v-3h-3v-2.8h3z",
+];
 
 /** @type {("solid"|number[])[]} */
 const DASHES = ["solid", [6, 3], [2, 3]];
@@ -26,13 +26,13 @@ const DASHES = ["solid", [6, 3], [2, 3]];
  * @type {Record<Tone, Look>}
  */
 const OF_TONE = {
-  good: { color: "var(--good)", symbol: SYMBOLS[0][0], dash: "solid" },
-  bad: { color: "var(--bad)", symbol: SYMBOLS[1][0], dash: "solid" },
-  open: { color: "var(--muted)", symbol: SYMBOLS[2][0], dash: "solid" },
+  good: { color: "var(--good)", symbol: SYMBOLS[0], dash: "solid" },
+  bad: { color: "var(--bad)", symbol: SYMBOLS[1], dash: "solid" },
+  open: { color: "var(--muted)", symbol: SYMBOLS[2], dash: "solid" },
 };
 
-/** Of no service and of no outcome: for legends of what a hollow symbol means. @type {Look} */
-export const NO_LOOK = { color: "var(--muted)", symbol: SYMBOLS[0][0], dash: "solid" };
+/** Of no service and of no outcome: for legends of what a hollow symbol and a grey line mean. @type {Look} */
+export const NO_LOOK = { color: "var(--muted)", symbol: SYMBOLS[0], dash: "solid" };
 
 /**
  * Of a part of a bar, by its place: the colours that are told apart most easily.
@@ -40,7 +40,7 @@ export const NO_LOOK = { color: "var(--muted)", symbol: SYMBOLS[0][0], dash: "so
  * @returns {Look}
  */
 export function partLook(at) {
-  return { color: `var(--s${at % COLORS})`, symbol: SYMBOLS[2][0], dash: "solid" };
+  return { color: `var(--s${at % COLORS})`, symbol: SYMBOLS[2], dash: "solid" };
 }
 
 /**
@@ -60,7 +60,7 @@ export function looks(order, tones = new Map()) {
     }
     return {
       color: `var(--s${at % COLORS})`,
-      symbol: SYMBOLS[at % SYMBOLS.length][0],
+      symbol: SYMBOLS[at % SYMBOLS.length],
       dash: DASHES[Math.floor(at / COLORS) % DASHES.length],
     };
   };
@@ -70,15 +70,15 @@ export function looks(order, tones = new Map()) {
  * A piece of a series, for a legend.
  * @param {Look} look
  * @param {boolean} line
- * @param {boolean} [hollow]
+ * @param {boolean|null} [hollow] Null has no symbol.
  */
 export function swatch(look, line, hollow = false) {
-  const path = SYMBOLS.find(([symbol]) => symbol === look.symbol)?.[1] ?? SYMBOLS[0][1];
+  const path = `M0,0${look.symbol}`;
   const picture = svg("svg", { width: line ? 22 : 11, height: 11, "aria-hidden": "true", viewBox: line ? "-11 -5.5 22 11" : "-5.5 -5.5 11 11" });
   if (line) {
     const dash = look.dash === "solid" ? "none" : look.dash.join(" ");
     picture.append(svg("line", { x1: -11, x2: 11, stroke: look.color, "stroke-width": 2, "stroke-dasharray": dash }));
   }
-  picture.append(svg("path", hollow ? { d: path, fill: "var(--paper)", stroke: look.color, "stroke-width": 1.5 } : { d: path, fill: look.color }));
+  if (hollow !== null) picture.append(svg("path", hollow ? { d: path, fill: "var(--paper)", stroke: look.color, "stroke-width": 1.5 } : { d: path, fill: look.color }));
   return picture;
 }

@@ -4,7 +4,7 @@ import { address, askedFor, parts, recalled } from "./address.js";
 import { picture } from "./chart.js";
 import { comparing } from "./compare.js";
 import { contents, openTarget } from "./contents.js";
-import { names, place } from "./data.js";
+import { names, place, read } from "./data.js";
 import { button, find, make } from "./dom.js";
 import { closeElsewhere, fields, isActive, nothingChosen, passes, reset } from "./filter.js";
 import { follow, followList } from "./live.js";
@@ -49,8 +49,7 @@ function memoryOf(section) {
 
 /** Everything of the document that is in the page now. */
 function begin() {
-  /** @type {Doc} */
-  const data = JSON.parse(find(document, "#document").textContent ?? "");
+  const data = read(find(document, "#document").textContent ?? "");
   filesOf(data);
   const main = find(document, "#main");
   const first = data.sections[0];
@@ -338,7 +337,7 @@ const tools = find(document, "#tools");
 tools.append(themeButton());
 if (document.getElementById("document")) {
   tools.prepend(button("Download JSON", () => {
-    save("document.json", "application/json", find(document, "#document").textContent ?? "");
+    save("document.json", "application/json", JSON.stringify(read(find(document, "#document").textContent ?? "")));
   }));
   closeElsewhere();
   begin();

@@ -19,7 +19,13 @@ import { ends, names, number, place } from "./data.js";
  * @property {boolean} apart
  */
 /** @typedef {{ name: string, points: Point[] }} Series */
-/** @typedef {{ series: Series[], categories: string[], points: number }} Drawing */
+/**
+ * @typedef {object} Drawing
+ * @property {Series[]} series
+ * @property {string[]} categories
+ * @property {number} points
+ * @property {Map<number, number>|null} steps Where coordinates are counted, such as rounds: the place of each that the table has.
+ */
 
 /**
  * @param {Table} table
@@ -42,7 +48,7 @@ export function drawing(table, chart, rows) {
   /** @type {Map<string, Series>} */
   const all = new Map();
   let count = 0;
-  if (at.x < 0 || at.y < 0) return { series: [], categories: [], points: 0 };
+  if (at.x < 0 || at.y < 0) return { series: [], categories: [], points: 0, steps: null };
   const [columnX, columnY] = [table.columns[at.x], table.columns[at.y]];
   for (const row of chart.against ? greatestFirst(table, rows, at.x) : rows) {
     const values = table.rows[row];
@@ -68,7 +74,20 @@ export function drawing(table, chart, rows) {
     });
     count += 1;
   }
-  return { series: [...all.values()], categories: [...categories.keys()], points: count };
+  const isCounted = chart.shape === "lines" && chart.x_scale === "linear" && columnX.unit === "count";
+  const steps = isCounted ? stepsOf(table, at.x, (values) => onlyAt < 0 || values[onlyAt] === text) : null;
+  return { series: [...all.values()], categories: [...categories.keys()], points: count, steps };
+}
+
+/**
+ * Every coordinate that a row has, whether it is shown or not: a line that leaves one out was not measured there.
+ * @param {Table} table
+ * @param {number} at
+ * @param {(values: Value[]) => boolean} isDrawn
+ */
+function stepsOf(table, at, isDrawn) {
+  const found = new Set(table.rows.filter(isDrawn).map((values) => number(values, at)).filter((one) => one !== null));
+  return new Map([...found].sort((one, other) => one - other).map((one, place) => [one, place]));
 }
 
 /**

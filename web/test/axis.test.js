@@ -30,8 +30,9 @@ test("less than a power of ten still has several marks", () => {
   assert.deepEqual(texts("log", "nanoseconds", 3, 9, 6), ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"]);
 });
 
-test("nines are at equal steps, and the last answer is nowhere", () => {
-  assert.deepEqual(texts("percentile", "percentile", 0, 4, 6), ["0%", "50%", "90%", "99%", "99.9%", "99.99%"]);
+test("nines are at equal steps from the median on, and the last answer is nowhere", () => {
+  assert.deepEqual(texts("percentile", "percentile", 0, 4, 6), ["p50", "p90", "p99", "p99.9", "p99.99"]);
+  assert.equal(coordinate("percentile", 0.4), null);
   assert.equal(coordinate("percentile", 1), null);
   assert.equal(coordinate("percentile", 0.99)?.toFixed(6), "2.000000");
   assert.equal(coordinate("log", 0), null);

@@ -9,7 +9,6 @@ use tare_report::write::{File, html};
 pub(crate) struct Assets {
     pub(crate) style: String,
     pub(crate) site_style: String,
-    pub(crate) charts: String,
     pub(crate) flame: String,
     pub(crate) page: String,
     pub(crate) site: String,
@@ -21,7 +20,6 @@ const SITE_SCRIPT: &str = include_str!("../dist/site.js");
 pub(crate) static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets {
     style: name("page", "css", html::STYLE),
     site_style: name("site", "css", SITE_STYLE),
-    charts: name("charts", "js", html::CHARTS),
     flame: name("flame", "js", html::FLAME),
     page: name("page", "js", html::SCRIPT),
     site: name("site", "js", SITE_SCRIPT),
@@ -35,7 +33,6 @@ pub(super) fn files() -> Vec<File> {
     let all = [
         (&ASSETS.style, html::STYLE),
         (&ASSETS.site_style, SITE_STYLE),
-        (&ASSETS.charts, html::CHARTS),
         (&ASSETS.flame, html::FLAME),
         (&ASSETS.page, html::SCRIPT),
         (&ASSETS.site, SITE_SCRIPT),

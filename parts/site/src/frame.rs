@@ -154,12 +154,12 @@ pub(crate) struct Sections<'a> {
 }
 
 pub(super) fn around(frame: &PageFrame<'_>, links: String) -> Result<Around, SiteError> {
-    let Assets { charts, page, site, .. } = frame.assets;
+    let Assets { page, site, .. } = frame.assets;
     Ok(Around {
         head: Meta { frame }.render()?,
         bar: LinkBar { frame }.render()?,
         links,
-        scripts: [charts, page, site].map(|path| script(frame, path)).concat(),
+        scripts: [page, site].map(|path| script(frame, path)).concat(),
     })
 }
 

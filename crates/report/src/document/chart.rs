@@ -38,6 +38,9 @@ pub struct Chart {
     pub only: Option<[String; 2]>,
     /// The number of series that are drawn at first, for tables with many; `None` means all.
     pub first: Option<usize>,
+    /// Whether the other series are drawn too, in grey. Then the last one is among the `first`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub grey: bool,
     /// A description of the chart for readers who cannot see it.
     pub alt: String,
 }
@@ -111,5 +114,10 @@ impl Chart {
 
     pub fn first(self, series: usize) -> Chart {
         Chart { first: Some(series), ..self }
+    }
+
+    /// Gives colours to so many series, and draws the others in grey.
+    pub fn among_grey(self, coloured: usize) -> Chart {
+        Chart { grey: true, ..self.first(coloured) }
     }
 }

@@ -34,6 +34,9 @@ pub(crate) fn table(steps: Vec<Percentile>) -> Table {
     columns.table("Latency by percentile", steps)
 }
 
+/// The number of curves with a colour at first: more are not told apart.
+pub(crate) const COLOURED: usize = 4;
+
 /// A chart with a curve per service under that load.
 pub(crate) fn chart(title: &str, y: &str, load: &str, alt: &str) -> Chart {
     Chart::new(Shape::Lines, "percentile", y, alt)
@@ -42,4 +45,5 @@ pub(crate) fn chart(title: &str, y: &str, load: &str, alt: &str) -> Chart {
         .n("answers")
         .only("load", load)
         .series("label")
+        .among_grey(COLOURED)
 }

@@ -125,7 +125,7 @@ fn slices(count: u64) -> Section {
     (chart.against, chart.alike) = (Some("percentile".to_owned()), true);
     chart.apart = Some("dropped".to_owned());
     chart.only = Some(["label".to_owned(), "fast".to_owned()]);
-    chart.first = Some(8);
+    (chart.first, chart.grey) = (Some(8), true);
     Section::new("slices", "Slices", "Each slice.", table).chart(chart)
 }
 

@@ -20,15 +20,14 @@ fn every_chart_has_its_table_and_a_text_for_who_cannot_see_it() {
     }
 }
 
-/// Possible points: the centres of symbols, and for a sequential experiment also lines without symbols.
+/// Possible points: where symbols are, which a path moves to, and lines without symbols.
 const CANDIDATES: &str = "
     const plot = document.querySelectorAll('figure.chart')[args[0]].querySelector('.plot');
     plot.scrollIntoView({ block: 'center', behavior: 'instant' });
     await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
     const box = plot.getBoundingClientRect();
-    const middle = ({ left, top, width, height }) => [left + width / 2, top + height / 2];
-    const boxes = [...plot.querySelectorAll('svg path')].map(path => path.getBoundingClientRect());
-    const symbols = boxes.filter(one => one.width > 2 && one.width < 18 && one.height > 2 && one.height < 18).map(middle);
+    const paths = [...plot.querySelectorAll('svg path.symbols')].map(path => path.getAttribute('d'));
+    const symbols = paths.flatMap(d => [...d.matchAll(/M([-.0-9]+),([-.0-9]+)/g)].map(at => [box.left + +at[1], box.top + +at[2]]));
     const grid = [.2, .35, .5, .65, .8].flatMap(x => [.2, .4, .6, .8].map(y => [box.left + x * box.width, box.top + y * box.height]));
     const inSight = ([x, y]) => x > 0 && y > 0 && x < innerWidth && y < innerHeight;
     return [...symbols.slice(0, 3), ...symbols.slice(-3), ...grid].filter(inSight)";
@@ -256,4 +255,55 @@ fn services_of_a_published_page_have_colours_of_their_own() {
     let services: Vec<String> = (0..colours.len()).map(|place| format!("var(--s{place})")).collect();
     assert!(colours.len() > 2 && colours.len() <= 7, "{colours:?}");
     assert_eq!(colours, services, "the first services of the table, in its order");
+}
+
+/// What the legend of the latency curves has, pressed and not, the colours of their lines, and what is said of the last point.
+const GREY: &str = "
+    const figure = document.querySelector('#latency figure.chart');
+    figure.scrollIntoView({ block: 'center', behavior: 'instant' });
+    while (!figure.querySelector('.plot svg')) await new Promise(requestAnimationFrame);
+    const strokes = () => [...figure.querySelectorAll('path.line')].map(line => line.getAttribute('stroke'));
+    const pressed = () => [...figure.querySelectorAll('.legend button[aria-pressed=true] bdi')].map(name => name.textContent);
+    const plot = figure.querySelector('.plot');
+    plot.focus();
+    plot.dispatchEvent(new KeyboardEvent('keydown', { key: 'End' }));
+    const told = figure.querySelector('.tip strong').textContent;
+    const raised = [...figure.querySelectorAll('.raised path.line')].map(line => line.getAttribute('stroke'));
+    const before = [pressed(), strokes()];
+    const chip = [...figure.querySelectorAll('.legend button[aria-pressed=false]')][0];
+    const picked = chip.textContent;
+    chip.click();
+    await new Promise(done => setTimeout(done, 50));
+    const ticks = [...plot.querySelectorAll('text')].map(one => one.textContent);
+    return { told, raised, before, picked, after: [pressed(), strokes()], ticks }";
+
+#[test]
+fn four_lines_of_latency_have_a_colour_and_the_others_are_grey_and_named_when_asked_for() {
+    let Some(browser) = Browser::open() else { return };
+    let page = pages::named("many");
+    browser.visit(&page.file);
+    let seen = browser.run(GREY, &[]);
+    let table = page.document.sections.iter().find(|section| section.id == "latency").unwrap();
+    let mut names: Vec<&str> = Vec::new();
+    for name in table.table.as_ref().unwrap().values("label").filter_map(Value::text) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let (last, coloured) = (names[names.len() - 1], [names[0], names[1], names[2], names[names.len() - 1]]);
+    assert!(names.len() > 5, "{names:?}");
+    assert_eq!(seen["before"][0], json!(coloured));
+    let grey = |strokes: &Json| {
+        let strokes = strokes.as_array().unwrap();
+        (strokes.len(), strokes.iter().filter(|one| **one == "var(--strong-line)").count())
+    };
+    assert_eq!(grey(&seen["before"][1]), (names.len(), names.len() - 4));
+    assert_eq!(seen["raised"], json!(["var(--strong-line)"]), "{seen}");
+    let told = seen["told"].as_str().unwrap();
+    assert!(told != last && names.iter().any(|name| told.starts_with(name)), "{told}");
+    assert_eq!(seen["picked"], names[3]);
+    assert_eq!(seen["after"][0].as_array().unwrap().len(), 5);
+    assert_eq!(grey(&seen["after"][1]), (names.len(), names.len() - 5));
+    let ticks = seen["ticks"].as_array().unwrap();
+    assert!(ticks.contains(&json!("p50")) && !ticks.contains(&json!("p0")), "{ticks:?}");
 }

@@ -154,7 +154,8 @@ fn on_paper_everything_is_there() {
         browser.resize((794, 1123));
         browser.visit(&page.file);
         browser.run(
-            "document.documentElement.classList.add('print-all'); dispatchEvent(new Event('beforeprint'))",
+            "document.documentElement.classList.add('print-all'); dispatchEvent(new Event('beforeprint'));
+             for (const more of document.querySelectorAll('.legend [aria-expanded=false]')) more.click()",
             &[],
         );
         let state = browser.run(

@@ -13,7 +13,7 @@ use crate::{
 pub struct Opened {
     complaints: Vec<String>,
     requests: Vec<String>,
-    /// The data in it, parsed and written by the browser, which would expose numbers beyond a double.
+    /// The data in it, as the page saves them: read and written by the browser, which would expose numbers beyond a double.
     pub data: Value,
     /// For each chart: its section, its index there, its text, whether there is a table, and whether its
     /// links have targets.
@@ -27,6 +27,13 @@ const FIGURES: &str = "
         Boolean(figure.closest('section').querySelector('table caption')),
         [...figure.querySelectorAll('a[href^=\"#\"]')].every(a => document.getElementById(a.hash.slice(1)))])";
 
+const SAVED: &str = "
+    const [make, saved] = [URL.createObjectURL, []];
+    URL.createObjectURL = blob => { saved.push(blob); return make(blob) };
+    HTMLAnchorElement.prototype.click = () => {};
+    [...document.querySelectorAll('button')].find(button => button.textContent === 'Download JSON').click();
+    return saved[0].text()";
+
 /// All pages; `None` without a browser. They are opened in sequence, because each would start a browser.
 pub fn all() -> Option<Vec<(&'static Page, &'static Opened)>> {
     static OPENED: OfEach<Option<Opened>> = OfEach::new(|fixture| opened(pages::named(fixture.name)));
@@ -39,8 +46,7 @@ pub fn all() -> Option<Vec<(&'static Page, &'static Opened)>> {
 fn opened(page: &Page) -> Option<Opened> {
     let browser = Browser::open()?;
     browser.visit(&page.file);
-    let data = browser
-        .run("return JSON.stringify(JSON.parse(document.getElementById('document').textContent))", &[]);
+    let data = browser.run(SAVED, &[]);
     Some(Opened {
         data: serde_json::from_str(data.as_str().unwrap()).unwrap(),
         figures: browser.run(FIGURES, &[]),

@@ -24,9 +24,6 @@ use crate::{
 /// With fewer answers beyond it, a percentile would depend on single requests.
 const BEYOND_MIN: f64 = 10.0;
 
-/// The number of series that are drawn at first.
-const FIRST: usize = 8;
-
 const LEAD: &str = "The time within which a share of the answers came, over all blocks of a row. Each grid line: answers ten times \
                     rarer. A curve ends where fewer than ten answers are beyond.";
 
@@ -170,7 +167,7 @@ fn chart(load: &str, steps: &[Percentile]) -> Option<Chart> {
         Some(span) => format!("The time within which 99% of the answers came ({load}): {span}."),
         None => format!("Latency ({load}): {}.", span(Unit::Nanoseconds, all)?),
     };
-    Some(curves::chart(&format!("Percentiles, {load}"), "latency_ns", load, &alt).first(FIRST))
+    Some(curves::chart(&format!("Percentiles, {load}"), "latency_ns", load, &alt))
 }
 
 const LOAD_LEAD: &str = "Latency in open loops, from the instant at which a request was due, at rates that a service has no say \
@@ -199,7 +196,7 @@ pub(crate) fn against_load(report: &Report) -> Section {
         .title("99th percentile against the rate")
         .n("blocks")
         .apart("is_late")
-        .first(FIRST);
+        .among_grey(curves::COLOURED);
     let table = open_columns().table("Latency of open loops", points);
     Section::new("load", "Latency against load", LOAD_LEAD, table).chart(chart)
 }

@@ -230,7 +230,8 @@ fn warnings(row: &RowReport) -> Option<String> {
     joined(of_latency.chain(&row.findings))
 }
 
-/// Charts of the cost per request and of the throughput: ratios, or absolute figures without a reference.
+/// Charts of the cost per request and of the throughput: ratios, or absolute figures without a reference. The table itself
+/// draws ratios of cost.
 fn charts(report: &Report) -> impl Iterator<Item = Chart> {
     let reference = report.reference.as_str();
     let cost = bars(
@@ -239,6 +240,7 @@ fn charts(report: &Report) -> impl Iterator<Item = Chart> {
         ("cpu_ratio", Unit::Times, &|row| row.cost_of(reference).map(|ratio| ratio.value)),
         ("cpu_ns_per_request", Unit::Nanoseconds, &|row| Some(row.cpu_ns_per_request?.value)),
     );
+    let cost = cost.filter(|chart| chart.x != "cpu_ratio");
     let throughput = bars(
         report,
         "Throughput",

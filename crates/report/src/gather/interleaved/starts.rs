@@ -17,12 +17,10 @@ use crate::{
     document::{Chart, Scale, Section, Shape, Unit},
     gather::{
         columns::{Columns, six_digits},
+        curves,
         words::span,
     },
 };
-
-/// The number of series that are drawn at first.
-const FIRST: usize = 8;
 
 const WARM_UP_LEAD: &str = "A fresh process under load, before the first block: what a request costs, in windows of one length. A \
                             service is loaded for so long before its first slice that its curve is flat.";
@@ -89,7 +87,7 @@ pub(crate) fn warm_up(stored: &StoredRun, report: &Report) -> Section {
         .scales(Scale::Linear, Scale::Log)
         .title("CPU per request since the first load")
         .n("answered")
-        .first(FIRST);
+        .among_grey(curves::COLOURED);
     let windows = pilots.into_iter().flat_map(|(label, pilot)| PilotWindow::all(label, pilot));
     let table = columns.table("Windows of the pilots", windows);
     Section::new("warm-up", "Warm-up", WARM_UP_LEAD, table).chart(chart)

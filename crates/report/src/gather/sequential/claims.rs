@@ -1,6 +1,7 @@
 //! The claims of a published benchmark, the verdict of this run on each, and all comparisons behind them.
 
 use tare_analysis::{
+    estimate::UnitEstimate,
     sequential::{CheckReport, CheckedFigure, ClaimOutcome, ClaimReport, Judgement, Weakness},
     verdict::{Question, Verdict},
 };
@@ -107,6 +108,9 @@ fn word(outcome: ClaimOutcome, weak: Option<Weakness>) -> Value {
     }
 }
 
+/// The largest ratio up to which all are shown in percent, as in the headline and beside the published figures.
+const SHARE_MAX: f64 = 10.0;
+
 #[derive(Clone, Copy)]
 struct Evidence<'a> {
     id: &'a str,
@@ -136,6 +140,14 @@ impl Evidence<'_> {
         let is_ratio = self.check.metric.is_some_and(|metric| metric.unit() == metric::FigureUnit::Ratio);
         if is_ratio || self.check.divided_by.is_some() { "ratio" } else { "figure" }
     }
+
+    fn ratio(&self) -> Option<UnitEstimate> {
+        self.of_ratio(self.check.estimate())
+    }
+
+    fn of_ratio<T>(&self, figure: Option<T>) -> Option<T> {
+        figure.filter(|_| self.kind() == "ratio")
+    }
 }
 
 pub(crate) fn evidence(run: &Experiment) -> Option<Section> {
@@ -145,6 +157,8 @@ pub(crate) fn evidence(run: &Experiment) -> Option<Section> {
     if rows.is_empty() {
         return None;
     }
+    let most = rows.iter().filter_map(|row| Some(row.ratio()?.value)).fold(0.0, f64::max);
+    let unit = if most > SHARE_MAX { Unit::Times } else { Unit::Share };
     let columns = Columns::new()
         .text("comparison", "comparison", Evidence::name)
         .text("metric", "of", Evidence::metric)
@@ -164,6 +178,12 @@ pub(crate) fn evidence(run: &Experiment) -> Option<Section> {
         .hidden()
         .estimate(Unit::Number, "value", "found", |row| row.check.estimate())
         .help("A ratio, milliseconds or a count, as the metric says.")
+        .hidden()
+        .estimate(unit, "ratio", "found", Evidence::ratio)
+        .hidden()
+        .add(unit, "claimed_ratio_least", "claimed at least", |row| row.of_ratio(row.check.claimed_at_least))
+        .hidden()
+        .add(unit, "claimed_ratio_most", "claimed at most", |row| row.of_ratio(row.check.claimed_at_most))
         .hidden()
         .number("published", "published", |row| row.check.published)
         .hidden()
@@ -194,13 +214,13 @@ fn ratios(rows: &[Evidence]) -> Option<Chart> {
         with(ClaimOutcome::Inconclusive),
         of(&|check| check.weak.is_some())
     );
-    let chart = Chart::new(Shape::Points, "value", "comparison", &alt)
+    let chart = Chart::new(Shape::Points, "ratio", "comparison", &alt)
         .series("verdict")
         .scales(Scale::Log, Scale::Names)
         .title("What was claimed (band), and what was found (with its interval)")
         .n("rounds")
         .apart("is_weak")
         .only("kind", "ratio");
-    let band = ["claimed_least", "claimed_most"].map(str::to_owned);
+    let band = ["claimed_ratio_least", "claimed_ratio_most"].map(str::to_owned);
     (all > 1).then_some(Chart { band: Some(band), ..chart })
 }

@@ -5,6 +5,7 @@
 //! It also contains the document as JSON, from which the script (`web/`) draws charts and longer tables.
 
 mod brief;
+mod packed;
 mod policy;
 mod table;
 #[cfg(test)]
@@ -20,14 +21,16 @@ pub use policy::SERVED;
 use crate::document::{Check, Document, Fact, Section, SectionLevel, Shape};
 use table::TableView;
 
-/// The most rows of a table in the HTML. The script makes longer tables when they are opened: few readers
+/// The most rows of the main table in the HTML. The script makes longer tables when they are opened: few readers
 /// read them whole, and a browser lays out everything it gets.
-pub const TABLE_ROWS_MAX: usize = 300;
+pub const MAIN_ROWS_MAX: usize = 300;
+
+/// The most rows of any other table in the HTML.
+pub const TABLE_ROWS_MAX: usize = 100;
 
 /// The number of rows from which a table is folded at first, even without a chart: it is for reference.
 const FOLDED_ROWS_MIN: usize = 40;
 
-pub const CHARTS: &str = include_str!("../../../dist/charts.js");
 /// For pages that have a flame graph, and for no others.
 pub const FLAME: &str = include_str!("../../../dist/flame.js");
 pub const SCRIPT: &str = include_str!("../../../dist/page.js");
@@ -163,7 +166,8 @@ fn page(
         _ => !document.notes.is_empty(),
     };
     let folds = folds.into_iter().filter(|fold| !fold.sections.is_empty() || has_own(fold)).collect();
-    Page { document, served, around, sections, folds, silent, json: embeddable(document) }.render()
+    Page { document, served, around, sections, folds, silent, json: embeddable(&packed::document(document)) }
+        .render()
 }
 
 /// Whether a section has the main table: a run that failed has none.

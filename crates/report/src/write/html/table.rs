@@ -1,6 +1,6 @@
 //! A table in the template's form: cells with their text, and the positions of bars.
 
-use super::TABLE_ROWS_MAX;
+use super::{MAIN_ROWS_MAX, TABLE_ROWS_MAX};
 use crate::{
     document::{Column, Extra, Table, Tone, Unit, Value},
     write::layout::{ends, has_sentences, is_long},
@@ -143,7 +143,7 @@ impl<'a> TableView<'a> {
     /// The main table of a page, and any table with many columns, shows filter values below the name of a
     /// row: columns of words would leave no room for numbers. Sentences are below such a row too.
     pub fn new(table: &'a Table, folded: bool, main: bool) -> TableView<'a> {
-        TableView::within(table, folded, main, TABLE_ROWS_MAX)
+        TableView::within(table, folded, main, if main { MAIN_ROWS_MAX } else { TABLE_ROWS_MAX })
     }
 
     /// The same with all of its rows, for a page without a script.
@@ -180,7 +180,11 @@ impl<'a> TableView<'a> {
         let said: Vec<usize> = heads.iter().filter(|head| is_said(head)).map(|head| head.place).collect();
         heads.retain(|head| !said.contains(&head.place));
         // Words below names do not crowd a table.
-        let crowded = if drawn { is_crowded(&heads) } else { crowded };
+        let crowded = match short {
+            true if drawn => is_crowded(&heads),
+            true => crowded,
+            false => heads.len() >= CROWDED_COLUMNS_MIN,
+        };
         let beside = Beside { name, below, said, tall: tall(&heads, name) };
         for head in &mut heads {
             head.ticks = Drawing::of(table, head).ticks(head.column);
