@@ -347,6 +347,9 @@ fn a_site_whose_place_is_known_says_it_to_who_shows_links() {
     let quick = real_root().join("record/quick");
     let words =
         ["site", "out", "--url", "https://example.org/tare", "--title", "Ours", quick.to_str().unwrap()];
+    // As a shell expands `record/*`.
+    let readme = real_root().join("record/README.md");
+    let words = [words.as_slice(), &[readme.to_str().unwrap()]].concat();
     workspace.tare(&words).expect(0);
     let read = |name: &str| fs::read_to_string(workspace.root().join("out").join(name)).unwrap();
     let page = read("run/quick/index.html");

@@ -26,7 +26,8 @@ pub(super) type Stamp = BTreeMap<String, (u64, u64)>;
 /// The reports, which are made from the other files.
 const REPORTS: [&str; 4] = ["report.html", "report.json", "report.md", "hgrm"];
 
-/// The runs in these folders. If the user `named` them, a folder without any run is an error.
+/// The runs in these folders; of several names those of files are left out. If the user `named` them, a folder without
+/// any run is an error.
 pub(super) fn runs(folders: &[PathBuf], named: bool) -> anyhow::Result<Vec<FoundRun>> {
     let mut found: Vec<FoundRun> = Vec::new();
     for folder in folders {
@@ -41,6 +42,10 @@ pub(super) fn runs(folders: &[PathBuf], named: bool) -> anyhow::Result<Vec<Found
                 let id = free(&place.name, &found);
                 found.push(FoundRun { id, path: place.path });
             }
+        }
+        // A shell's `record/*` names a README too.
+        if folders.len() > 1 && folder.is_file() {
+            continue;
         }
         if named && found.len() == before && !folder.is_dir() {
             bail!("{}: is no folder; name run folders, or a folder of run folders", folder.display());
