@@ -439,6 +439,10 @@
     const finest = sets.map(inside).findLast((ticks) => ticks.length <= count * 1.5);
     let chosen = finest ?? inside([1]);
     while (chosen.length > count * 1.5) chosen = chosen.filter((_, at) => at % 2 === 0);
+    if (chosen.length < 3 && max - min < 0.5) {
+      const { ticks } = linear(10 ** min, 10 ** max, unit, count);
+      chosen = ticks.map((one) => Math.log10(one.at)).filter((at) => at >= min && at <= max);
+    }
     return { min, max, ticks: chosen.map((at) => ({ at, text: tick(unit, 10 ** at) })) };
   }
   function nines(high) {
@@ -1242,7 +1246,7 @@
       if (event.key === "Escape") hide();
       if (by === 0 || spots.length === 0) return;
       event.preventDefault();
-      tell(spots[Math.min(Math.max(at < 0 && by > 0 ? 0 : at + by, 0), spots.length - 1)]);
+      tell(spots[Math.min(Math.max(at + by, 0), spots.length - 1)]);
     }
     plot2.addEventListener("pointermove", pointed);
     plot2.addEventListener("pointerdown", pointed);

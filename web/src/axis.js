@@ -83,6 +83,11 @@ function log(low, high, unit, count) {
   const finest = sets.map(inside).findLast((ticks) => ticks.length <= count * 1.5);
   let chosen = finest ?? inside([1]);
   while (chosen.length > count * 1.5) chosen = chosen.filter((_, at) => at % 2 === 0);
+  // Two services that are nearly alike are less than a factor apart: equal steps are nearly equal factors there.
+  if (chosen.length < 3 && max - min < 0.5) {
+    const { ticks } = linear(10 ** min, 10 ** max, unit, count);
+    chosen = ticks.map((one) => Math.log10(one.at)).filter((at) => at >= min && at <= max);
+  }
   return { min, max, ticks: chosen.map((at) => ({ at, text: tick(unit, 10 ** at) })) };
 }
 

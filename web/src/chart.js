@@ -170,7 +170,7 @@ export function picture(figure, table, chart, look, switched, section = []) {
     if (event.key === "Escape") hide();
     if (by === 0 || spots.length === 0) return;
     event.preventDefault();
-    tell(spots[Math.min(Math.max(at < 0 && by > 0 ? 0 : at + by, 0), spots.length - 1)]);
+    tell(spots[Math.min(Math.max(at + by, 0), spots.length - 1)]);
   }
 
   plot.addEventListener("pointermove", pointed);

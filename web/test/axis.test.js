@@ -27,6 +27,7 @@ test("steps of bytes are powers of two", () => {
 
 test("less than a power of ten still has several marks", () => {
   assert.ok(texts("log", "nanoseconds", Math.log10(4e3), Math.log10(14e3), 6).length >= 4);
+  assert.deepEqual(texts("log", "times", 0, Math.log10(1.1), 5), ["0.95x", "1x", "1.05x", "1.1x", "1.15x"]);
   assert.deepEqual(texts("log", "nanoseconds", 3, 9, 6), ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"]);
 });
 
