@@ -57,7 +57,6 @@ impl<'a> ClaimCard<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) claims: usize,
-    pub(super) experiments: usize,
     pub(super) counts: Vec<Count>,
 }
 
@@ -75,35 +74,25 @@ impl Count {
 }
 
 impl Tally {
-    /// `Of 24 claims of 5 published benchmarks 8 are decided: 2 hold, ...`.
+    /// `Of 24 published claims 8 are decided: 2 hold, ...`.
     pub(super) fn sentence(&self) -> String {
         if self.claims == 0 {
             return String::new();
         }
         let (decided, open): (Vec<&Count>, Vec<&Count>) =
             self.counts.iter().partition(|of| of.held.is_decided());
-        let total = |counts: &[&Count]| counts.iter().map(|of| of.count).sum::<usize>();
-        let claims = several(self.claims, "claim");
-        let of = several(self.experiments, "published benchmark");
-        let is = |count: usize| if count == 1 { "is" } else { "are" };
-        let all = match total(&decided) {
-            0 => return format!("Of {claims} of {of} none is decided at this scale: {}.", listed(&open)),
-            count => format!("Of {claims} of {of} {count} {} decided: {}.", is(count), listed(&decided)),
-        };
-        match total(&open) {
-            0 => all,
-            count => format!("{all} {count} {} not decided at this scale.", is(count)),
+        let claims = several(self.claims, "published claim");
+        match decided.iter().map(|of| of.count).sum::<usize>() {
+            0 => format!("Of {claims} none is decided at this scale: {}.", listed(&open)),
+            1 => format!("Of {claims} 1 is decided: {}.", listed(&decided)),
+            count => format!("Of {claims} {count} are decided: {}.", listed(&decided)),
         }
     }
 }
 
-/// `2 hold, 3 hold in direction only and 3 do not hold`.
+/// `2 hold, 3 hold in direction only, 3 do not hold`.
 fn listed(counts: &[&Count]) -> String {
-    let parts: Vec<String> = counts.iter().map(|of| format!("{} {}", of.count, of.verb())).collect();
-    match parts.split_last() {
-        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        _ => parts.concat(),
-    }
+    counts.iter().map(|of| format!("{} {}", of.count, of.verb())).collect::<Vec<_>>().join(", ")
 }
 
 /// The outcomes of the claims of one experiment, as a bar with one part per claim.
@@ -127,7 +116,7 @@ fn counts(held: &[Held]) -> Vec<Count> {
 pub(super) fn tally(site: &Catalogue<'_>) -> Tally {
     let claims = site.published().flat_map(|experiment| &experiment.speaker().claims);
     let held: Vec<Held> = claims.map(|claim| claim.held).collect();
-    Tally { claims: held.len(), experiments: site.published().count(), counts: counts(&held) }
+    Tally { claims: held.len(), counts: counts(&held) }
 }
 
 pub(super) fn page(
@@ -176,20 +165,16 @@ mod tests {
     fn a_tally_follows_its_counts() {
         let tally = |counts: &[(Held, usize)]| Tally {
             claims: counts.iter().map(|(_, count)| count).sum(),
-            experiments: 1,
             counts: counts.iter().map(|(held, count)| Count { held: *held, count: *count }).collect(),
         };
         let both = tally(&[(Held::Holds, 3), (Held::DoesNotHold, 2), (Held::Inconclusive, 1)]);
-        let expected = "Of 6 claims of 1 published benchmark 5 are decided: 3 hold and 2 do not hold. 1 is not decided at this scale.";
+        let expected = "Of 6 published claims 5 are decided: 3 hold, 2 do not hold.";
         assert_eq!(both.sentence(), expected);
         assert_eq!(tally(&[]).sentence(), "");
         assert_eq!(
             tally(&[(Held::Weak, 1)]).sentence(),
-            "Of 1 claim of 1 published benchmark none is decided at this scale: 1 has weak evidence only."
+            "Of 1 published claim none is decided at this scale: 1 has weak evidence only."
         );
-        assert_eq!(
-            tally(&[(Held::Holds, 1)]).sentence(),
-            "Of 1 claim of 1 published benchmark 1 is decided: 1 holds."
-        );
+        assert_eq!(tally(&[(Held::Holds, 1)]).sentence(), "Of 1 published claim 1 is decided: 1 holds.");
     }
 }

@@ -35,7 +35,7 @@ fn a_run_in_every_form() {
     assert_eq!(fs::read_to_string(run.join("report.html")).unwrap(), left);
 
     let document = report(&["--format", "json"]).expect(0).json();
-    assert_eq!((&document["kind"], &document["format"]), (&"interleaved".into(), &"1.3".into()));
+    assert_eq!((&document["kind"], &document["format"]), (&"interleaved".into(), &"1.4".into()));
     let markdown = report(&["--format", "markdown"]).expect(0).stdout.clone();
     assert!(markdown.starts_with("## Tiny\n\nDoes it run?\n"), "{markdown}");
 

@@ -149,7 +149,9 @@ fn document_of(analysis: Analysis, stored: &StoredRun, run: &Path) -> Document {
         (_, Answer::Tables(loads)) => interleaved::document(stored, &loads, run),
         (_, Answer::Capacity(_)) => unreachable!("only a search asks for a capacity"),
     };
-    Document { checks, status, ..document }
+    let mut document = Document { checks, status, ..document };
+    document.sections.sort_by_key(Section::level);
+    document
 }
 
 /// The common parts of every run's document. The analysis determines its status and checks.

@@ -100,37 +100,48 @@ fn a_click_on_a_head_sorts_by_the_raw_value() {
     }
 }
 
-/// For each row with a line of remarks: the titles and the texts.
+/// For each row of the main table the sentences about it: those of its marks, and those of the line below it.
 const SAID: &str = "
-    return [...document.querySelectorAll('main .part.main tr.said')].flatMap(line =>
-        [...line.querySelectorAll('p')].map(said => [
-            Number(line.previousElementSibling.dataset.row),
-            said.querySelector('span').textContent,
-            said.querySelector('bdi').textContent]))";
+    return [...document.querySelectorAll('main .part.main tr[data-row]')].flatMap(row => {
+        const marks = [...row.querySelectorAll('.marks a')].map(mark => document.getElementById(mark.hash.slice(1)));
+        const line = row.nextElementSibling?.classList.contains('said') ? [...row.nextElementSibling.querySelectorAll('p')] : [];
+        const texts = [...marks, ...line].flatMap(one => [...one.querySelectorAll('bdi')].at(-1).textContent.split('; '));
+        return texts.map(text => [Number(row.dataset.row), text]);
+    })";
 
 #[test]
-fn what_is_said_below_a_row_goes_where_the_row_goes() {
+fn what_is_said_of_a_row_goes_where_the_row_goes() {
     let Some(browser) = Browser::open() else { return };
     let page = pages::named("bound");
     let (section, table) = main_table(page).unwrap();
-    let text = |row: u64, title: &str| {
-        let place = table.columns.iter().position(|column| column.title == title).unwrap();
-        table.rows[row as usize][place].text().unwrap()
+    let texts = |row: &[Value]| -> Vec<String> {
+        let columns = ["reason", "warnings"].into_iter().filter_map(|key| table.place(key));
+        let said = columns.filter_map(|place| row[place].text());
+        said.flat_map(|text| text.split("; ")).map(str::to_owned).collect()
     };
-    let has_reason =
-        table.rows.iter().filter(|row| row[table.place("reason").unwrap()] != Value::None).count();
-    assert!(has_reason > 0 && has_reason < table.rows.len());
+    let rows = table.rows.iter().enumerate();
+    let mut wanted: Vec<(usize, String)> =
+        rows.flat_map(|(place, row)| texts(row).into_iter().map(move |text| (place, text))).collect();
+    wanted.sort();
+    assert!(!wanted.is_empty() && table.rows.iter().any(|row| texts(row).is_empty()));
     browser.visit(&page.file);
     ask_for_all_columns(&browser, section);
     for place in shown(&browser, section) {
         browser.click(&head(section, place));
-        let lines: Vec<(u64, String, String)> = serde_json::from_value(browser.run(SAID, &[])).unwrap();
-        let reasons = lines.iter().filter(|(_, title, _)| title == "reason").count();
-        assert_eq!(reasons, has_reason, "sorted by {}", table.columns[place].key);
-        for (row, title, said) in lines {
-            assert_eq!(said, text(row, &title), "below row {row}, sorted by {}", table.columns[place].key);
-        }
+        let mut said: Vec<(usize, String)> = serde_json::from_value(browser.run(SAID, &[])).unwrap();
+        said.sort();
+        assert_eq!(said, wanted, "sorted by {}", table.columns[place].key);
     }
+}
+
+#[test]
+fn a_mark_opens_the_remark_that_it_names() {
+    let Some(browser) = Browser::open() else { return };
+    browser.visit(&pages::named("bound").file);
+    let is_open = "return document.querySelector('.remarks').open";
+    assert_eq!(browser.run(is_open, &[]), false);
+    browser.click("document.querySelector('.marks a')");
+    assert_eq!(browser.run(is_open, &[]), true);
 }
 
 /// Names are sorted as people do it, by the browser: digits in them count as numbers.
