@@ -34,7 +34,7 @@ pub(crate) fn table(steps: Vec<Percentile>) -> Table {
     columns.table("Latency by percentile", steps)
 }
 
-/// The number of curves with a colour at first: more are not told apart.
+/// The number of curves with a colour at first: a reader hardly distinguishes more.
 pub(crate) const COLOURED: usize = 4;
 
 /// A chart with a curve per service under that load.

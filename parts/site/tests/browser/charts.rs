@@ -272,8 +272,10 @@ const GREY: &str = "
     const before = [pressed(), strokes()];
     const chip = [...figure.querySelectorAll('.legend button[aria-pressed=false]')][0];
     const picked = chip.textContent;
+    const grey = () => strokes().filter(stroke => stroke === 'var(--strong-line)').length;
+    const all = grey();
     chip.click();
-    await new Promise(done => setTimeout(done, 50));
+    while (grey() === all) await new Promise(requestAnimationFrame);
     const ticks = [...plot.querySelectorAll('text')].map(one => one.textContent);
     return { told, raised, before, picked, after: [pressed(), strokes()], ticks }";
 
