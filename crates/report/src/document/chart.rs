@@ -116,7 +116,7 @@ impl Chart {
         Chart { first: Some(series), ..self }
     }
 
-    /// Gives colours to `N` series, and draws the others in grey.
+    /// Gives colours to this number of series, and draws the others in grey.
     pub fn among_grey(self, coloured: usize) -> Chart {
         Chart { grey: true, ..self.first(coloured) }
     }

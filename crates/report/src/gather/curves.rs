@@ -34,7 +34,7 @@ pub(crate) fn table(steps: Vec<Percentile>) -> Table {
     columns.table("Latency by percentile", steps)
 }
 
-/// The number of curves with a colour at first: a reader cannot distinguish more.
+/// The number of curves with a colour at first: a reader hardly distinguishes more.
 pub(crate) const COLOURED: usize = 4;
 
 /// A chart with a curve per service under that load.

@@ -153,6 +153,11 @@ impl Browser {
         self.has_acted.set(false);
     }
 
+    /// Opens the levels of a page that are folded at first: diagnostics and provenance.
+    pub fn open_levels(&self) {
+        self.run("for (const level of document.querySelectorAll('details.level')) level.open = true", &[]);
+    }
+
     /// Opens the page again. Now and then Chromium draws no more frames of a page, whatever is asked of it: pictures, other sizes and
     /// other windows were tried. It draws again once it has shown another page. What a test did there is lost with it, so then the test
     /// fails.

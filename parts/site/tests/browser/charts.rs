@@ -50,6 +50,7 @@ fn who_points_at_a_chart_is_told_the_value_its_interval_and_n() {
     for name in ["few", "database", "many", "sequential", "capacity"] {
         let page = pages::named(name);
         browser.visit(&page.file);
+        browser.open_levels();
         let charts = page
             .document
             .sections
@@ -121,8 +122,10 @@ fn dark_is_dark_and_light_is_light_in_charts_too() {
     for system in ["light", "dark"] {
         browser.prefer("screen", &[("prefers-color-scheme", system)]);
         browser.visit(&page.file);
+        browser.open_levels();
         browser.run("try { localStorage.clear() } catch {}", &[]);
         browser.visit(&page.file);
+        browser.open_levels();
         let first = shades(&browser);
         browser.click("document.getElementById('theme')");
         let second = shades(&browser);
@@ -188,6 +191,7 @@ fn a_chart_is_saved_as_a_file_that_needs_no_page() {
     let Some(browser) = Browser::open() else { return };
     for page in ["few", "sequential", "hostile"].map(pages::named) {
         browser.visit(&page.file);
+        browser.open_levels();
         let saved = browser.run(SAVED, &[]);
         let saved = saved.as_array().unwrap();
         assert!(!saved.is_empty(), "{}", page.name);
@@ -219,6 +223,7 @@ fn what_was_published_and_what_is_weak_is_hollow_and_the_legend_says_so() {
     let Some(browser) = Browser::open() else { return };
     let page = pages::named("weak");
     browser.visit(&page.file);
+    browser.open_levels();
     let told = browser.run(ROWS, &[]);
     for section in &page.document.sections {
         for (place, chart) in section.charts.iter().enumerate() {
@@ -244,6 +249,7 @@ fn what_was_published_and_what_is_weak_is_hollow_and_the_legend_says_so() {
 fn services_of_a_published_page_have_colours_of_their_own() {
     let Some(browser) = Browser::open() else { return };
     browser.visit(&pages::named("weak").file);
+    browser.open_levels();
     let colours = browser.run(
         "const figure = document.querySelector('#seconds figure.chart');
          figure.scrollIntoView({ behavior: 'instant' });
@@ -272,8 +278,10 @@ const GREY: &str = "
     const before = [pressed(), strokes()];
     const chip = [...figure.querySelectorAll('.legend button[aria-pressed=false]')][0];
     const picked = chip.textContent;
+    const grey = () => strokes().filter(stroke => stroke === 'var(--strong-line)').length;
+    const all = grey();
     chip.click();
-    await new Promise(done => setTimeout(done, 50));
+    while (grey() === all) await new Promise(requestAnimationFrame);
     const ticks = [...plot.querySelectorAll('text')].map(one => one.textContent);
     return { told, raised, before, picked, after: [pressed(), strokes()], ticks }";
 
@@ -282,6 +290,7 @@ fn four_lines_of_latency_have_a_colour_and_the_others_are_grey_and_named_when_as
     let Some(browser) = Browser::open() else { return };
     let page = pages::named("many");
     browser.visit(&page.file);
+    browser.open_levels();
     let seen = browser.run(GREY, &[]);
     let table = page.document.sections.iter().find(|section| section.id == "latency").unwrap();
     let mut names: Vec<&str> = Vec::new();

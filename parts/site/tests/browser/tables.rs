@@ -75,6 +75,7 @@ fn a_click_on_a_head_sorts_by_the_raw_value() {
     for page in KINDS_OF_TABLES.map(pages::named) {
         let (section, table) = main_table(page).unwrap();
         browser.visit(&page.file);
+        browser.open_levels();
         ask_for_all_columns(&browser, section);
         let places = shown(&browser, section);
         let before = column(&browser, section, places[0]);
@@ -125,6 +126,7 @@ fn what_is_said_of_a_row_goes_where_the_row_goes() {
     wanted.sort();
     assert!(!wanted.is_empty() && table.rows.iter().any(|row| texts(row).is_empty()));
     browser.visit(&page.file);
+    browser.open_levels();
     ask_for_all_columns(&browser, section);
     for place in shown(&browser, section) {
         browser.click(&head(section, place));
@@ -138,6 +140,7 @@ fn what_is_said_of_a_row_goes_where_the_row_goes() {
 fn a_mark_opens_the_remark_that_it_names() {
     let Some(browser) = Browser::open() else { return };
     browser.visit(&pages::named("bound").file);
+    browser.open_levels();
     let is_open = "return document.querySelector('.remarks').open";
     assert_eq!(browser.run(is_open, &[]), false);
     browser.click("document.querySelector('.marks a')");
@@ -151,6 +154,7 @@ fn names_are_sorted_as_people_do_it() {
     let page = pages::named("many");
     let (section, table) = main_table(page).unwrap();
     browser.visit(&page.file);
+    browser.open_levels();
     let place = names(table);
     browser.click(&head(section, place));
     let sorted = browser.run(
@@ -200,6 +204,7 @@ fn a_language_leaves_its_rows_alone_and_in_the_charts_too() {
     let (section, table) = main_table(page).unwrap();
     let title = &table.columns[table.place("language").unwrap()].title;
     browser.visit(&page.file);
+    browser.open_levels();
     let all = column(&browser, section, names(table));
     browser.click(&format!("({}).querySelector('summary')", facet(section, title)));
     browser.click(&mark(section, title, "go"));
@@ -232,6 +237,7 @@ fn a_table_of_thousands_of_rows_opens_and_is_turned_over() {
     let Some(browser) = Browser::open() else { return };
     let page = pages::named("many");
     browser.visit(&page.file);
+    browser.open_levels();
     let long = page
         .document
         .sections
@@ -314,6 +320,7 @@ fn the_keyboard_alone_sorts_and_filters() {
     let label = names(table);
     let title = &table.columns[table.place("language").unwrap()].title;
     browser.visit(&page.file);
+    browser.open_levels();
     tab_to(&browser, &format!("({}).querySelector('summary')", facet(section, title)));
     browser.press(Key::Enter);
     tab_to(&browser, &format!("({}).querySelector('input')", mark(section, title, "go")));
@@ -335,6 +342,7 @@ fn a_link_shows_what_its_sender_saw() {
     let (section, table) = main_table(page).unwrap();
     let title = &table.columns[table.place("language").unwrap()].title;
     browser.visit(&page.file);
+    browser.open_levels();
     browser.click(&format!("({}).querySelector('summary')", facet(section, title)));
     browser.click(&mark(section, title, "go"));
     let place = table.place("throughput_ratio").unwrap();
@@ -345,6 +353,7 @@ fn a_link_shows_what_its_sender_saw() {
     assert_eq!(link, format!("#{section}?sort=throughput_ratio&only.language=go"));
 
     browser.visit(&page.file);
+    browser.open_levels();
     assert_ne!(column(&browser, section, names(table)), seen);
     browser.run("location.hash = args[0]", &[link]);
     browser.until("return document.querySelector('thead [aria-sort]')", &[]);
@@ -363,6 +372,7 @@ fn what_is_not_known_has_no_raw_value() {
     let page = pages::named("failures");
     let (section, table) = main_table(page).unwrap();
     browser.visit(&page.file);
+    browser.open_levels();
     for place in shown(&browser, section) {
         let unknown = table.rows.iter().filter(|row| row[place] == Value::None).count();
         let empty = column(&browser, section, place).iter().filter(|value| value.is_empty()).count();
