@@ -37,7 +37,7 @@ use merged::MergeError;
 
 use crate::{
     Document,
-    document::{FORMAT, Kind, Status},
+    document::{FORMAT, Kind, Section, Status},
     kept,
 };
 
