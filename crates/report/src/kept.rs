@@ -2,7 +2,7 @@
 //! another Tare may compute them differently. Figures are compared to the last digit, wherever they are.
 //! Sentences, titles and new columns are not compared, because they may be improved.
 
-use std::{io, path::Path};
+use std::{collections::HashMap, io, path::Path};
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value as Json;
@@ -84,11 +84,25 @@ fn of_table(kept: &KeptTable, now: &Table) -> Option<String> {
     }
     // The first text of a row is its name; other texts repeat the figures.
     let name = kept.columns.iter().position(|column| column.unit == Unit::Text.name());
+    // A table may be sorted otherwise; its rows are found by their names, if each has one of its own.
+    let known = |kept: &[Json]| kept.get(name?)?.as_str().map(ToOwned::to_owned);
+    let label = name.and_then(|name| now.place(&kept.columns[name].key));
+    let places: HashMap<&str, usize> = now
+        .rows
+        .iter()
+        .enumerate()
+        .filter_map(|(row, values)| Some((values.get(label?)?.text()?, row)))
+        .collect();
+    let are_distinct = places.len() == now.rows.len();
+    let row_of = |row: usize| {
+        let found = known(&kept.rows[row]).and_then(|label| places.get(label.as_str()).copied());
+        &now.rows[found.filter(|_| are_distinct).unwrap_or(row)]
+    };
     let is_compared = |place: &usize| kept.columns[*place].unit != Unit::Text.name() || Some(*place) == name;
     (0..kept.columns.len()).filter(is_compared).find_map(|place| {
         let key = kept.columns[place].key.as_str();
         let Some(column) = now.place(key) else { return Some(format!("column \"{key}\" is there no more")) };
-        let rows = kept.rows.iter().zip(&now.rows).enumerate();
+        let rows = kept.rows.iter().enumerate().map(|(row, kept)| (row, (kept, row_of(row))));
         rows.filter_map(|(row, (kept, now))| Some((row, kept.get(place)?, now.get(column)?)))
             .find(|(_, kept, now)| !is_same(kept, now))
             .map(|(row, kept, now)| format!("row {}, \"{key}\" was {kept} and is {}", row + 1, shown(now)))
@@ -153,6 +167,10 @@ mod tests {
         now.answer = "put better".to_owned();
         let table = now.sections[0].table.as_mut().unwrap();
         let place = table.place("state").unwrap();
+        table.rows.reverse();
+        assert_eq!(difference(run.path(), &now).unwrap(), None, "sorted otherwise");
+        let table = now.sections[0].table.as_mut().unwrap();
+        table.rows.reverse();
         table.rows[2][place] = "another reason".into();
         table.columns.insert(0, crate::document::Column::new("place", "place", Unit::Count));
         table.rows.iter_mut().for_each(|row| row.insert(0, 7_u64.into()));
