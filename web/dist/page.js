@@ -113,7 +113,7 @@
     times: (value2) => `${digits(value2)}x`,
     change: (value2) => {
       const percent = (value2 - 1) * 100;
-      if (percent > 1e3) return "> +1000%";
+      if (percent > 1e4) return "> +10000%";
       return Math.abs(percent) < 0.05 ? "+0.0%" : `${percent > 0 ? "+" : ""}${fixed(percent, 1)}%`;
     },
     percentile: (value2) => `p${plain(Math.round(value2 * 1e8) / 1e6)}`,
@@ -2137,7 +2137,7 @@ ${location.href}`)), {
     let opened = [];
     addEventListener("beforeprint", () => {
       if (!root.classList.contains("print-all")) return;
-      opened = [...document.querySelectorAll("details:is(.level, .fold, .meanings, .remarks, .checks *):not([open])")].filter((fold) => fold instanceof HTMLDetailsElement).filter((fold) => !fold.querySelector("table[data-long]"));
+      opened = [...document.querySelectorAll("details:is(.level, .fold, .meanings, .remarks, .checks *):not([open])")].filter((fold) => fold instanceof HTMLDetailsElement).filter((fold) => fold.matches(".level") || !fold.querySelector("table[data-long]"));
       for (const fold of opened) fold.open = true;
       for (const one of pictures) one.print();
     });

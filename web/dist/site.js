@@ -63,7 +63,7 @@
     times: (value) => `${digits(value)}x`,
     change: (value) => {
       const percent = (value - 1) * 100;
-      if (percent > 1e3) return "> +1000%";
+      if (percent > 1e4) return "> +10000%";
       return Math.abs(percent) < 0.05 ? "+0.0%" : `${percent > 0 ? "+" : ""}${fixed(percent, 1)}%`;
     },
     percentile: (value) => `p${plain(Math.round(value * 1e8) / 1e6)}`,

@@ -68,7 +68,7 @@ const SHOWN = {
   times: (value) => `${digits(value)}x`,
   change: (value) => {
     const percent = (value - 1) * 100;
-    if (percent > 1000) return "> +1000%";
+    if (percent > 10_000) return "> +10000%";
     return Math.abs(percent) < 0.05 ? "+0.0%" : `${percent > 0 ? "+" : ""}${fixed(percent, 1)}%`;
   },
   percentile: (value) => `p${plain(Math.round(value * 1e8) / 1e6)}`,

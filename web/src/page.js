@@ -302,7 +302,7 @@ function printable() {
     if (!root.classList.contains("print-all")) return;
     opened = [...document.querySelectorAll("details:is(.level, .fold, .meanings, .remarks, .checks *):not([open])")]
       .filter((fold) => fold instanceof HTMLDetailsElement)
-      .filter((fold) => !fold.querySelector("table[data-long]"));
+      .filter((fold) => fold.matches(".level") || !fold.querySelector("table[data-long]"));
     for (const fold of opened) fold.open = true;
     for (const one of pictures) one.print();
   });

@@ -111,8 +111,8 @@ pub mod parts {
     /// The interval of a few blocks may end at a million times, whose digits would mean nothing.
     pub fn change(ratio: f64) -> Parts {
         let percent = (ratio - 1.0) * 100.0;
-        if percent > 1000.0 {
-            return ("> +1000".to_owned(), "%");
+        if percent > 10_000.0 {
+            return ("> +10000".to_owned(), "%");
         }
         // Avoids "-0.0%".
         let percent = if percent.abs() < 0.05 { 0.0 } else { percent };
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!([time(-5_214.0), time(-12.0)], ["-5.21 µs", "-12.0 ns"]);
         assert_eq!(interval(parts::time(999e3), parts::time(2e6)), "999 µs .. 2.00 ms");
         assert_eq!([change(0.9996), change(0.9), change(1.031)], ["+0.0%", "-10.0%", "+3.1%"]);
-        assert_eq!([change(11.0), change(94_034.0)], ["+1000.0%", "> +1000%"]);
+        assert_eq!([change(11.0), change(94_034.0)], ["+1000.0%", "> +10000%"]);
     }
 
     #[test]

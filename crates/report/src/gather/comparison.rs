@@ -112,18 +112,19 @@ fn could_have_seen(again: &TwinComparison, found: &Comparison) -> Option<String>
 
 /// `hyper: none of 875032 requests; axum: 2 of 875032 requests: reset 2`.
 fn errors(found: &Comparison) -> String {
-    let of = |(contender, part): (&Contender, &'static str)| {
-        format!("{}: {}", called(&contender.label, part), contender.errors())
-    };
-    [(&found.baseline, "A"), (&found.candidate, "B")].map(of).join("; ")
+    let both = [&found.baseline, &found.candidate];
+    let names = called(both.map(|of| of.label.as_str()), ["A", "B"]);
+    let of = |(name, of): (&str, &Contender)| format!("{name}: {}", of.errors());
+    names.into_iter().zip(both).map(of).collect::<Vec<_>>().join("; ")
 }
 
 /// A longer name, such as a command with options, would make a column as wide as a terminal.
 const NAME_CHARS_MAX: usize = 24;
 
-/// The short name of a contender in a line: a letter, if its label is long. The facts have both.
-fn called<'a>(label: &'a str, part: &'a str) -> &'a str {
-    if label.chars().count() > NAME_CHARS_MAX { part } else { label }
+/// The names of two contenders in a line: letters, if a label is long. The facts have both.
+fn called<'a>(labels: [&'a str; 2], letters: [&'a str; 2]) -> [&'a str; 2] {
+    let is_long = |label: &&str| label.chars().count() > NAME_CHARS_MAX;
+    if labels.iter().any(is_long) { letters } else { labels }
 }
 
 fn contender(found: &Contender) -> String {
@@ -158,7 +159,7 @@ pub(crate) fn metrics(found: &Comparison) -> Section {
          excludes {delta}. The confidence holds for all looks together.",
         delta = percent(found.delta)
     );
-    let labels = [called(&found.baseline.label, "A"), called(&found.candidate.label, "B")];
+    let labels = called([&found.baseline.label, &found.candidate.label], ["A", "B"]);
     let table = columns(labels).and(effects()).table("Metrics of both", found.figures.iter().cloned());
     let section = Section::new("metrics", "Effect by metric", &lead, table);
     let known: Vec<String> = found.figures.iter().filter_map(Figure::text).collect();
@@ -178,7 +179,7 @@ fn again(found: &TwinComparison) -> Section {
     let lead = "The candidate was measured a second time, in a process of its own. The two are the same build, so what differs \
                 was made by this machine. If one build differs from itself by a regression or more in a deciding metric, the \
                 comparison is not valid.";
-    let labels = [called(&found.original, "B"), called(&found.label, "B again")];
+    let labels = called([&found.original, &found.label], ["B", "B again"]);
     let table = columns(labels).and(effects()).table("Metrics of one build", found.figures.iter().cloned());
     Section::new("again", "The candidate against itself", lead, table)
 }
@@ -325,7 +326,7 @@ mod tests {
         let found = told(&stored);
         let table = found.sections[0].table.as_ref().unwrap();
         let titles: Vec<&str> = table.columns.iter().map(|column| column.title.as_str()).collect();
-        assert_eq!(titles[3..5], ["a", "B"]);
+        assert_eq!(titles[3..5], ["A", "B"]);
         let fact = |label: &str| found.facts.iter().find(|fact| fact.label == label).unwrap().text.clone();
         assert!(fact("B, candidate").starts_with(command), "{}", fact("B, candidate"));
         assert!(fact("Errors").contains("; B: none of "), "{}", fact("Errors"));

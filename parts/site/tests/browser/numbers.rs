@@ -52,7 +52,7 @@ pub const CELLS: &str = "
             return [...row.cells].filter(cell => 'value' in cell.dataset).map(cell => {
                 const clone = cell.cloneNode(true);
                 const interval = cell.localName === 'td' ? clone.querySelector('small') : null;
-                for (const small of clone.querySelectorAll('small')) small.remove();
+                for (const beside of clone.querySelectorAll('small, .marks')) beside.remove();
                 return [section.id, Number(row.dataset.row), places[cell.cellIndex], cell.dataset.value,
                     clone.textContent.trim(), interval ? interval.textContent : cell.localName === 'td' && cell.title ? cell.title : null];
             });

@@ -192,7 +192,10 @@ impl Ended {
     /// The first line of stdout with this beginning, such as a service's row of the table.
     #[track_caller]
     pub fn line(&self, start: &str) -> &str {
-        self.line_with(start, "")
+        // The answer above a table may begin with the name of a row too: `CPU/request: +2.5% ...`.
+        let is_row = |line: &&str| line.strip_prefix(start).is_some_and(|rest| !rest.starts_with(':'));
+        let found = self.stdout.lines().find(is_row);
+        found.unwrap_or_else(|| panic!("no line begins with {start:?}: {self}"))
     }
 
     /// The first line of stderr with this beginning.

@@ -97,9 +97,9 @@ fn a_run_as_a_document() {
         "start-up",
         "validity",
         "cpu-accounting",
-        "environment",
         "missing",
         "pairs",
+        "environment",
     ];
     assert_eq!(ids, all);
     insta::assert_snapshot!(outline(&document, 8));

@@ -109,6 +109,17 @@ pub struct Tick {
     pub text: String,
 }
 
+impl Tick {
+    /// Texts at the ends of a scale stay within it.
+    pub fn anchor(&self) -> &'static str {
+        match self.at {
+            at if at < 8.0 => "start",
+            at if at > 92.0 => "end",
+            _ => "middle",
+        }
+    }
+}
+
 /// A sentence about some rows, below the table: its number is a mark at each of them.
 #[derive(Debug)]
 pub struct Remark<'a> {
