@@ -80,7 +80,7 @@ fn every_kind_of_load_is_answered() {
             match *name {
                 "quota" => assert_eq!(tally.answered, 1_001, "{what}"),
                 "each" => assert_eq!(tally.answered, 10 * 50, "{what}"),
-                // Whoever thinks for 5 ms sends no more than 40 in 200 ms. How many fewer depends on who shares the CPUs; that nobody
+                // Whoever thinks for 5 ms sends no more than 40 in 200 ms. How many fewer depends on who shares the CPUs; that no user
                 // thinks for longer is tested without a clock.
                 "think" => assert!(tally.sent <= 412, "10 x 200 / 5 is 400: {what}"),
                 _ => {}
