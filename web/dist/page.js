@@ -600,8 +600,8 @@
   var END_SIZE = 11;
   var isLength = ({ shape, against }) => shape === "bars" || against !== void 0;
   function height({ chart, drawing: drawing2, series, width }) {
-    if (chart.y_scale !== "names") return width < 520 ? 300 : 400;
-    const each = series.length > 1 && chart.shape === "bars" ? 12 * series.length + 8 : chart.shape === "points" ? POINTS_HEIGHT : 22;
+    if (chart.y_scale !== "names") return width < 520 ? 300 : 340;
+    const each = series.length > 1 && chart.shape === "bars" ? 12 * series.length + 8 : chart.shape === "points" ? POINTS_HEIGHT : 18;
     return Math.max(drawing2.categories.length, 1) * Math.max(each, named(drawing2, width).lines * NAME_HEIGHT + 4) + 6 + BELOW;
   }
   function named({ categories }, width) {

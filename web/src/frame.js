@@ -70,9 +70,9 @@ const isLength = ({ shape, against }) => shape === "bars" || against !== undefin
  * @param {Request} request
  */
 export function height({ chart, drawing, series, width }) {
-  if (chart.y_scale !== "names") return width < 520 ? 300 : 400;
+  if (chart.y_scale !== "names") return width < 520 ? 300 : 340;
   // Bars of several series stand below each other; points of them in one line.
-  const each = series.length > 1 && chart.shape === "bars" ? 12 * series.length + 8 : chart.shape === "points" ? POINTS_HEIGHT : 22;
+  const each = series.length > 1 && chart.shape === "bars" ? 12 * series.length + 8 : chart.shape === "points" ? POINTS_HEIGHT : 18;
   return Math.max(drawing.categories.length, 1) * Math.max(each, named(drawing, width).lines * NAME_HEIGHT + 4) + 6 + BELOW;
 }
 

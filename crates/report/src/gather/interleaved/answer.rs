@@ -1,7 +1,7 @@
 //! The result of a run in a sentence or two, read first. It claims no order that the data do not support.
 
 use tare_analysis::{
-    findings::{Finding, Issue, RowIssue},
+    findings::{Finding, Issue, RowIssue, RunIssue},
     interleaved::{
         BackingKind, Ranks, Report, Role, RowReport, RowState,
         figures::{rate, time},
@@ -16,7 +16,7 @@ use tare_service::catalogue::Style;
 use super::parts;
 use crate::{
     document::Unit,
-    gather::words::{Headline, capital, either, listed, span, with_interval},
+    gather::words::{Headline, either, listed, span, with_interval},
 };
 
 /// The answer and its basis. Sentences have a capital letter, even before a service's name.
@@ -31,10 +31,12 @@ pub(crate) fn answer(report: &Report) -> Headline {
                 let found = first(ranks, report);
                 let lacking = [without_figures(without_a_place(ranks, report)), not_valid(report)];
                 let lacking = lacking.into_iter().flatten().chain(throughput_not_valid(report));
-                let basis: String = lacking.map(|sentence| format!(" {sentence}.")).collect();
-                let said = database(report).unwrap_or_else(|| found.said.clone());
-                let cheapest = if said == found.said { String::new() } else { found.said + " " };
-                Headline::new(said, format!("{cheapest}{}{basis}", found.basis))
+                let lacking: String = lacking.map(|sentence| format!(" {sentence}.")).collect();
+                let found = match database(report) {
+                    Some(said) => found.behind(said, ""),
+                    None => found,
+                };
+                Headline { basis: (found.basis + &lacking).trim_start().to_owned(), ..found }
             }
             None => without_order(all, report),
         },
@@ -174,7 +176,10 @@ fn lead(ranks: &Ranks, report: &Report, labels: &[&str], noun: &str) -> Headline
             format!("{count} {noun}s share first place; {shown}'s estimate is {extreme}: {figure}.")
         }
     };
-    let said = if cautions(report).is_empty() { said } else { format!("In doubt: {}", lower(&said)) };
+    let is_noisy =
+        report.findings.iter().any(|found| matches!(found.run_issue(), Some(RunIssue::NoisyHost { .. })));
+    let is_doubtful = is_noisy || !cautions(report).is_empty();
+    let said = if is_doubtful { format!("In doubt: {}", lower(&said)) } else { said };
     let tied = if top.len() > 1 && !behind.is_empty() {
         format!(" The {best} is {}.", either(&top))
     } else {
@@ -223,9 +228,7 @@ pub(super) fn cautions(report: &Report) -> Vec<String> {
     let names: Vec<&str> = doubtful.iter().map(|(label, _)| *label).collect();
     let of_rows = doubtful.first().map(|(label, finding)| match names.as_slice() {
         [_] => format!("{label}, which decides the answer, is in doubt: {finding}"),
-        [..] => {
-            format!("{} decide the answer and are in doubt. {}: {finding}", listed(&names), capital(label))
-        }
+        [..] => format!("{} decide the answer and are in doubt; {label}: {finding}", listed(&names)),
     });
     let measured: Vec<&RowReport> =
         report.rows.iter().filter(|row| row.state == RowState::Measured).collect();

@@ -110,11 +110,13 @@ pub struct Tick {
 }
 
 impl Tick {
-    /// Texts at the ends of a scale stay within it.
+    /// Texts at the ends of a scale stay within it, on the narrowest track too.
     pub fn anchor(&self) -> &'static str {
+        const HALF_LETTER: f64 = 2.7;
+        let half = HALF_LETTER * self.text.chars().count() as f64;
         match self.at {
-            at if at < 8.0 => "start",
-            at if at > 92.0 => "end",
+            at if at < half => "start",
+            at if at > 100.0 - half => "end",
             _ => "middle",
         }
     }

@@ -97,6 +97,9 @@ pub fn brief(document: &Document, look: TextLook) -> String {
     out + &findings(document, look)
 }
 
+/// The most lines of a comparison, but for remarks about its metrics.
+const COMPARED_LINES_MAX: usize = 25;
+
 /// A comparison in few lines: who is compared, the verdict, and a table of few columns.
 fn compared(document: &Document, look: TextLook) -> String {
     let mut out = head(document, look, |fact| fact.brief);
@@ -109,10 +112,25 @@ fn compared(document: &Document, look: TextLook) -> String {
         let table = section.table.as_ref().map(|of| if place == 0 { digest(of) } else { of.clone() });
         out += &format!("\n{}", part_of(&Section { table, ..section.clone() }, look, place > 0));
     }
-    let notes = document.notes.len();
-    let notes = (notes > 0).then(|| format!("{} on how it was measured: ", several(notes, "note")));
-    let more = look.wrapped("", &format!("{}`tare show --long` prints all", notes.unwrap_or_default()));
-    out + "\n" + &look.paint("2", more.trim_end()) + "\n"
+    let damage = document.damage.iter().map(|text| ("31", "damaged: ", text));
+    let notes = document.notes.iter().map(|text| ("33", "note: ", text));
+    let lines = damage.chain(notes).map(|(code, word, text)| said_of_run(code, word, text, look));
+    let (mut below, mut left_out) = (String::new(), 0);
+    for line in lines {
+        // Two lines are the blank one above, and the last one.
+        let used = out.lines().count() + below.lines().count() + 2;
+        match left_out == 0 && used + line.lines().count() <= COMPARED_LINES_MAX {
+            true => below += &line,
+            false => left_out += 1,
+        }
+    }
+    let more = match left_out {
+        0 => "`tare show --long` prints all of it".to_owned(),
+        count => {
+            format!("{} on how it was measured: `tare show --long` prints all", several(count, "more note"))
+        }
+    };
+    out + "\n" + &below + &look.paint("2", look.wrapped("", &more).trim_end()) + "\n"
 }
 
 /// The columns for few words, if some are marked.
@@ -208,14 +226,17 @@ fn head(document: &Document, look: TextLook, is_shown: fn(&Fact) -> bool) -> Str
     if facts.is_empty() { out } else { format!("{out}\n{facts}") }
 }
 
+/// `note: ...`, with the word in a colour.
+fn said_of_run(code: &str, word: &str, text: &str, look: TextLook) -> String {
+    look.paint(code, word.trim_end()) + " " + &look.wrapped(word, text)
+}
+
 /// The findings about the whole run.
 fn findings(document: &Document, look: TextLook) -> String {
     let damage = document.damage.iter().map(|text| ("31", "damaged: ", text));
     let notes = document.notes.iter().map(|text| ("33", "note: ", text));
-    let lines: String = damage
-        .chain(notes)
-        .map(|(code, word, text)| look.paint(code, word.trim_end()) + " " + &look.wrapped(word, text))
-        .collect();
+    let lines: String =
+        damage.chain(notes).map(|(code, word, text)| said_of_run(code, word, text, look)).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
