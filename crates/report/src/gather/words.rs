@@ -33,11 +33,9 @@ pub fn with_interval(ratio: &UnitEstimate, unit: Unit) -> String {
 /// `a or b`, `one of a, b and c`, `one of a, b and 4 others`: one of these is first, but it is unknown which.
 pub(crate) fn either(labels: &[&str]) -> String {
     match labels {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
         [one, other] => format!("{one} or {other}"),
-        [one, two, three] => format!("one of {one}, {two} and {three}"),
-        [one, two, rest @ ..] => format!("one of {one}, {two} and {} others", rest.len()),
+        [_, _, _, ..] => format!("one of {}", listed(labels)),
+        _ => listed(labels),
     }
 }
 
