@@ -22,6 +22,11 @@ impl Clock for Monotonic {
     }
 }
 
+/// Nanoseconds since 1970 by the wall clock, which may be set back or forward.
+pub fn unix_now_ns() -> u64 {
+    clock_ns(ClockId::Realtime)
+}
+
 /// CPU time that the calling thread has used, in user and kernel mode together.
 pub fn thread_cpu_ns() -> u64 {
     clock_ns(ClockId::ThreadCPUTime)
@@ -30,7 +35,7 @@ pub fn thread_cpu_ns() -> u64 {
 #[inline]
 fn clock_ns(id: ClockId) -> u64 {
     let time = clock_gettime(id);
-    // Neither clock starts below zero, and 2^64 ns are 584 years.
+    // No clock starts below zero, and 2^64 ns are 584 years.
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }
 

@@ -14,6 +14,6 @@ pub mod spelling;
 pub mod units;
 pub mod whole;
 
-pub use clock::{Clock, Monotonic, thread_cpu_ns};
+pub use clock::{Clock, Monotonic, thread_cpu_ns, unix_now_ns};
 pub use endpoint::{Endpoint, Route};
 pub use latency::Histogram;

@@ -3,7 +3,8 @@
 //!
 //! The module knows nothing of framing, connections or time.
 
-use crate::exchange::{Exchange, ExpectedBody, Flight, Judged};
+use crate::events::EventMeasures;
+use crate::exchange::{Arrival, Exchange, ExpectedBody, Flight, Follower, Judged};
 use crate::same_bytes::begins_with;
 use crate::tally::{Failure, SAMPLE_BYTES_MAX};
 
@@ -42,6 +43,8 @@ impl Memo {
 pub(crate) enum Outcome {
     /// More bytes are needed.
     Partial,
+    /// More bytes may follow, and events of a stream have arrived.
+    Streaming,
     /// The response is complete and correct.
     Answered { keep_alive: bool },
     /// The response is wrong; `keep_alive` means that the connection, or the slot on it, remains usable.
@@ -68,6 +71,10 @@ pub(crate) struct Expectation<'a> {
     pub(crate) is_last: bool,
     /// The times of the request, if its answer is complete now.
     pub(crate) flight: Flight,
+    /// What an answer that is a stream of events adds to.
+    pub(crate) events: &'a mut EventMeasures,
+    /// When the bytes at hand arrived.
+    pub(crate) arrival: Arrival,
 }
 
 /// What is known of the awaited response.
@@ -84,6 +91,10 @@ pub(crate) struct Judgement {
     is_own_text: bool,
     /// The body so far, if all of it is needed, or the beginning of a body that is or may be wrong.
     body: Vec<u8>,
+    /// The stream of events, if the body is one.
+    follower: Option<Box<Follower>>,
+    /// Whether events arrived since the last [`Judgement::partial`].
+    is_streaming: bool,
 }
 
 impl Judgement {
@@ -132,14 +143,55 @@ impl Judgement {
     /// Handles the next part of the body.
     ///
     /// # Errors
-    /// The body is much longer than it should be, and its end is not worth waiting for.
+    /// The body is much longer than it should be, and its end is not worth waiting for; or an event is wrong.
     #[inline]
-    pub(crate) fn part(&mut self, expected: &ExpectedBody, part: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn part(&mut self, expectation: &mut Expectation<'_>, part: &[u8]) -> Result<(), Failure> {
+        let expected = &expectation.exchange.expected.body;
+        if let ExpectedBody::Events(_) = expected {
+            return self.events(expectation, part);
+        }
         self.body(expected, part);
         if self.body_bytes > body_bytes_max(expected) {
             return Err(self.verdict.unwrap_or(Failure::Mismatch));
         }
         Ok(())
+    }
+
+    /// Follows a stream of events.
+    fn events(&mut self, expectation: &mut Expectation<'_>, part: &[u8]) -> Result<(), Failure> {
+        let Expectation { exchange, check, arrival, events, .. } = expectation;
+        let ExpectedBody::Events(expected) = &exchange.expected.body else { return Ok(()) };
+        // The rest of an answer with the wrong status says nothing.
+        if let Some(failure) = self.verdict {
+            return Err(failure);
+        }
+        let follower = self.follower.get_or_insert_default();
+        if self.body_bytes == 0 {
+            follower.restart();
+        }
+        self.body_bytes += part.len() as u64;
+        match follower.part(expected, part, *check, *arrival, events) {
+            Ok(count) => {
+                self.is_streaming |= count > 0;
+                Ok(())
+            }
+            Err(_) => {
+                self.body.extend_from_slice(follower.got());
+                Err(Failure::Mismatch)
+            }
+        }
+    }
+
+    /// The outcome of bytes that do not complete the response.
+    #[inline]
+    pub(crate) fn partial(&mut self) -> Outcome {
+        if std::mem::take(&mut self.is_streaming) { Outcome::Streaming } else { Outcome::Partial }
+    }
+
+    /// Which event of a stream is wrong, in words.
+    pub(crate) fn wrong_event(&self) -> Option<String> {
+        let follower = self.follower.as_ref().filter(|_| self.body_bytes > 0)?;
+        follower.wrong().map(|wrong| wrong.to_string())
     }
 
     fn body(&mut self, expected: &ExpectedBody, part: &[u8]) {
@@ -149,7 +201,7 @@ impl Judgement {
             return;
         }
         match expected {
-            ExpectedBody::Any => {}
+            ExpectedBody::Any | ExpectedBody::Events(_) => {}
             ExpectedBody::Json(right) => self.json(right.text(), before as usize, part),
             ExpectedBody::Pattern(_) | ExpectedBody::Judged(_) => self.body.extend_from_slice(part),
             ExpectedBody::Shape(shape) if shape.pattern.is_some() => self.body.extend_from_slice(part),
@@ -189,7 +241,8 @@ impl Judgement {
     /// The response is complete.
     #[inline]
     pub(crate) fn conclude(&mut self, expectation: &mut Expectation<'_>, keep_alive: bool) -> Outcome {
-        let Expectation { check, .. } = *expectation;
+        // The grammar of events is checked in any case.
+        let check = expectation.check || expectation.exchange.is_of_events();
         if check && self.verdict.is_none() && self.has_body && !self.is_right(expectation) {
             self.verdict = Some(Failure::Mismatch);
         }
@@ -203,6 +256,13 @@ impl Judgement {
         let expected = &expectation.exchange.expected.body;
         match expected {
             ExpectedBody::Any => true,
+            ExpectedBody::Events(events) => {
+                let follower = self.follower.get_or_insert_default();
+                if self.body_bytes == 0 {
+                    follower.restart();
+                }
+                follower.end(events, expectation.check).is_ok()
+            }
             ExpectedBody::Exact(right) => {
                 let whole = self.body_bytes == right.len() as u64;
                 if !whole {
@@ -247,6 +307,6 @@ fn body_bytes_max(expected: &ExpectedBody) -> u64 {
             let most = shape.bytes.end().saturating_add(EXCESS_BYTES_MAX);
             if shape.pattern.is_some() { most.min(WHOLE_BYTES_MAX) } else { most }
         }
-        ExpectedBody::Any => u64::MAX,
+        ExpectedBody::Any | ExpectedBody::Events(_) => u64::MAX,
     }
 }

@@ -14,6 +14,7 @@
 
 mod client;
 mod driver;
+pub mod events;
 pub mod exchange;
 pub mod generator;
 pub mod http1;
@@ -36,9 +37,10 @@ mod tls;
 mod tls_error;
 
 pub use driver::{ChosenDriver, DriverChoice, DriverKind};
+pub use events::EventMeasures;
 pub use exchange::{
-    BodyJudge, BodyShape, Exchange, ExchangePool, Expected, ExpectedBody, Flight, Judged, SequenceStep,
-    StepRule,
+    BodyJudge, BodyShape, EventIds, EventJudge, EventPace, EventRule, Exchange, ExchangePool, Expected,
+    ExpectedBody, ExpectedEvent, ExpectedEvents, Flight, Judged, SequenceStep, StepRule,
 };
 pub use generator::{
     Aligned, AlignedRun, Connections, Contradiction, EngineFinding, Generator, GeneratorError,

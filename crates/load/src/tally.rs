@@ -1,4 +1,4 @@
-//! Counts the outcome of every request, so that sent = answered + failed + in flight.
+//! Counts the outcome of every request, so that sent = answered + failed + in flight + streaming.
 //!
 //! It only counts: the generator decides on an outcome, and the caller evaluates a run.
 
@@ -208,6 +208,8 @@ pub struct Tally {
     pub failed: Failures,
     /// Requests without an outcome when the drain was over.
     pub in_flight: u64,
+    /// Streams of events that were open at the end, and right so far.
+    pub streaming: u64,
     /// Requests that were due but not sent: still queued at the end of an open loop, or assigned to a
     /// connection that broke. They are outside of the equation.
     pub unsent: u64,
@@ -224,7 +226,8 @@ pub struct Tally {
 /// A tally whose requests do not add up. This is a bug of the generator, never of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "requests do not add up: sent {sent} is not answered {answered} + failed {failed} + in flight {in_flight}; \
+    "requests do not add up: sent {sent} is not answered {answered} + failed {failed} + in flight {in_flight} + \
+     streaming {streaming}; \
      discard this run and report it as a bug of the load engine"
 )]
 pub struct Unreconciled {
@@ -236,6 +239,8 @@ pub struct Unreconciled {
     pub failed: u64,
     /// Requests in flight at the end.
     pub in_flight: u64,
+    /// Streams of events that were open at the end.
+    pub streaming: u64,
 }
 
 impl Tally {
@@ -244,10 +249,10 @@ impl Tally {
     /// # Errors
     /// The outcomes do not add up to the sent requests.
     pub fn reconcile(&self) -> Result<(), Unreconciled> {
-        let (sent, answered, failed, in_flight) =
-            (self.sent, self.answered, self.failed.total(), self.in_flight);
-        let sound = sent == answered + failed + in_flight && self.answered_in_window <= answered;
-        if sound { Ok(()) } else { Err(Unreconciled { sent, answered, failed, in_flight }) }
+        let (sent, answered, failed, in_flight, streaming) =
+            (self.sent, self.answered, self.failed.total(), self.in_flight, self.streaming);
+        let sound = sent == answered + failed + in_flight + streaming && self.answered_in_window <= answered;
+        if sound { Ok(()) } else { Err(Unreconciled { sent, answered, failed, in_flight, streaming }) }
     }
 }
 
@@ -258,6 +263,7 @@ impl AddAssign for Tally {
         self.answered_in_window += other.answered_in_window;
         self.failed += other.failed;
         self.in_flight += other.in_flight;
+        self.streaming += other.streaming;
         self.unsent += other.unsent;
         self.connects += other.connects;
         self.connection_failed += other.connection_failed;

@@ -7,6 +7,7 @@
 
 mod added;
 mod ballast;
+pub mod events;
 pub mod faults;
 mod heads;
 mod http1;

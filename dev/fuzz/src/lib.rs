@@ -85,6 +85,7 @@ fn files_of(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 
 pub const TARGETS: &[Target] = &[
     Target::new("answer", wire::answer),
+    Target::new("events", wire::events),
     Target::new("http2", http2::http2),
     Target::new("hpack", http2::hpack),
     Target::new("tls_record", tls::record),

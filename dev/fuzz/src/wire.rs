@@ -1,6 +1,7 @@
 //! The bytes of a server.
 
 use tare_load::{
+    events::EventReader,
     http1::{Decoder, Head, ParseError, Piece, ResponseReader, parse_response},
     pattern::JsonPattern,
 };
@@ -52,6 +53,37 @@ pub(crate) fn answer(input: &[u8]) {
             assert_eq!(response.body, whole.1);
         }
     }
+}
+
+/// The events of a stream, whether it ends within one, and whether it was given up.
+type Streamed = (Vec<[Vec<u8>; 3]>, bool, bool);
+
+fn stream<'b>(pieces: impl Iterator<Item = &'b [u8]>) -> Streamed {
+    let (mut reader, mut events) = (EventReader::default(), vec![]);
+    for piece in pieces {
+        let mut rest = piece;
+        loop {
+            match reader.next(&mut rest) {
+                Ok(Some(event)) => {
+                    events.push([event.name, event.data, event.id.unwrap_or(b"none")].map(<[u8]>::to_vec));
+                }
+                Ok(None) => break,
+                Err(_) => return (events, false, true),
+            }
+        }
+        assert!(rest.is_empty(), "bytes are left while more are asked for");
+    }
+    (events, reader.is_within_event(), false)
+}
+
+/// Split points, and the bytes of a stream of events: splits do not change the events.
+pub(crate) fn events(input: &[u8]) {
+    let [options, bytes] = parts(input);
+    let cut = options.iter().fold(0_usize, |cut, byte| cut.wrapping_mul(31).wrapping_add(usize::from(*byte)));
+    let (front, back) = bytes.split_at(cut % (bytes.len() + 1));
+    let whole = stream([bytes].into_iter());
+    assert_eq!(stream([front, back].into_iter()), whole);
+    assert_eq!(stream(bytes.chunks(1)), whole);
 }
 
 /// Options (`extra` or nothing), a pattern and an answer: the answer matches if and only if there are no

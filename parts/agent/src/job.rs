@@ -277,7 +277,7 @@ impl Right {
                 RightBody::Matches(pattern.to_string())
             }
             ExpectedBody::Any => RightBody::Any,
-            ExpectedBody::Shape(_) | ExpectedBody::Judged(_) => return None,
+            ExpectedBody::Shape(_) | ExpectedBody::Judged(_) | ExpectedBody::Events(_) => return None,
         };
         Some(Right { status: expected.status, body })
     }

@@ -253,6 +253,7 @@ impl TryFrom<MeasureParts> for Measures {
             in_flight_ns_answered: in_flight_ns(&parts.in_flight_ns_answered)?,
             in_flight_ns_unanswered: in_flight_ns(&parts.in_flight_ns_unanswered)?,
             silent_ns_max: parts.silent_ns_max,
+            events: None,
         })
     }
 }
@@ -296,6 +297,8 @@ impl TryFrom<TallyParts> for Tally {
             answered_in_window: parts.answered_in_window,
             failed: parts.failed,
             in_flight: parts.in_flight,
+            // Agents are sent no streams of events.
+            streaming: 0,
             unsent: parts.unsent,
             connects: parts.connects,
             connection_failed: parts.connection_failed,

@@ -3,11 +3,18 @@
 use std::{
     net::Ipv4Addr,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use anyhow::Context;
+use tare_base::units::parse_duration_with_unit;
 use tare_contract::Contract;
-use tare_reference::{Ballast, RawServer, faults::Fault, variables};
+use tare_reference::{
+    Ballast, RawServer,
+    events::{PlantedEvent, RawEvents},
+    faults::Fault,
+    variables,
+};
 
 use crate::{exit::Outcome, output::print, workspace::Global};
 use tare_host::signals;
@@ -22,6 +29,7 @@ Examples:
   tare raw-socket --port 8080                     answers every request on 127.0.0.1:8080
   tare raw-socket --port 8080 --contract bare     with the response of another contract
   tare raw-socket --port 8080 --protocol h2c      HTTP/2 without TLS
+  tare raw-socket --port 8080 --events 100ms      streams of server-sent events, ten a second each
   tare raw-socket --port 8443 --tls-cert cert.pem --tls-key key.pem --protocol h2")]
 pub(crate) struct Args {
     /// Address to listen on; 0.0.0.0 stands for all of this machine
@@ -46,6 +54,16 @@ pub(crate) struct Args {
     /// The private key of the certificate, a PEM file
     #[arg(long, env = "TLS_KEY", value_name = "FILE")]
     tls_key: Option<PathBuf>,
+    /// Answer each request by a stream of server-sent events, one at this interval; 0 sends as fast as the client reads. HTTP/1.1
+    /// without TLS
+    #[arg(
+        long, value_name = "INTERVAL", value_parser = parse_duration_with_unit,
+        conflicts_with_all = ["contract", "protocol", "tls_cert", "tls_key", "misbehave", "ballast_ns", "threads"]
+    )]
+    events: Option<Duration>,
+    /// Send streams with a known fault: wrong/1500, lost/1500, repeated/1500, late=5ms/100, silent/100, cut/100
+    #[arg(long, hide = true, value_name = "FAULT", requires = "events")]
+    event_fault: Option<PlantedEvent>,
     /// Serve with a known fault, for `tare selftest`: slower=3%, stall=200ms/1s, caches, drops=1%, ...
     #[arg(long, hide = true, value_name = "FAULT")]
     misbehave: Option<Fault>,
@@ -67,6 +85,9 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     if args.version {
         print(concat!(env!("CARGO_PKG_VERSION"), "\n"))?;
         return Ok(Outcome::Fine);
+    }
+    if let Some(every) = args.events {
+        return stream(&args, every);
     }
     let (version, identity) =
         variables::read(&args.protocol, args.tls_cert.as_deref(), args.tls_key.as_deref())?;
@@ -90,6 +111,16 @@ pub(crate) fn run(global: &Global, args: Args) -> anyhow::Result<Outcome> {
     if let Some(file) = &args.added {
         added.append_to(file).with_context(|| file.display().to_string())?;
     }
+    signals::forget();
+    Ok(Outcome::Fine)
+}
+
+/// Serves streams of events.
+fn stream(args: &Args, every: Duration) -> anyhow::Result<Outcome> {
+    let (address, port) = (args.address, args.port.context("no port")?);
+    let stop = signals::listen()?;
+    let served = RawEvents { address, port, every, fault: args.event_fault }.run(&stop);
+    served.with_context(|| format!("cannot serve on {address}:{port}"))?;
     signals::forget();
     Ok(Outcome::Fine)
 }

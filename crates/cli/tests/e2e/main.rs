@@ -21,6 +21,7 @@ mod doors;
 mod endless;
 mod endure;
 mod errors;
+mod events;
 mod foreign;
 mod helps;
 mod init;

@@ -41,6 +41,8 @@ pub(super) struct Connection {
     pub(super) share: u64,
     /// The slot has sent its share and has been counted as done.
     pub(super) is_retired: bool,
+    /// When events of its stream last arrived.
+    pub(super) heard_ns: u64,
     /// The slot's only valid timer; older timers in the queue are ignored.
     pub(super) timer_ns: u64,
 }
@@ -56,6 +58,7 @@ impl Connection {
             allowed: u64::MAX,
             share: u64::MAX,
             is_retired: false,
+            heard_ns: 0,
             timer_ns: 0,
         }
     }

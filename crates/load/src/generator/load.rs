@@ -152,6 +152,8 @@ pub enum LoadError {
     ClosedSequence(u64),
     #[error("an open loop ends by time or by a number of requests, not by a quota of connections")]
     OpenQuota,
+    #[error("a stream of events may have no end: have 1 request in flight on a connection, not {0}")]
+    PipelinedEvents(usize),
     #[error("HTTP/2 has no pipeline: have more streams on a connection instead")]
     Http2Pipeline,
     #[error("a number of requests for each connection is of HTTP/1.1: streams of HTTP/2 share a connection")]
@@ -221,6 +223,9 @@ impl Load {
     /// # Errors
     /// There are sequences, which need kept connections and one request at a time.
     pub(super) fn validate_for(&self, pool: &ExchangePool) -> Result<(), LoadError> {
+        if pool.has_events() && self.pipeline > 1 {
+            return Err(LoadError::PipelinedEvents(self.pipeline));
+        }
         match (pool.has_sequences(), self.pipeline, self.requests_per_connection) {
             (true, more @ 2.., _) => Err(LoadError::PipelinedSequence(more)),
             (true, _, Some(count)) => Err(LoadError::ClosedSequence(count)),

@@ -2,6 +2,7 @@
 
 use std::ops::AddAssign;
 
+use crate::events::EventMeasures;
 use crate::statuses::Statuses;
 use crate::tally::Tally;
 use tare_base::latency::{CEILING_NS, Histogram};
@@ -44,6 +45,8 @@ pub struct Measures {
     /// The longest time for which a thread of the generator had requests in flight and none of them ended. It
     /// excludes the time in which a polling thread could not run.
     pub silent_ns_max: u64,
+    /// The events of answers that are streams; `None` if no answer is one.
+    pub events: Option<Box<EventMeasures>>,
 }
 
 /// A quantile of all latencies, unanswered requests included.
@@ -128,6 +131,9 @@ impl AddAssign<&Measures> for Measures {
         self.in_flight_ns_answered += other.in_flight_ns_answered;
         self.in_flight_ns_unanswered += other.in_flight_ns_unanswered;
         self.silent_ns_max = self.silent_ns_max.max(other.silent_ns_max);
+        if let Some(events) = &other.events {
+            **self.events.get_or_insert_default() += events;
+        }
     }
 }
 

@@ -94,6 +94,19 @@ impl RunReport {
         per_s(self.total.tally.answered_in_window, up_ns)
     }
 
+    /// Events per second of the window; `None` if no answer is a stream of events.
+    #[must_use]
+    pub fn events_per_s(&self) -> Option<f64> {
+        self.total.events.as_ref().map(|events| per_s(events.events, self.window_ns))
+    }
+
+    /// CPU time that the generator worked per event; `None` without events.
+    #[must_use]
+    pub fn generator_cpu_ns_per_event(&self) -> Option<f64> {
+        let events = self.total.events.as_ref().filter(|events| events.events > 0)?;
+        Some(self.generator_busy_ns() as f64 / events.events as f64)
+    }
+
     /// CPU time that the generator's threads worked, excluding polling without result.
     #[must_use]
     pub fn generator_busy_ns(&self) -> u64 {
@@ -140,6 +153,13 @@ impl RunInterval {
     #[must_use]
     pub fn answers_per_s(&self) -> f64 {
         per_s(self.measures.tally.answered, self.to_ns - self.from_ns)
+    }
+
+    /// Events per second; `None` if no answer is a stream of events.
+    #[must_use]
+    pub fn events_per_s(&self) -> Option<f64> {
+        let events = self.measures.events.as_ref()?;
+        Some(per_s(events.events, self.to_ns - self.from_ns))
     }
 }
 

@@ -55,6 +55,8 @@ pub enum EngineFinding {
         /// The 99th percentile of schedule lag.
         schedule_lag_ns_p99: u64,
     },
+    /// Streams of events were asked for, and no event arrived.
+    NoEvents,
     /// Requests or connections failed.
     Failing {
         /// The failed share of all due requests and failed connections.
@@ -101,6 +103,7 @@ impl EngineFinding {
             EngineFinding::Gone { .. } => "gone",
             EngineFinding::GeneratorBound { .. } => "generator-bound",
             EngineFinding::Late { .. } => "late",
+            EngineFinding::NoEvents => "no-events",
             EngineFinding::Failing { .. } => "failing",
             EngineFinding::Inconsistent(_) => "inconsistent",
         }
@@ -126,6 +129,9 @@ impl fmt::Display for EngineFinding {
                 "late: at least 1% of the requests left {:.3} ms or more after they were due; give the generator a CPU of \
                  its own or ask for a lower rate",
                 *schedule_lag_ns_p99 as f64 / 1e6
+            ),
+            EngineFinding::NoEvents => f.write_str(
+                "no-events: no event arrived; load for longer, or see whether the answer is a stream of events",
             ),
             EngineFinding::Failing { share } => {
                 let digits = digits(share * 100.0);
@@ -177,6 +183,9 @@ pub fn evaluate(report: &RunReport, limits: &Limits) -> Vec<EngineFinding> {
     let wrong = tally.failed.total() + tally.in_flight + tally.unsent + unconnected;
     if wrong as f64 > limits.error_share_max * due as f64 {
         doubts.push(EngineFinding::Failing { share: wrong as f64 / due as f64 });
+    }
+    if total.events.as_ref().is_some_and(|events| events.events == 0) && tally.sent > 0 {
+        doubts.push(EngineFinding::NoEvents);
     }
     let busy_share = report.generator_busy_share();
     // In an open loop an overloaded generator is late.

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use super::connection::{Connection, Phase, Stamps};
+use super::connection::{Connection, Phase, Stamp, Stamps};
 use super::session::Session;
 use crate::client::{Client, Prepared, SlotEvent, ToSend};
-use crate::exchange::{ExchangePool, Flight};
+use crate::events::EventMeasures;
+use crate::exchange::{Arrival, ExchangePool, Flight};
 use crate::judgement::{Expectation, Memo, Outcome};
 use crate::schedule::SplitMix64;
 use crate::split::Split;
@@ -45,6 +46,10 @@ pub(super) struct Worker<C> {
     pub(super) memos: Vec<Memo>,
     /// Correct answers to each exchange of the pool, in this run.
     pub(super) answered: Vec<u64>,
+    /// The events of streams since they were last taken.
+    pub(super) events: EventMeasures,
+    /// The Unix time minus the generator's clock.
+    pub(super) unix_offset_ns: u64,
     /// One session per connection; empty without sequences.
     pub(super) sessions: Vec<Session>,
     pub(super) seed: u64,
@@ -65,6 +70,8 @@ impl<C: Client> Worker<C> {
             stamps: Stamps::default(),
             memos: Vec::new(),
             answered: Vec::new(),
+            events: EventMeasures::default(),
+            unix_offset_ns: 0,
             sessions: Vec::new(),
             seed,
             random: SplitMix64::stream(seed, place.split.number(place.worker) as u64),
@@ -122,15 +129,21 @@ impl<C: Client> Worker<C> {
         now_ns: u64,
         look: impl FnOnce(&mut C, Expectation<'_>) -> Outcome,
     ) -> Outcome {
-        let Worker { client, connections, stamps, memos, answered, sessions, pool, .. } = self;
+        let unix_offset_ns = self.unix_offset_ns;
+        let Worker { client, connections, stamps, memos, answered, events, sessions, pool, .. } = self;
         let Connection { exchange: index, in_flight, oldest, .. } = connections[slot];
-        let flight = Flight { sent_ns: stamps.at(slot, oldest, 0).sent_ns, answered_ns: now_ns };
+        let Stamp { due_ns, sent_ns, .. } = *stamps.at(slot, oldest, 0);
+        let flight = Flight { sent_ns, answered_ns: now_ns };
+        let arrival = Arrival { due_ns, at_ns: now_ns, unix_offset_ns };
         let (listed, memo, is_last) = (&pool.exchanges()[index], &mut memos[index], in_flight == 1);
         let outcome = match sessions.get_mut(slot) {
-            None => look(client, Expectation { exchange: listed, memo, check, is_last, flight }),
+            None => {
+                look(client, Expectation { exchange: listed, memo, check, is_last, flight, events, arrival })
+            }
             Some(session) => {
                 let (exchange, memo) = session.awaited().unwrap_or((listed, memo));
-                let outcome = look(client, Expectation { exchange, memo, check, is_last, flight });
+                let expectation = Expectation { exchange, memo, check, is_last, flight, events, arrival };
+                let outcome = look(client, expectation);
                 session.conclude(listed, outcome, || client.response(slot))
             }
         };

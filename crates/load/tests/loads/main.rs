@@ -4,6 +4,7 @@
 mod against_wrk;
 mod behaviours;
 mod connections;
+mod events;
 mod failures;
 mod http2;
 mod judges;

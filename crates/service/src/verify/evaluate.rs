@@ -137,6 +137,7 @@ fn body(got: &[u8], expected: &ExpectedBody) -> Vec<String> {
             vec![format!("expected {shape}, got {} bytes: {}", got.len(), quote(got))]
         }
         ExpectedBody::Judged(Judged(judge)) => judge.differences(got),
+        ExpectedBody::Events(events) => events.wrong(got).iter().map(ToString::to_string).collect(),
         ExpectedBody::Shape(_) | ExpectedBody::Exact(_) | ExpectedBody::Any => Vec::new(),
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub request: RequestArgs,
     #[command(flatten)]
+    pub events: EventArgs,
+    #[command(flatten)]
     pub checking: CheckingArgs,
     #[command(flatten)]
     pub protocol: ProtocolArgs,
@@ -44,7 +46,7 @@ pub(crate) struct Args {
         long,
         help_heading = "Instead of a load",
         conflicts_with_all = [
-            "urls", "PaceArgs", "RequestArgs", "CheckingArgs", "ProtocolArgs", "SpokenOptions", "TransportArgs", "SocketOptions",
+            "urls", "PaceArgs", "RequestArgs", "EventArgs", "CheckingArgs", "ProtocolArgs", "SpokenOptions", "TransportArgs", "SocketOptions",
             "Exports", "latency",
         ]
     )]
@@ -154,6 +156,23 @@ pub(crate) struct RequestArgs {
     /// Only these requests of the contract, NAME or NAME=WEIGHT: `status=3,label` sends status three times as often
     #[arg(long, value_name = "NAME=WEIGHT", value_delimiter = ',', requires = "contract", value_parser = request::only)]
     pub only: Vec<Only>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Server-sent events")]
+pub(crate) struct EventArgs {
+    /// Each answer is a stream of events: check and time every event. Streams that are open when the load ends are closed. An
+    /// event that is missing for --timeout is a failure
+    #[arg(long, conflicts_with_all = ["contract", "agents", "expect_body", "pipeline"])]
+    pub events: bool,
+    /// Interval at which the server sends events. The delay of an event then counts from when it was due, by the first event of its
+    /// stream
+    #[arg(long, value_name = "TIME", requires = "events", value_parser = words::interval)]
+    pub event_every: Option<Duration>,
+    /// Member of the data, a JSON object, that has the Unix time at which the server sent the event, in s, ms, us or ns; "." if the
+    /// data itself is that time. The delay of an event then counts from there
+    #[arg(long, value_name = "MEMBER", requires = "events", conflicts_with = "event_every")]
+    pub event_time: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -317,6 +336,7 @@ Examples:
   tare load --cacert ca.pem https://localhost:8443/             TLS 1.3; -k accepts any certificate
   tare load --h2 -m 32 -c 16 -k https://localhost:8443/         HTTP/2, 32 streams each
   tare load --h2c -m 100 http://localhost:8080/                 HTTP/2 without TLS
+  tare load --events -c 1000 http://localhost:8080/stream       a thousand streams of server-sent events
   tare load -k --requests-per-connection 1 https://localhost:8443/   a handshake for each
   tare load --agents 10.0.0.7:7070,10.0.0.8:7070 --token-file token --i-may-load 10.0.0.9 http://10.0.0.9/
                                                                 from two machines, each with a `tare agent`

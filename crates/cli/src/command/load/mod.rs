@@ -8,6 +8,7 @@ mod calibrate;
 mod course;
 pub(crate) mod descriptors;
 mod dry;
+mod events;
 pub(crate) mod expect;
 pub(crate) mod finding;
 mod foreign;
@@ -235,11 +236,17 @@ impl Job {
         let mut recorder = Recorder::new(output.quiet, output.format(), &output.exports, &self.plan.load)?;
         let interrupt = signals::listen()?;
         let target = target::reachable(&self.endpoints, self.plan.load.connect_timeout)?;
-        let Learned { check, mut warnings } = self.learn(&target, self.plan.load.response_timeout)?;
         let (what, asked) = (self.what(), self.asked());
         let endpoint = target.clone();
         let polls = own_cpus::poll_on_them(&mut self.plan, args, &endpoint);
         let settings = self.settings(target, transport);
+        let Learned { check, mut warnings } = match args.events.events {
+            false => self.learn(&endpoint, self.plan.load.response_timeout)?,
+            true => {
+                let of_events = events::Wanted::new(&args.events, &self.rules);
+                events::learn(&settings, &mut self.exchanges, &of_events, &self.plan.load, &interrupt)?
+            }
+        };
         let pool = Arc::new(ExchangePool::new(std::mem::take(&mut self.exchanges)));
         let mut generator = Generator::new(settings.clone(), pool)?;
         let (opened, patience) = self.plan.opening();

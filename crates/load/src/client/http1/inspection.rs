@@ -91,6 +91,7 @@ impl Inspection {
                 // The bytes arrived after the response.
                 None => self.left_over(&[]).as_ref().map(malformed),
             },
+            Failure::Mismatch => self.judgement.wrong_event(),
             Failure::ResponseTimeout | Failure::ClosedMidResponse => Some(self.decoder.progress())
                 .filter(|progress| *progress != Progress::Nothing)
                 .map(|progress| progress.to_string()),
@@ -154,9 +155,9 @@ impl Inspection {
                     let has_body = head.framing != Framing::None;
                     self.judgement.head(head.status, has_body, check.then_some(exchange.expected.status));
                 }
-                Ok(Some(Piece::Body(_))) if !check => {}
+                Ok(Some(Piece::Body(_))) if !check && !exchange.is_of_events() => {}
                 Ok(Some(Piece::Body(part))) => {
-                    if let Err(failure) = self.judgement.part(&exchange.expected.body, part) {
+                    if let Err(failure) = self.judgement.part(expectation, part) {
                         return Outcome::Failed { failure, keep_alive: false };
                     }
                 }
@@ -171,7 +172,7 @@ impl Inspection {
                 }
                 Ok(None) => {
                     self.keep_prefix(all);
-                    return Outcome::Partial;
+                    return self.judgement.partial();
                 }
                 Err(error) => {
                     let malformed = self.decoder.malformed(error, all, all.len() - bytes.len());
@@ -191,7 +192,7 @@ impl Inspection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exchange::{BodyShape, Exchange, Expected, ExpectedBody, Flight};
+    use crate::exchange::{Arrival, BodyShape, Exchange, Expected, ExpectedBody, Flight};
     use crate::judgement::{EXCESS_BYTES_MAX, Memo};
     use crate::pattern::JsonPattern;
     use crate::text_pattern::TextPattern;
@@ -206,7 +207,9 @@ mod tests {
     }
 
     fn expectation<'a>(exchange: &'a Exchange, memo: &'a mut Memo, check: bool) -> Expectation<'a> {
-        Expectation { exchange, memo, check, is_last: true, flight: Flight::default() }
+        let events = Box::leak(Box::default());
+        let (flight, arrival) = (Flight::default(), Arrival::default());
+        Expectation { exchange, memo, check, is_last: true, flight, events, arrival }
     }
 
     fn judge(exchange: &Exchange, memo: &mut Memo, pieces: &[&[u8]]) -> (Outcome, Vec<u8>) {

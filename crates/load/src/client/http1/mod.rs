@@ -145,7 +145,7 @@ impl<D: Driver> Client for Http1<D> {
         // request, the rest of that request would be sent before the next one.
         let is_good = bytes.is_empty() && Range::is_empty(unsent) && !self.hangup;
         match outcome {
-            Outcome::Partial => Outcome::Partial,
+            Outcome::Partial | Outcome::Streaming => outcome,
             Outcome::Answered { .. } if !bytes.is_empty() => {
                 inspection.overrun(bytes);
                 Outcome::Failed { failure: Failure::Malformed, keep_alive: false }

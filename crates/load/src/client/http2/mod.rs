@@ -272,14 +272,14 @@ impl<D: Driver> Client for Http2<D> {
             let room = bytes_max.saturating_sub(own.kept.len());
             own.kept.extend_from_slice(&part[..part.len().min(room)]);
         }
-        if check
+        if (check || exchange.is_of_events())
             && !part.is_empty()
-            && let Err(failure) = own.judgement.part(&exchange.expected.body, part)
+            && let Err(failure) = own.judgement.part(&mut expectation, part)
         {
             return Outcome::Failed { failure, keep_alive: false };
         }
         if !is_end {
-            return Outcome::Partial;
+            return own.judgement.partial();
         }
         own.phase = SlotPhase::Idle;
         own.judgement.conclude(&mut expectation, true)
@@ -318,6 +318,9 @@ impl<D: Driver> Client for Http2<D> {
             return Some(trouble.say());
         }
         let judgement = &self.slots[slot].judgement;
+        if let Some(wrong) = judgement.wrong_event().filter(|_| failure == Failure::Mismatch) {
+            return Some(wrong);
+        }
         let is_cut = matches!(failure, Failure::ResponseTimeout | Failure::ClosedMidResponse);
         let came = |status| Progress::Body { status, bytes: judgement.body_bytes(), announced: None };
         let came = judgement.status().filter(|_| is_cut).map(came);

@@ -44,6 +44,10 @@ impl<C: Client> Run<'_, C> {
                 // The close is an event of its own, unless the response had ended before.
                 Outcome::Partial if answered => return Disposition::Busy,
                 Outcome::Partial => return Disposition::Incomplete,
+                Outcome::Streaming => {
+                    self.heard(slot, now_ns);
+                    return Disposition::Incomplete;
+                }
                 Outcome::Answered { keep_alive } => {
                     self.answered(slot, now_ns);
                     keep_alive
@@ -122,7 +126,7 @@ impl<C: Client> Run<'_, C> {
             self.worker.judge(slot, check, now_ns, |client, expectation| client.judge_end(slot, expectation));
         match outcome {
             Outcome::Failed { failure, .. } => self.broken(slot, failure, now_ns),
-            Outcome::Partial => self.broken(slot, Failure::ClosedMidResponse, now_ns),
+            Outcome::Partial | Outcome::Streaming => self.broken(slot, Failure::ClosedMidResponse, now_ns),
             Outcome::Answered { .. } => {
                 self.answered(slot, now_ns);
                 self.end_connection(slot, Failure::ClosedBeforeResponse, now_ns);

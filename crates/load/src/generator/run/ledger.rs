@@ -105,6 +105,19 @@ impl Ledger {
         self.measures.unanswered.record(now_ns.saturating_sub(stamp.due_ns));
     }
 
+    /// A stream of events was open at the end, and right so far.
+    pub(super) fn streaming(&mut self, stamp: Stamp, now_ns: u64) {
+        self.measures.in_flight_ns_unanswered += self.ended(stamp, now_ns);
+        self.measures.tally.streaming += 1;
+    }
+
+    /// Events of a stream have arrived.
+    pub(super) fn heard(&mut self, now_ns: u64) {
+        let silent_ns = now_ns.saturating_sub(self.progress_ns);
+        self.measures.silent_ns_max = self.measures.silent_ns_max.max(silent_ns);
+        self.progress_ns = now_ns;
+    }
+
     /// A request was due and still waits for a connection at the end.
     pub(super) fn never_sent(&mut self, due_ns: u64, now_ns: u64) {
         self.measures.tally.unsent += 1;

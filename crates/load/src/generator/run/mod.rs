@@ -11,6 +11,7 @@ mod marks;
 mod sending;
 #[cfg(test)]
 mod simulated;
+mod streams;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -137,6 +138,7 @@ impl<'a, C: Client> Run<'a, C> {
         self.next_interval_ns =
             load.interval.map_or(u64::MAX, |interval| self.start_ns.saturating_add(ns(interval)));
         self.ledger.begin(self.start_ns, load.stop.quota().is_some(), self.queue.is_some());
+        self.begin_streams();
         for slot in 0..self.worker.slots() {
             self.begin_slot(slot);
         }
@@ -177,6 +179,9 @@ impl<'a, C: Client> Run<'a, C> {
                 self.deadline_ns = self.deadline_ns.min(now_ns);
             }
             self.arrive(now_ns);
+            if now_ns >= self.deadline_ns {
+                self.cut_streams(now_ns);
+            }
             let end_ns = self.deadline_ns.saturating_add(drain_ns);
             if now_ns >= self.deadline_ns && (self.is_through() || handled_ns >= end_ns) {
                 return;
@@ -284,7 +289,9 @@ impl<'a, C: Client> Run<'a, C> {
             match connection.phase {
                 Phase::Open if connection.in_flight > 0 => {
                     let sent_ns = self.worker.stamps.at(slot, connection.oldest, 0).sent_ns;
-                    if handled_ns.saturating_sub(sent_ns) >= response_timeout_ns {
+                    // A stream of events is silent since its last event.
+                    let since_ns = sent_ns.max(connection.heard_ns);
+                    if handled_ns.saturating_sub(since_ns) >= response_timeout_ns {
                         self.broken(slot, Failure::ResponseTimeout, now_ns);
                     }
                 }
@@ -312,12 +319,13 @@ impl<'a, C: Client> Run<'a, C> {
 
     fn take_measures(&mut self, now_ns: u64) -> Measures {
         self.ledger.bytes(self.worker.client.take_traffic());
-        self.ledger.take(now_ns)
+        Measures { events: self.take_events(), ..self.ledger.take(now_ns) }
     }
 
     /// Counts the requests in flight, and closes the connections that the next run cannot use.
     fn finish(&mut self) {
         let now_ns = Monotonic.now_ns();
+        self.end_streams(now_ns);
         self.ledger.account(now_ns);
         for slot in 0..self.worker.slots() {
             let connection = &self.worker.connections[slot];

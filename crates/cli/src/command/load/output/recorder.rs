@@ -14,7 +14,11 @@ use tare_analysis::behaviour::answers::AnswerWindow;
 use tare_base::latency::IntervalLog;
 use tare_load::{Load, Measures, RunInterval, RunReport};
 
-use super::{figures::rate, json::Series, text::quantile};
+use super::{
+    figures::{rate, time},
+    json::Series,
+    text::quantile,
+};
 use crate::{
     command::load::{
         args::{Exports, LoadFormat},
@@ -127,7 +131,7 @@ impl Recorder {
         self.failed += tally.failed.total() + tally.connection_failed.total();
         self.recorded.failures.add(interval);
         if interval.to_ns - interval.from_ns >= RATED_NS_MIN {
-            self.recorded.rates_per_s.push(interval.answers_per_s());
+            self.recorded.rates_per_s.push(interval.events_per_s().unwrap_or(interval.answers_per_s()));
             self.recorded.windows.push(window(&interval.measures));
             self.progress.say(&self.progress_line(interval));
         }
@@ -146,7 +150,7 @@ impl Recorder {
         self.recorded
     }
 
-    /// A line such as `183 k/s, p50 284 µs, p99 353 µs, 0 failed; 7 s left`.
+    /// A line such as `183 k/s, p50 284 µs, p99 353 µs, 0 failed; 7 s left`, or `64 k events/s, gap p50 ...`.
     fn progress_line(&self, interval: &RunInterval) -> String {
         let quantile = |q| quantile(&interval.measures, q);
         let now = Duration::from_nanos(interval.to_ns);
@@ -154,8 +158,12 @@ impl Recorder {
             Some(window) => format!("{} left", duration(window.saturating_sub(now))),
             None => format!("for {}", duration(now)),
         };
-        let answers = rate(interval.answers_per_s());
         let failed = self.failed;
+        if let (Some(events), Some(per_s)) = (&interval.measures.events, interval.events_per_s()) {
+            let [p50, p99] = [0.5, 0.99].map(|q| time(events.gap.quantile_ns(q) as f64));
+            return format!("{} events/s, gap p50 {p50}, p99 {p99}, {failed} failed; {when}", rate(per_s));
+        }
+        let answers = rate(interval.answers_per_s());
         format!("{answers}/s, p50 {}, p99 {}, {failed} failed; {when}", quantile(0.5), quantile(0.99))
     }
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tare_base::Histogram;
 use tare_load::{
-    ArrivalProcess, Contradiction, DriverChoice, EngineFinding, FailureSample, GeneratorSettings, Handshakes,
-    Load, Measures, Quantile, RequestQuota, RunInterval, Schedule, Think, Waiting,
+    ArrivalProcess, Contradiction, DriverChoice, EngineFinding, EventMeasures, FailureSample,
+    GeneratorSettings, Handshakes, Load, Measures, Quantile, RequestQuota, RunInterval, RunReport, Schedule,
+    Think, Waiting,
 };
 use tare_stats::samples::carry;
 
@@ -16,7 +17,7 @@ use super::{
     LoadResult, QUANTILES, printable, verdict_words,
 };
 
-const FORMAT: &str = "tare-load/2.3";
+const FORMAT: &str = "tare-load/2.4";
 
 pub(super) fn document(result: &LoadResult<'_>) -> Value {
     let (report, limits) = (result.report, &result.limits);
@@ -65,6 +66,7 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
             "answered_in_window": tally.answered_in_window,
             "failed": tally.failed.total(),
             "in_flight": tally.in_flight,
+            "streaming": tally.streaming,
             "unsent": tally.unsent,
             "connects": tally.connects,
             "connection_failed": tally.connection_failed.total(),
@@ -81,11 +83,25 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "connect_time": times_with_histogram(&total.connect_time),
         "connection_time": times_with_histogram(&total.connection_time),
         "stream_wait": times_with_histogram(&total.stream_wait),
+        "events": total.events.as_ref().map(|events| self::events(events, report)),
         "handshakes": report.handshakes.as_ref().map(handshakes),
         "first_failure": report.first_failure.as_ref().map(sample),
         "agents": result.several.as_ref().map(|several| &several.rows),
         "alignment": result.several.as_ref().map(|several| &several.alignment),
         "service_cpu": result.several.as_ref().map(|several| &several.service_cpu),
+    })
+}
+
+fn events(events: &EventMeasures, report: &RunReport) -> Value {
+    json!({
+        "count": events.events,
+        "per_s": report.events_per_s(),
+        "streams": events.streams,
+        "first": times_with_histogram(&events.first),
+        "gap": times_with_histogram(&events.gap),
+        "delay": times_with_histogram(&events.delay),
+        "silence_ns_max": events.silence_ns_max,
+        "generator_cpu_ns_per_event": report.generator_cpu_ns_per_event().map(|ns| ns.round() as u64),
     })
 }
 
@@ -121,7 +137,8 @@ pub(crate) fn doubt(doubt: &EngineFinding) -> Value {
         EngineFinding::Inconsistent(Contradiction::InFlight { in_flight_mean, little }) => {
             json!({ "name": name, "in_flight_mean": in_flight_mean, "little": little, "text": text })
         }
-        EngineFinding::Inconsistent(Contradiction::Times { .. } | Contradiction::Mean { .. }) => {
+        EngineFinding::NoEvents
+        | EngineFinding::Inconsistent(Contradiction::Times { .. } | Contradiction::Mean { .. }) => {
             json!({ "name": name, "text": text })
         }
     }
@@ -282,7 +299,7 @@ impl Series {
         let measures = &interval.measures;
         let (tally, lag) = (&measures.tally, &measures.schedule_lag);
         self.sent += tally.sent;
-        self.ended += tally.answered + tally.failed.total();
+        self.ended += tally.answered + tally.failed.total() + tally.streaming;
         self.intervals += 1;
         json!({
             "interval": self.intervals - 1,
@@ -293,6 +310,7 @@ impl Series {
             "answers_per_s": interval.answers_per_s(),
             "failed": tally.failed,
             "in_flight": self.sent.saturating_sub(self.ended),
+            "events": measures.events.as_ref().map(|events| events.events),
             "unsent": tally.unsent,
             "connects": tally.connects,
             "connection_failed": tally.connection_failed,

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use tare_base::{Histogram, Route};
 use tare_load::{
-    ArrivalProcess, Arrivals, ChosenDriver, Connections, DriverKind, Failure, FailureSample,
+    ArrivalProcess, Arrivals, ChosenDriver, Connections, DriverKind, EventMeasures, Failure, FailureSample,
     GeneratorSettings, Limits, Load, Measures, RequestQuota, RunInterval, RunReport, Schedule, Statuses,
     Stop, Think, evaluate,
 };
@@ -33,11 +33,12 @@ pub(crate) struct Case {
     pub findings: Vec<LoadFinding>,
 }
 
-pub(crate) fn cases() -> [Case; 8] {
+pub(crate) fn cases() -> [Case; 9] {
     [
         Case::closed(),
         Case::open(),
         Case::sessions(),
+        Case::events(),
         Case::failing(),
         Case::nothing(),
         Case::interrupted(),
@@ -113,6 +114,36 @@ impl Case {
         case.report.generator_cpu_ns = 90 * MS;
         case.report.threads = 2;
         case.rates_per_s = vec![760.0, 757.0, 750.0];
+        case
+    }
+
+    /// Streams of events, most of them open at the end.
+    pub(crate) fn events() -> Case {
+        let mut case = Case::of("events", Load::new(Schedule::SATURATE, seconds(10), Duration::from_secs(2)));
+        let total = &mut case.report.total;
+        let tally = &mut total.tally;
+        (tally.sent, tally.streaming) = (1_000, 999);
+        tally.failed.add(Failure::Mismatch);
+        total.events = Some(Box::new(EventMeasures {
+            events: 99_000,
+            streams: 1_000,
+            first: histogram(&[(300_000, 1_000)]),
+            gap: histogram(&[(100 * MS, 97_900), (130 * MS, 100)]),
+            delay: histogram(&[(80_000, 98_000), (30 * MS, 1_000)]),
+            silence_ns_max: 99 * MS,
+        }));
+        (total.in_flight_ns, total.in_flight_ns_unanswered) = (u128::from(9_995 * S), u128::from(9_995 * S));
+        case.report.first_failure = Some(FailureSample {
+            failure: Failure::Mismatch,
+            exchange: "GET /stream".to_owned(),
+            expected: "status 200 with a stream of events with the name `tick`".to_owned(),
+            reason: Some("an event is missing before event 42".to_owned()),
+            got: b"{\"n\":43}".to_vec(),
+            at_ns: 4_321 * MS,
+        });
+        case.report.generator_cpu_ns = 600 * MS;
+        case.rates_per_s = vec![9_900.0; 10];
+        case.check = "every event must have the name `tick`, ids that count by one";
         case
     }
 
@@ -292,6 +323,7 @@ pub(crate) fn intervals() -> [RunInterval; 3] {
     (0..4).for_each(|_| parts[1].tally.failed.add(Failure::ResponseTimeout));
     parts[1].unanswered = histogram(&[(2 * S, 4)]);
     parts[2].tally.in_flight = 6;
+    parts[1].events = Some(Box::new(EventMeasures { events: 3, ..EventMeasures::default() }));
     let mut spans = [(0, S), (S, 2 * S), (2 * S, 2 * S + 3 * MS)].into_iter();
     parts.map(|measures| {
         let (from_ns, to_ns) = spans.next().unwrap();

@@ -3,8 +3,8 @@
 use tare_base::Histogram;
 use tare_base::units::several;
 use tare_load::{
-    Failure, FailureSample, Failures, GeneratorSettings, Handshakes, Measures, Schedule, Statuses, Tally,
-    tally::SAMPLE_BYTES_MAX,
+    EventMeasures, Failure, FailureSample, Failures, GeneratorSettings, Handshakes, Measures, Schedule,
+    Statuses, Tally, tally::SAMPLE_BYTES_MAX,
 };
 use tare_report::write::text;
 use tare_stats::samples::{carry, samples_min};
@@ -41,7 +41,9 @@ pub(super) fn text(result: &LoadResult<'_>, spectrum: bool) -> String {
     if spectrum && measured(total) {
         out += &(spectrum_of(total) + "\n");
     }
-    out += &bars(total);
+    if total.events.is_none() {
+        out += &bars(total);
+    }
     out += &requests(total, result.report.handshakes.as_ref());
     if let Some(sample) = &result.report.first_failure {
         out += &failure(sample);
@@ -91,11 +93,25 @@ fn rates(result: &LoadResult<'_>) -> String {
     let window = time(report.window_ns as f64);
     let per_second = rate(report.answers_per_s_while_up());
     let until = report.gone_since_ns.map(|ns| format!(" until {}", time(ns as f64))).unwrap_or_default();
-    let answers = format!("{per_second} requests/s{until}, {} in {window}", tally.answered_in_window);
+    let answers = match (&report.total.events, report.events_per_s()) {
+        (Some(events), Some(per_s)) => line(
+            "events",
+            &format!(
+                "{} events/s, {} in {window}, by {}",
+                rate(per_s),
+                events.events,
+                several(events.streams, "stream")
+            ),
+        ),
+        _ => line(
+            "answers",
+            &format!("{per_second} requests/s{until}, {} in {window}", tally.answered_in_window),
+        ),
+    };
     // The bytes of the drain are included.
     let [received, sent] = [tally.bytes_received, tally.bytes_sent].map(per_s);
     let moved = format!("{received}/s received, {sent}/s sent, in {}", time(report.elapsed_ns as f64));
-    line("answers", &answers) + &line("bytes", &moved) + &line("generator", &generator(result))
+    answers + &line("bytes", &moved) + &line("generator", &generator(result))
 }
 
 fn generator(result: &LoadResult<'_>) -> String {
@@ -103,9 +119,10 @@ fn generator(result: &LoadResult<'_>) -> String {
     let share = percent(report.generator_busy_share());
     let whose = if report.threads == 1 { "its time" } else { "its threads' time" };
     let busy = format!("busy for {share} of {whose}");
-    match report.total.tally.answered {
-        0 => busy,
-        _ => format!("{busy}, {} for each answer", time(report.generator_cpu_ns_per_answer())),
+    match (report.generator_cpu_ns_per_event(), report.total.tally.answered) {
+        (Some(per_event_ns), _) => format!("{busy}, {} for each event", time(per_event_ns)),
+        (None, 0) => busy,
+        (None, _) => format!("{busy}, {} for each answer", time(report.generator_cpu_ns_per_answer())),
     }
 }
 
@@ -128,11 +145,20 @@ fn times(result: &LoadResult<'_>) -> String {
     let mut fewest = u64::MAX;
     if measured(total) {
         let is_open = matches!(result.load.schedule, Schedule::Open(_));
-        let label = if is_open { "latency, from the instant due" } else { "latency" };
+        let label = match (&total.events, is_open) {
+            (Some(_), _) => "time of a whole stream",
+            (None, true) => "latency, from the instant due",
+            (None, false) => "latency",
+        };
         fewest = fewest.min(total.timed());
         rows.push(row(label, &|q| quantile(total, q), mean(total), stdev(total)));
     }
+    let no_events = EventMeasures::default();
+    let events = total.events.as_deref().unwrap_or(&no_events);
     let others = [
+        ("time to the first event", &events.first),
+        ("gap between events", &events.gap),
+        ("delay of an event", &events.delay),
         ("service time, from the send", &total.service_time),
         ("wait for a stream", &total.stream_wait),
         ("schedule lag", &total.schedule_lag),
@@ -225,6 +251,9 @@ fn requests(total: &Measures, handshakes: Option<&Handshakes>) -> String {
         failed(&tally.failed),
         tally.in_flight
     );
+    if tally.streaming > 0 {
+        requests += &format!("; {} closed at the end", several(tally.streaming, "open stream"));
+    }
     if tally.unsent > 0 {
         requests += &format!("; {} due and never sent", tally.unsent);
     }

@@ -2,9 +2,15 @@
 //!
 //! The module knows no contract files, builds no requests and does not parse them.
 
+mod events;
+mod follower;
+
 use std::{collections::BTreeMap, fmt, ops::RangeInclusive, sync::Arc};
 
 use serde_json::Value;
+
+pub use events::{EventIds, EventJudge, EventPace, EventRule, ExpectedEvent, ExpectedEvents};
+pub(crate) use follower::{Arrival, Follower};
 
 use crate::{
     http1::Response,
@@ -27,6 +33,14 @@ pub struct Exchange {
     pub name: String,
     /// The place in a sequence; `None` for an exchange of its own.
     pub step: Option<SequenceStep>,
+}
+
+impl Exchange {
+    /// Whether its answer is a stream of events.
+    #[must_use]
+    pub fn is_of_events(&self) -> bool {
+        matches!(self.expected.body, ExpectedBody::Events(_))
+    }
 }
 
 /// The place of an exchange in a sequence. All steps of a sequence are consecutive in the pool.
@@ -82,6 +96,8 @@ pub enum ExpectedBody {
     Shape(BodyShape),
     /// A body that its own judge checks.
     Judged(Judged),
+    /// A stream of server-sent events, which may have no end.
+    Events(Arc<ExpectedEvents>),
     /// Any body.
     Any,
 }
@@ -153,6 +169,7 @@ impl ExpectedBody {
                     && shape.pattern.as_ref().is_none_or(|pattern| pattern.matches(got))
             }
             ExpectedBody::Judged(Judged(judge)) => judge.is_right(got, Flight::default()),
+            ExpectedBody::Events(events) => events.wrong(got).is_none(),
             ExpectedBody::Any => true,
         }
     }
@@ -161,6 +178,7 @@ impl ExpectedBody {
     pub(crate) fn may_be_remembered(&self) -> bool {
         match self {
             ExpectedBody::Judged(Judged(judge)) => judge.may_be_remembered(),
+            ExpectedBody::Events(_) => false,
             _ => true,
         }
     }
@@ -193,6 +211,7 @@ impl Expected {
             ExpectedBody::Pattern(pattern) => format!("status {status} with JSON like `{pattern}`"),
             ExpectedBody::Shape(shape) => format!("status {status} with {shape}"),
             ExpectedBody::Judged(Judged(judge)) => format!("status {status} with {}", judge.describe()),
+            ExpectedBody::Events(events) => format!("status {status} with {events}"),
             ExpectedBody::Any => format!("status {status} with any body"),
         }
     }
@@ -206,6 +225,7 @@ impl Expected {
 pub struct ExchangePool {
     exchanges: Vec<Exchange>,
     has_sequences: bool,
+    has_events: bool,
 }
 
 impl ExchangePool {
@@ -213,12 +233,18 @@ impl ExchangePool {
     #[must_use]
     pub fn new(exchanges: Vec<Exchange>) -> Self {
         let has_sequences = exchanges.iter().any(|exchange| exchange.step.is_some());
-        Self { exchanges, has_sequences }
+        let has_events = exchanges.iter().any(Exchange::is_of_events);
+        Self { exchanges, has_sequences, has_events }
     }
 
     /// Whether any exchange is a step of a sequence.
     pub(crate) fn has_sequences(&self) -> bool {
         self.has_sequences
+    }
+
+    /// Whether any answer is a stream of events.
+    pub(crate) fn has_events(&self) -> bool {
+        self.has_events
     }
 
     /// Whether the exchange at `index` is a step other than the first of its sequence.
@@ -255,6 +281,7 @@ impl ExchangePool {
             ExpectedBody::Json(_)
             | ExpectedBody::Pattern(_)
             | ExpectedBody::Judged(_)
+            | ExpectedBody::Events(_)
             | ExpectedBody::Any => 0,
         };
         self.exchanges.iter().map(bytes).max().unwrap_or(0)
