@@ -43,7 +43,7 @@ fn count(document: &Value, place: &str) -> u64 {
 #[test]
 fn streams_are_followed_and_every_event_is_checked() {
     let streams = Streams::new("--events 10ms");
-    let text = streams.load("-c 20 -d 1s").expect(0).stdout;
+    let text = &streams.load("-c 20 -d 1s").expect(0).stdout;
     for part in [
         "checked: every event must have the name `message`, ids that count by one, the same data but for 2 values",
         "verdict: valid",
@@ -62,7 +62,7 @@ fn streams_are_followed_and_every_event_is_checked() {
     assert_eq!(count(&document, "/events/gap/count"), events - 20);
     assert_eq!(count(&document, "/events/delay/count"), events);
     assert_eq!(document["latency"], Value::Null, "no stream ended");
-    let lines = streams.load("-c 2 -d 1s --format ndjson").expect(0).stdout;
+    let lines = &streams.load("-c 2 -d 1s --format ndjson").expect(0).stdout;
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert!(count(&first, "/events") > 50, "{first}");
     streams.end();
@@ -90,13 +90,13 @@ fn each_planted_fault_is_named() {
 #[test]
 fn what_is_no_stream_is_refused_before_the_load() {
     let streams = Streams::new("");
-    let refused = streams.load("-d 1s").expect(1).stderr;
+    let refused = &streams.load("-d 1s").expect(1).stderr;
     assert!(refused.contains("GET /stream brought no event within 2s"), "{refused}");
     streams.end();
     let streams = Streams::new("--events 10s");
-    let one = streams.load("-d 1s -c 2 --timeout 30s").expect(0).stdout;
+    let one = &streams.load("-d 1s -c 2 --timeout 30s").expect(0).stdout;
     assert!(one.contains("2 open streams closed at the end"), "{one}");
-    let wrong = streams.load("-d 1s --event-time when").expect(1).stderr;
+    let wrong = &streams.load("-d 1s --event-time when").expect(1).stderr;
     assert!(wrong.contains("event 1 has no time of the server"), "{wrong}");
     for (words, part) in [
         ("--contract hello", "--contract"),
@@ -104,7 +104,7 @@ fn what_is_no_stream_is_refused_before_the_load() {
         ("--event-every 0s", "0 is no interval"),
         ("--event-every 1s --event-time t", "--event-time"),
     ] {
-        let error = streams.load(words).expect(1).stderr;
+        let error = &streams.load(words).expect(1).stderr;
         assert!(error.contains(part), "{words}: {error}");
     }
     streams.end();

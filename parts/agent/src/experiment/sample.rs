@@ -65,6 +65,6 @@ fn is_of_agent(doubt: &EngineFinding) -> bool {
         EngineFinding::GeneratorBound { .. }
         | EngineFinding::Late { .. }
         | EngineFinding::Inconsistent { .. } => true,
-        EngineFinding::Gone { .. } | EngineFinding::Failing { .. } => false,
+        EngineFinding::Gone { .. } | EngineFinding::NoEvents | EngineFinding::Failing { .. } => false,
     }
 }
