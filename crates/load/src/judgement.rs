@@ -261,7 +261,9 @@ impl Judgement {
                 if self.body_bytes == 0 {
                     follower.restart();
                 }
-                follower.end(events, expectation.check).is_ok()
+                let is_right = follower.end(events, expectation.check).is_ok();
+                self.body.extend_from_slice(follower.got());
+                is_right
             }
             ExpectedBody::Exact(right) => {
                 let whole = self.body_bytes == right.len() as u64;

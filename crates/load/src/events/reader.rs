@@ -78,6 +78,12 @@ impl EventReader {
         !self.is_stash_over && Lines(&self.stash).any(|line| line.first().is_some_and(|first| *first != b':'))
     }
 
+    /// The beginning of an event that is not complete.
+    #[must_use]
+    pub fn pending(&self) -> &[u8] {
+        if self.is_stash_over { b"" } else { &self.stash }
+    }
+
     /// The next event, with its bytes taken from the front of `input`. `None` if more bytes are needed; `input`
     /// is then empty. Blocks without data, such as comments, are skipped, as browsers do.
     ///

@@ -99,6 +99,8 @@ impl Follower {
             (false, true) => EventFault::Missing,
             (false, false) => return Ok(()),
         };
+        let pending = self.reader.pending();
+        self.got.extend_from_slice(&pending[..pending.len().min(SAMPLE_BYTES_MAX)]);
         Err(*self.wrong.insert(WrongEvent { number: count + 1, fault }))
     }
 }

@@ -167,7 +167,7 @@ pub(crate) struct EventArgs {
     pub events: bool,
     /// Interval at which the server sends events. The delay of an event then counts from when it was due, by the first event of its
     /// stream
-    #[arg(long, value_name = "TIME", requires = "events", value_parser = words::interval)]
+    #[arg(long, value_name = "TIME", requires = "events", value_parser = words::duration)]
     pub event_every: Option<Duration>,
     /// Member of the data, a JSON object, that has the Unix time at which the server sent the event, in s, ms, us or ns; "." if the
     /// data itself is that time. The delay of an event then counts from there

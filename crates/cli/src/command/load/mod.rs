@@ -25,7 +25,10 @@ mod words;
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 use tare_base::units::several;
@@ -208,10 +211,19 @@ impl Job {
     }
 
     /// Learns from the server before the load; returns the expected responses.
-    fn learn(&mut self, target: &Endpoint, patience: Duration) -> anyhow::Result<Learned> {
+    fn learn(
+        &mut self,
+        settings: &GeneratorSettings,
+        args: &Args,
+        interrupt: &Arc<AtomicBool>,
+    ) -> anyhow::Result<Learned> {
+        if args.events.events {
+            let wanted = events::Wanted::new(&args.events, &self.rules);
+            return events::learn(settings, &mut self.exchanges, &wanted, &self.plan.load, interrupt);
+        }
         let trusts = self.spoken.tls.clone().map_or(Trusts::Nothing, Trusts::Own);
         let channel = Channel { protocol: self.spoken.protocol, trusts };
-        let mut server = Server::new(target, &channel, patience);
+        let mut server = Server::new(&settings.route.target, &channel, self.plan.load.response_timeout);
         match &self.contract {
             Some(name) if !self.rules.no_check => expect::confirm(&mut server, name, &self.exchanges),
             _ => expect::learn(&mut server, &mut self.exchanges, &self.rules),
@@ -240,22 +252,13 @@ impl Job {
         let endpoint = target.clone();
         let polls = own_cpus::poll_on_them(&mut self.plan, args, &endpoint);
         let settings = self.settings(target, transport);
-        let Learned { check, mut warnings } = match args.events.events {
-            false => self.learn(&endpoint, self.plan.load.response_timeout)?,
-            true => {
-                let of_events = events::Wanted::new(&args.events, &self.rules);
-                events::learn(&settings, &mut self.exchanges, &of_events, &self.plan.load, &interrupt)?
-            }
-        };
+        let Learned { check, mut warnings } = self.learn(&settings, args, &interrupt)?;
         let pool = Arc::new(ExchangePool::new(std::mem::take(&mut self.exchanges)));
         let mut generator = Generator::new(settings.clone(), pool)?;
         let (opened, patience) = self.plan.opening();
         let why = |error| unanswered::of_open(error, settings.protocol, settings.tls.as_deref());
         generator.open(opened, patience).map_err(why)?;
-        if let Some(warm_up) = &self.plan.warm_up {
-            generator.run(warm_up, &interrupt)?;
-            ensure!(!interrupt.load(Ordering::Relaxed), "interrupted in the warm-up: nothing was measured");
-        }
+        self.plan.warm_up(&mut generator, &interrupt)?;
         let load = &self.plan.load;
         let started_at = jiff::Timestamp::now();
         recorder.begin(started_at)?;

@@ -1,12 +1,18 @@
 //! Turns options into the settings of the generator, and refuses contradictions.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 use tare_base::units::several;
 
 use anyhow::ensure;
 use tare_base::units::spell_duration;
 use tare_load::{
-    Connections, Load, Protocol, RequestQuota, Schedule, Stop, Think, Waiting,
+    Connections, Generator, Load, Protocol, RequestQuota, Schedule, Stop, Think, Waiting,
     schedule::{ArrivalProcess, Arrivals},
 };
 
@@ -79,6 +85,19 @@ impl Plan {
     /// The number of connections to open before the load: none if opening them is part of the measurement.
     pub(crate) fn opened_before(&self) -> usize {
         if self.load.requests_per_connection.is_none() { self.connections.total } else { 0 }
+    }
+
+    /// Loads the server before the load, if the user asks for it.
+    pub(super) fn warm_up(
+        &self,
+        generator: &mut Generator,
+        interrupt: &Arc<AtomicBool>,
+    ) -> anyhow::Result<()> {
+        if let Some(warm_up) = &self.warm_up {
+            generator.run(warm_up, interrupt)?;
+            ensure!(!interrupt.load(Ordering::Relaxed), "interrupted in the warm-up: nothing was measured");
+        }
+        Ok(())
     }
 
     /// The same number, and the time limit for opening.

@@ -26,13 +26,6 @@ pub(super) fn waiting(text: &str) -> anyhow::Result<Waiting> {
     })
 }
 
-/// An interval above zero.
-pub(super) fn interval(text: &str) -> anyhow::Result<Duration> {
-    let interval = duration(text)?;
-    ensure!(!interval.is_zero(), "0 is no interval: give a time above zero");
-    Ok(interval)
-}
-
 /// A count above zero: `64`, `10k`.
 pub(super) fn count(text: &str) -> anyhow::Result<u64> {
     let count = units::parse_count(text)?;

@@ -8,7 +8,7 @@ use tare_base::Histogram;
 use tare_load::{
     ArrivalProcess, Contradiction, DriverChoice, EngineFinding, EventMeasures, FailureSample,
     GeneratorSettings, Handshakes, Load, Measures, Quantile, RequestQuota, RunInterval, RunReport, Schedule,
-    Think, Waiting,
+    Tally, Think, Waiting,
 };
 use tare_stats::samples::carry;
 
@@ -20,9 +20,9 @@ use super::{
 const FORMAT: &str = "tare-load/2.4";
 
 pub(super) fn document(result: &LoadResult<'_>) -> Value {
-    let (report, limits) = (result.report, &result.limits);
+    let report = result.report;
     let (total, tally) = (&report.total, &report.total.tally);
-    json!({
+    let mut document = json!({
         "format": FORMAT,
         "tare_version": env!("CARGO_PKG_VERSION"),
         "started_at": result.started_at,
@@ -32,13 +32,7 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "check": printable(&result.check),
         "verdict": verdict_words(result),
         "doubts": result.findings.iter().map(finding).collect::<Vec<_>>(),
-        "limits": {
-            "busy_share_max": limits.busy_share_max,
-            "schedule_lag_ns_p99_max": limits.schedule_lag_ns_p99_max,
-            "error_share_max": limits.error_share_max,
-            "little_share_max": limits.little_share_max,
-            "interference_share_max": result.interference_share_max,
-        },
+        "limits": limits(result),
         "machine": result.machine.as_ref().map(machine),
         "warnings": result.warnings.iter().map(|warning| printable(warning)).collect::<Vec<_>>(),
         "notes": result.notes.iter().map(|note| printable(note)).collect::<Vec<_>>(),
@@ -46,13 +40,7 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "settings": settings(result.settings),
         "load": load(result.load),
         "driver": { "kind": report.driver.kind.name(), "reason": report.driver.reason },
-        "generator": {
-            "threads": report.threads,
-            "cpu_ns": report.generator_cpu_ns,
-            "polled_ns": report.generator_polled_ns,
-            "busy_share": report.generator_busy_share(),
-            "cpu_ns_per_answer": report.generator_cpu_ns_per_answer().round() as u64,
-        },
+        "generator": generator(report),
         "window_ns": report.window_ns,
         "elapsed_ns": report.elapsed_ns,
         "answers_per_s": report.answers_per_s(),
@@ -60,19 +48,7 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "answers_per_s_while_up": report.answers_per_s_while_up(),
         "shortfall_share": result.shortfall,
         "in_flight_mean": report.in_flight_mean(),
-        "totals": {
-            "sent": tally.sent,
-            "answered": tally.answered,
-            "answered_in_window": tally.answered_in_window,
-            "failed": tally.failed.total(),
-            "in_flight": tally.in_flight,
-            "streaming": tally.streaming,
-            "unsent": tally.unsent,
-            "connects": tally.connects,
-            "connection_failed": tally.connection_failed.total(),
-            "bytes_sent": tally.bytes_sent,
-            "bytes_received": tally.bytes_received,
-        },
+        "totals": totals(tally),
         "failed": tally.failed,
         "connection_failed": tally.connection_failed,
         "statuses": total.statuses,
@@ -83,16 +59,56 @@ pub(super) fn document(result: &LoadResult<'_>) -> Value {
         "connect_time": times_with_histogram(&total.connect_time),
         "connection_time": times_with_histogram(&total.connection_time),
         "stream_wait": times_with_histogram(&total.stream_wait),
-        "events": total.events.as_ref().map(|events| self::events(events, report)),
         "handshakes": report.handshakes.as_ref().map(handshakes),
         "first_failure": report.first_failure.as_ref().map(sample),
         "agents": result.several.as_ref().map(|several| &several.rows),
         "alignment": result.several.as_ref().map(|several| &several.alignment),
         "service_cpu": result.several.as_ref().map(|several| &several.service_cpu),
+    });
+    // The macro has no room for one more key.
+    document["events"] = total.events.as_ref().map(|events| events_of(events, report)).into();
+    document
+}
+
+fn generator(report: &RunReport) -> Value {
+    json!({
+        "threads": report.threads,
+        "cpu_ns": report.generator_cpu_ns,
+        "polled_ns": report.generator_polled_ns,
+        "busy_share": report.generator_busy_share(),
+        "cpu_ns_per_answer": report.generator_cpu_ns_per_answer().round() as u64,
     })
 }
 
-fn events(events: &EventMeasures, report: &RunReport) -> Value {
+fn limits(result: &LoadResult<'_>) -> Value {
+    let limits = &result.limits;
+    json!({
+        "busy_share_max": limits.busy_share_max,
+        "schedule_lag_ns_p99_max": limits.schedule_lag_ns_p99_max,
+        "error_share_max": limits.error_share_max,
+        "little_share_max": limits.little_share_max,
+        "interference_share_max": result.interference_share_max,
+    })
+}
+
+/// The outcomes of all requests and connections.
+fn totals(tally: &Tally) -> Value {
+    json!({
+        "sent": tally.sent,
+        "answered": tally.answered,
+        "answered_in_window": tally.answered_in_window,
+        "failed": tally.failed.total(),
+        "in_flight": tally.in_flight,
+        "streaming": tally.streaming,
+        "unsent": tally.unsent,
+        "connects": tally.connects,
+        "connection_failed": tally.connection_failed.total(),
+        "bytes_sent": tally.bytes_sent,
+        "bytes_received": tally.bytes_received,
+    })
+}
+
+fn events_of(events: &EventMeasures, report: &RunReport) -> Value {
     json!({
         "count": events.events,
         "per_s": report.events_per_s(),

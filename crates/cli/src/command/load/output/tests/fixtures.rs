@@ -323,7 +323,7 @@ pub(crate) fn intervals() -> [RunInterval; 3] {
     (0..4).for_each(|_| parts[1].tally.failed.add(Failure::ResponseTimeout));
     parts[1].unanswered = histogram(&[(2 * S, 4)]);
     parts[2].tally.in_flight = 6;
-    parts[1].events = Some(Box::new(EventMeasures { events: 3, ..EventMeasures::default() }));
+    parts[2].events = Some(Box::new(EventMeasures { events: 3, ..EventMeasures::default() }));
     let mut spans = [(0, S), (S, 2 * S), (2 * S, 2 * S + 3 * MS)].into_iter();
     parts.map(|measures| {
         let (from_ns, to_ns) = spans.next().unwrap();
