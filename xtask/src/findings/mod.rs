@@ -1,7 +1,8 @@
 //! `cargo xtask findings`: puts the tables of stored runs into the pages of the published benchmarks.
 //!
 //! Uses the name of an experiment in `run.json`, the markers of a page, and lines of Markdown. `tare run`
-//! wrote the tables; nothing is computed here.
+//! wrote the tables; nothing is computed here. A page shows the answer and what decided each claim, and names the
+//! stored report that has all figures.
 
 use std::fs;
 use std::ops::Range;
@@ -12,8 +13,19 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
 const PAGES: &str = "docs/published";
+/// Runs that are in the repository, with their reports.
+const STORED: &str = "record";
 const BEGIN: &str = "<!-- findings: begin -->";
 const END: &str = "<!-- findings: end -->";
+
+/// The beginning of each part of a report that is folded.
+const FOLDED: &str = "<details>";
+
+/// The column of the table of claims that says what decided each.
+const DECIDED: &str = "what decided it";
+
+/// Columns of that table which a page has in other places: its own list of claims, and the answer with its scale.
+const ELSEWHERE: [&str; 2] = ["what was claimed", "measured for"];
 
 /// Tables are below a heading of the second level.
 const LEVEL_MIN: usize = 3;
@@ -24,8 +36,9 @@ const LINE_CHARS: usize = 120;
 /// What the user asks for
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Folders of runs of published experiments, such as .tare/runs/TIME-restinio-2017; those of one experiment go into its
-    /// page one after another
+    /// Folders of runs of published experiments, such as record/restinio-2017; those of one experiment go into its page
+    /// one after another. Of a run in record/ the page has the answer and the claims, and names the report; of any
+    /// other run it has the whole report
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
 }
@@ -61,7 +74,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<ExitCode> {
 fn filled(root: &Path, runs: &[PathBuf]) -> Result<Vec<(String, String)>> {
     let mut all: Vec<Findings> = Vec::new();
     for run in runs {
-        let found = read(run)?;
+        let found = read(root, run)?;
         match all.iter_mut().find(|other| other.experiment == found.experiment) {
             Some(other) => other.text += &format!("\n{}", found.text),
             None => all.push(found),
@@ -82,7 +95,7 @@ fn filled(root: &Path, runs: &[PathBuf]) -> Result<Vec<(String, String)>> {
 }
 
 /// The table of a run, ready for a page.
-fn read(run: &Path) -> Result<Findings> {
+fn read(root: &Path, run: &Path) -> Result<Findings> {
     let shown = run.display();
     let header = fs::read_to_string(run.join("run.json")).with_context(|| {
         format!(
@@ -98,7 +111,71 @@ fn read(run: &Path) -> Result<Findings> {
         !report.contains(BEGIN) && !report.contains(END),
         "'{shown}/report.md' holds a marker of the pages"
     );
-    Ok(Findings { experiment: header.plan.experiment, text: fitted(&report) })
+    let text = match stored(root, run) {
+        Some(folder) => shortened(&report, &folder.join("report.md")),
+        None => report,
+    };
+    Ok(Findings { experiment: header.plan.experiment, text: fitted(&text) })
+}
+
+/// The path of a stored run from the top of the repository; `None` for a run elsewhere.
+fn stored(root: &Path, run: &Path) -> Option<PathBuf> {
+    let (root, run) = (root.canonicalize().ok()?, run.canonicalize().ok()?);
+    let folder = run.strip_prefix(root).ok()?;
+    folder.starts_with(STORED).then(|| folder.to_path_buf())
+}
+
+/// The report without its title and question, which a page has, and without its folded parts, which are in the stored
+/// `file`. The table of claims among them is kept: it has what decided each claim, and replaces the short table.
+fn shortened(report: &str, file: &Path) -> String {
+    let (head, folded) = report.split_once(FOLDED).unwrap_or((report, ""));
+    let head = without_first(head, |first| level(first).is_some());
+    let head = without_first(head, |first| first.ends_with('?'));
+    let short: Vec<&str> = first_table(head).collect();
+    let text = match claims(folded) {
+        Some(full) if !short.is_empty() => head.replacen(&short.join("\n"), &full.join("\n"), 1),
+        _ => head.to_owned(),
+    };
+    format!("{}\n\nAll figures, and how they were measured: `{}`\n", text.trim_end(), file.display())
+}
+
+/// The text without its first paragraph, if that one is meant.
+fn without_first(text: &str, is_meant: impl Fn(&str) -> bool) -> &str {
+    text.split_once("\n\n").filter(|(first, _)| is_meant(first)).map_or(text, |(_, rest)| rest)
+}
+
+/// The first table, if it is that of claims: without the columns that a page has elsewhere.
+fn claims(folded: &str) -> Option<Vec<String>> {
+    let rows: Vec<Vec<&str>> = first_table(folded).map(cells).collect();
+    let titles: Vec<&str> = rows.first()?.iter().map(|cell| cell.trim()).collect();
+    if !titles.contains(&DECIDED) {
+        return None;
+    }
+    let row = |cells: &Vec<&str>| {
+        let kept = cells.iter().zip(&titles).filter(|(_, title)| !ELSEWHERE.contains(title));
+        let kept: Vec<&str> = kept.map(|(cell, _)| *cell).collect();
+        format!("|{}|", kept.join("|"))
+    };
+    Some(rows.iter().map(row).collect())
+}
+
+/// The lines of the first table.
+fn first_table(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'))
+}
+
+/// The cells of a row, with the spaces around them. A bar within a cell is escaped.
+fn cells(row: &str) -> Vec<&str> {
+    let row = row.trim_end();
+    let row = row.strip_prefix('|').unwrap_or(row);
+    let row = row.strip_suffix('|').unwrap_or(row);
+    let mut is_escaped = false;
+    let ends = |c: char| {
+        let is_end = c == '|' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        is_end
+    };
+    row.split(ends).collect()
 }
 
 /// The page with `findings` between its markers, replacing earlier content.

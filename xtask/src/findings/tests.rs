@@ -54,6 +54,42 @@ fn runs_of_one_experiment_follow_each_other() {
     assert!(pages[0].1.contains("begin -->\n\n### First\n\n### Second\n\n<!--"), "{}", pages[0].1);
 }
 
+const REPORT: &str = "## One, again\n\nIs it so?\n\n**It is.**\n\n| claim | as stated |\n|---|---|\n| a | holds |\n\n\
+    <details><summary>All figures</summary>\n\n\
+    | claim | as stated | measured for | what was claimed | what decided it |\n|---|---|---|---|---|\n\
+    | a | holds | 1 s | x \\| y | 1 \\| 2 |\n\n- a note\n\n</details>\n\n\
+    <details><summary>More</summary>\n\n| b |\n|---|\n| 1 |\n\n</details>\n";
+
+#[test]
+fn of_a_stored_run_the_page_has_the_claims_and_names_the_report() {
+    let (top, elsewhere) = made(Some(REPORT));
+    fs::create_dir(top.path().join(STORED)).unwrap();
+    let run = run_of(top.path(), "record/one", "one-2017", Some(REPORT));
+    let text = |run: &Path| read(top.path(), run).unwrap().text;
+    assert_eq!(
+        text(&run),
+        "**It is.**\n\n| claim | as stated | what decided it |\n|---|---|---|\n\
+         | a | holds | 1 \\| 2 |\n\nAll figures, and how they were measured: `record/one/report.md`\n"
+    );
+    assert_eq!(text(&elsewhere), fitted(REPORT), "its report is in no other place");
+}
+
+#[test]
+fn a_stored_report_keeps_its_own_table_without_one_of_claims() {
+    let line = "All figures, and how they were measured: `record/a/report.md`\n";
+    let folded = "<details><summary>B</summary>\n\n| b |\n|---|\n| 2 |\n\n</details>\n";
+    for (head, folded) in [("| a |\n|---|\n| 1 |\n\n", folded), ("text\n\n", folded), ("text\n\n", "")] {
+        let report = format!("## A\n\n{head}{folded}");
+        assert_eq!(shortened(&report, Path::new("record/a/report.md")), format!("{head}{line}"));
+    }
+}
+
+#[test]
+fn a_bar_within_a_cell_is_no_end_of_it() {
+    assert_eq!(cells("| a | b \\| c \\\\|d|"), [" a ", " b \\| c \\\\", "d"]);
+    assert_eq!(cells("|---|--:|"), ["---", "--:"]);
+}
+
 #[test]
 fn what_is_missing_is_named_with_its_fix_and_nothing_is_written() {
     let (top, run) = made(None);
