@@ -115,13 +115,13 @@ struct Server {
     fault: Option<PlantedEvent>,
     epoll: OwnedFd,
     /// Indexed by descriptor, which is a small number.
-    streams: Vec<Option<Stream>>,
+    streams: Vec<Option<EventStream>>,
     /// When the next event of each stream is sent.
     due: BinaryHeap<Reverse<(u64, usize)>>,
     out: String,
 }
 
-struct Stream {
+struct EventStream {
     socket: OwnedFd,
     heads: Heads,
     /// When the first event was due; `None` before the request.
@@ -172,8 +172,14 @@ impl Server {
                         self.streams.resize_with(index + 1, || None);
                     }
                     let heads = Heads::default();
-                    let stream =
-                        Stream { socket, heads, start_ns: None, due_ns: 0, count: 0, unsent: Vec::new() };
+                    let stream = EventStream {
+                        socket,
+                        heads,
+                        start_ns: None,
+                        due_ns: 0,
+                        count: 0,
+                        unsent: Vec::new(),
+                    };
                     self.streams[index] = Some(stream);
                 }
                 Err(Errno::AGAIN | Errno::CONNABORTED | Errno::INTR) => return Ok(()),
@@ -249,7 +255,7 @@ enum Next {
     Close,
 }
 
-impl Stream {
+impl EventStream {
     /// Writes the events that are sent now, and sets when the next is due.
     fn next_events(&mut self, out: &mut String, every_ns: u64, fault: Option<PlantedEvent>) -> Next {
         let count = if every_ns == 0 { BATCH } else { 1 };

@@ -9,7 +9,7 @@ mod sent_at;
 
 pub use fault::{EventFault, WrongEvent};
 pub use measures::EventMeasures;
-pub use reader::{EVENT_BYTES_MAX, Event, EventReader, TooLong};
+pub use reader::{EVENT_BYTES_MAX, EventReader, StreamEvent, TooLong};
 pub(crate) use sent_at::sent_at_ns;
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// An event as a browser would dispatch it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event<'a> {
+pub struct StreamEvent<'a> {
     /// The field `event`; empty if there is none, which means `message`.
     pub name: &'a [u8],
     /// The fields `data`, joined by LF.
@@ -89,7 +89,7 @@ impl EventReader {
     ///
     /// # Errors
     /// The event is too long.
-    pub fn next<'a, 'b: 'a>(&'a mut self, input: &mut &'b [u8]) -> Result<Option<Event<'a>>, TooLong> {
+    pub fn next<'a, 'b: 'a>(&'a mut self, input: &mut &'b [u8]) -> Result<Option<StreamEvent<'a>>, TooLong> {
         loop {
             self.forget_stash();
             if self.mark != Mark::Over {
@@ -108,7 +108,7 @@ impl EventReader {
             let (block, rest) = input.split_at(end);
             *input = rest;
             if self.stash.is_empty() {
-                match Fields::of(block) {
+                match EventFields::of(block) {
                     None => continue,
                     Some(fields) => return Ok(Some(fields.event(block, &mut self.joined))),
                 }
@@ -116,9 +116,9 @@ impl EventReader {
             self.keep(block)?;
             self.is_stash_over = true;
             // Cut events are rare, so it does not matter that their fields are found twice.
-            if Fields::of(&self.stash).is_some() {
+            if EventFields::of(&self.stash).is_some() {
                 let EventReader { stash, joined, .. } = self;
-                return Ok(Fields::of(stash).map(|fields| fields.event(stash, joined)));
+                return Ok(EventFields::of(stash).map(|fields| fields.event(stash, joined)));
             }
         }
     }
@@ -208,7 +208,7 @@ fn field(line: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The fields of a block that has data.
-struct Fields<'a> {
+struct EventFields<'a> {
     name: &'a [u8],
     /// The first line of data, and the number of all.
     data: &'a [u8],
@@ -216,9 +216,9 @@ struct Fields<'a> {
     id: Option<&'a [u8]>,
 }
 
-impl<'a> Fields<'a> {
-    fn of(block: &'a [u8]) -> Option<Fields<'a>> {
-        let mut fields = Fields { name: b"", data: b"", lines: 0, id: None };
+impl<'a> EventFields<'a> {
+    fn of(block: &'a [u8]) -> Option<EventFields<'a>> {
+        let mut fields = EventFields { name: b"", data: b"", lines: 0, id: None };
         for line in Lines(block) {
             match field(line) {
                 (b"data", value) => {
@@ -235,10 +235,10 @@ impl<'a> Fields<'a> {
         (fields.lines > 0).then_some(fields)
     }
 
-    fn event(self, block: &'a [u8], joined: &'a mut Vec<u8>) -> Event<'a> {
-        let Fields { name, data, lines, id } = self;
+    fn event(self, block: &'a [u8], joined: &'a mut Vec<u8>) -> StreamEvent<'a> {
+        let EventFields { name, data, lines, id } = self;
         if lines == 1 {
-            return Event { name, data, id };
+            return StreamEvent { name, data, id };
         }
         joined.clear();
         for (_, value) in Lines(block).map(field).filter(|(name, _)| *name == b"data") {
@@ -246,6 +246,6 @@ impl<'a> Fields<'a> {
             joined.push(b'\n');
         }
         joined.pop();
-        Event { name, data: joined, id }
+        StreamEvent { name, data: joined, id }
     }
 }

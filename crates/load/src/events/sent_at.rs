@@ -11,7 +11,7 @@ pub(crate) fn sent_at_ns(data: &[u8], member: Option<&str>) -> Option<u64> {
         return ns_of(std::str::from_utf8(data).ok()?.trim());
     };
     let mut deserializer = serde_json::Deserializer::from_slice(data);
-    Member(member).deserialize(&mut deserializer).ok().flatten()
+    TimeMember(member).deserialize(&mut deserializer).ok().flatten()
 }
 
 /// The time in a text such as `1732980000.25`, whose magnitude says its unit: s, ms, us or ns.
@@ -41,9 +41,9 @@ fn unit_ns(value: u64) -> u64 {
 }
 
 /// Finds one member of an object.
-struct Member<'a>(&'a str);
+struct TimeMember<'a>(&'a str);
 
-impl<'de> DeserializeSeed<'de> for Member<'_> {
+impl<'de> DeserializeSeed<'de> for TimeMember<'_> {
     type Value = Option<u64>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<u64>, D::Error> {
@@ -51,7 +51,7 @@ impl<'de> DeserializeSeed<'de> for Member<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Member<'_> {
+impl<'de> Visitor<'de> for TimeMember<'_> {
     type Value = Option<u64>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

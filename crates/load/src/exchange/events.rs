@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use super::ExpectedBody;
-use crate::events::{Event, EventFault};
+use crate::events::{EventFault, StreamEvent};
 
 /// How many events ahead an event is looked for that is not the next one.
 const LOOK_AHEAD: u64 = 64;
@@ -64,7 +64,7 @@ pub enum EventPace {
 /// Checks events of a form that this crate does not know.
 pub trait EventJudge: fmt::Debug + Send + Sync {
     /// Whether the event with this number, from 0, is correct. The judge may record what it has seen.
-    fn is_right(&self, number: u64, event: &Event<'_>) -> bool;
+    fn is_right(&self, number: u64, event: &StreamEvent<'_>) -> bool;
 
     /// The correct events in words, as in "rows of the table world".
     fn describe(&self) -> String;
@@ -84,7 +84,7 @@ impl PartialEq for EventRule {
 }
 
 impl ExpectedEvent {
-    fn fault(&self, event: &Event<'_>) -> Option<EventFault> {
+    fn fault(&self, event: &StreamEvent<'_>) -> Option<EventFault> {
         if self.name.as_ref().is_some_and(|name| name != name_of(event)) {
             return Some(EventFault::Name);
         }
@@ -92,13 +92,13 @@ impl ExpectedEvent {
     }
 }
 
-fn name_of<'a>(event: &Event<'a>) -> &'a [u8] {
+fn name_of<'a>(event: &StreamEvent<'a>) -> &'a [u8] {
     if event.name.is_empty() { b"message" } else { event.name }
 }
 
 impl EventRule {
     /// What is wrong with the event that has this number, from 0.
-    pub(super) fn fault(&self, number: u64, event: &Event<'_>) -> Option<EventFault> {
+    pub(super) fn fault(&self, number: u64, event: &StreamEvent<'_>) -> Option<EventFault> {
         let expected = match self {
             EventRule::Every(every) => return every.fault(event),
             EventRule::Judged(judge) => return (!judge.is_right(number, event)).then_some(EventFault::Data),

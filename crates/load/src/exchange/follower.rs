@@ -1,7 +1,7 @@
 //! Follows one stream: checks every event and records its times.
 
 use super::events::{EventIds, EventPace, ExpectedEvents};
-use crate::events::{Event, EventFault, EventMeasures, EventReader, TooLong, WrongEvent, sent_at_ns};
+use crate::events::{EventFault, EventMeasures, EventReader, StreamEvent, TooLong, WrongEvent, sent_at_ns};
 use crate::tally::SAMPLE_BYTES_MAX;
 
 /// When a stream was asked for, and when the bytes at hand arrived.
@@ -19,7 +19,7 @@ pub(crate) struct Arrival {
 #[derive(Debug, Default)]
 pub(crate) struct Follower {
     reader: EventReader,
-    progress: Progress,
+    progress: StreamProgress,
     wrong: Option<WrongEvent>,
     /// The beginning of the data of the wrong event.
     got: Vec<u8>,
@@ -27,7 +27,7 @@ pub(crate) struct Follower {
 
 /// What arrived so far.
 #[derive(Debug, Default)]
-struct Progress {
+struct StreamProgress {
     count: u64,
     first_ns: u64,
     last_ns: u64,
@@ -38,7 +38,7 @@ impl Follower {
     /// Prepares for another stream.
     pub(crate) fn restart(&mut self) {
         self.reader.restart();
-        self.progress = Progress::default();
+        self.progress = StreamProgress::default();
         self.wrong = None;
         self.got.clear();
     }
@@ -116,8 +116,8 @@ impl ExpectedEvents {
     }
 }
 
-impl Progress {
-    fn fault(&mut self, expected: &ExpectedEvents, event: &Event<'_>) -> Option<EventFault> {
+impl StreamProgress {
+    fn fault(&mut self, expected: &ExpectedEvents, event: &StreamEvent<'_>) -> Option<EventFault> {
         let by_id = match expected.ids {
             EventIds::Any => None,
             EventIds::Consecutive => self.fault_of_id(event),
@@ -125,7 +125,7 @@ impl Progress {
         by_id.or_else(|| expected.rule.fault(self.count, event))
     }
 
-    fn fault_of_id(&mut self, event: &Event<'_>) -> Option<EventFault> {
+    fn fault_of_id(&mut self, event: &StreamEvent<'_>) -> Option<EventFault> {
         let id = event.id.and_then(|id| std::str::from_utf8(id).ok()?.parse::<u64>().ok());
         let Some(id) = id else { return Some(EventFault::NoId) };
         match self.last_id.replace(id) {
@@ -140,7 +140,7 @@ impl Progress {
     fn record(
         &mut self,
         expected: &ExpectedEvents,
-        event: &Event<'_>,
+        event: &StreamEvent<'_>,
         arrival: Arrival,
         measures: &mut EventMeasures,
     ) -> Option<EventFault> {

@@ -46,8 +46,8 @@ pub(crate) struct Args {
         long,
         help_heading = "Instead of a load",
         conflicts_with_all = [
-            "urls", "PaceArgs", "RequestArgs", "EventArgs", "CheckingArgs", "ProtocolArgs", "SpokenOptions", "TransportArgs", "SocketOptions",
-            "Exports", "latency",
+            "urls", "PaceArgs", "RequestArgs", "EventArgs", "CheckingArgs", "ProtocolArgs", "SpokenOptions", "TransportArgs",
+            "SocketOptions", "Exports", "latency",
         ]
     )]
     pub calibrate: bool,

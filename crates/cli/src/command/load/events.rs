@@ -12,7 +12,7 @@ use tare_load::{
     Connections, EventIds, EventJudge, EventPace, EventRule, Exchange, ExchangePool, Expected, ExpectedBody,
     ExpectedEvent, ExpectedEvents, Generator, GeneratorSettings, Load, RequestQuota, RunReport, Schedule,
     Stop,
-    events::Event,
+    events::StreamEvent,
     http1::{Response, StatusLineVersion},
 };
 use tare_service::learn::{self, Required};
@@ -72,7 +72,7 @@ struct Visit {
 struct Notes(Mutex<(Vec<Seen>, usize)>);
 
 impl EventJudge for Notes {
-    fn is_right(&self, _: u64, event: &Event<'_>) -> bool {
+    fn is_right(&self, _: u64, event: &StreamEvent<'_>) -> bool {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (seen, bytes) = &mut *kept;
         if seen.len() < KEPT_MAX && *bytes + event.data.len() <= KEPT_BYTES_MAX {
