@@ -108,6 +108,8 @@ pub enum Value {
     /// A load that never ended, which is not a missing figure.
     Never,
     Text(String),
+    /// What is to be known of a row.
+    Sentences(Sentences),
     /// A verdict or a state: one or two words with a colour.
     Word(&'static str, Tone),
     /// A finite number.
@@ -117,6 +119,26 @@ pub enum Value {
     /// A number that is the best or the worst of its row.
     Ranked(f64, Rank),
     Flag(bool),
+}
+
+/// At least one sentence: one text for programs and for a line, and each for whoever shows it once for several rows. A sentence
+/// may have any sign, so the text cannot be split again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sentences {
+    text: String,
+    each: Vec<String>,
+}
+
+impl Sentences {
+    /// `None` without any.
+    pub fn new(each: impl IntoIterator<Item = impl ToString>) -> Option<Sentences> {
+        let each: Vec<String> = each.into_iter().map(|sentence| sentence.to_string()).collect();
+        (!each.is_empty()).then(|| Sentences { text: each.join("; "), each })
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
 }
 
 /// The rank of a number of a matrix within its row.
@@ -150,6 +172,7 @@ impl Serialize for Value {
         match (self, self.whole()) {
             (Value::None | Value::Never, _) => to.serialize_none(),
             (Value::Text(text), _) => to.serialize_str(text),
+            (Value::Sentences(sentences), _) => to.serialize_str(&sentences.text),
             (Value::Word(word, _), _) => to.serialize_str(word),
             // A count is written as 6 instead of 6.0, which typed readers reject.
             (Value::Number(_) | Value::Bounded(..) | Value::Ranked(..), Some(whole)) => {
@@ -251,6 +274,12 @@ impl Column {
     /// Whether a page shows its interval beside its value.
     pub fn has_interval_beside(&self) -> bool {
         self.interval.is_some() && self.interval_priority > LAST
+    }
+
+    /// A value of it for people.
+    pub fn show(&self, value: &Value) -> String {
+        let name = value.text().and_then(|text| self.names.get(text));
+        name.cloned().unwrap_or_else(|| value.show(self.unit))
     }
 
     /// Where a number is on its track: at 0 if nothing differs. Ratios are drawn as logarithms, differences as they are.
@@ -366,6 +395,7 @@ impl Value {
             Value::None => "-".to_owned(),
             Value::Never => "x".to_owned(),
             Value::Text(text) => text.clone(),
+            Value::Sentences(sentences) => sentences.text.clone(),
             Value::Word(word, _) => (*word).to_owned(),
             Value::Number(number) => unit.show(*number),
             Value::Bounded(number, bound) => format!("{}{}", bound.sign(), unit.show(*number)),
@@ -393,9 +423,20 @@ impl Value {
     pub fn text(&self) -> Option<&str> {
         match self {
             Value::Text(text) => Some(text),
+            Value::Sentences(sentences) => Some(&sentences.text),
             Value::Word(word, _) => Some(word),
             _ => None,
         }
+    }
+
+    /// Each sentence of it; a text is one.
+    pub fn sentences(&self) -> impl Iterator<Item = &str> {
+        let each = match self {
+            Value::Sentences(sentences) => sentences.each.as_slice(),
+            _ => &[],
+        };
+        let whole = self.text().filter(|text| each.is_empty() && !text.is_empty());
+        each.iter().map(String::as_str).chain(whole)
     }
 
     pub fn tone(&self) -> Tone {
@@ -417,6 +458,12 @@ impl From<&str> for Value {
 impl From<(&'static str, Tone)> for Value {
     fn from((word, tone): (&'static str, Tone)) -> Value {
         Value::Word(word, tone)
+    }
+}
+
+impl From<Sentences> for Value {
+    fn from(sentences: Sentences) -> Value {
+        Value::Sentences(sentences)
     }
 }
 

@@ -81,7 +81,7 @@ fn fits(column: &Column, value: &Value) -> bool {
     match value {
         Value::None => true,
         Value::Never => column.unit.is_numeric(),
-        Value::Text(_) | Value::Word(..) => column.unit == Unit::Text,
+        Value::Text(_) | Value::Sentences(_) | Value::Word(..) => column.unit == Unit::Text,
         Value::Flag(_) => column.unit == Unit::Flag,
         Value::Number(number) | Value::Bounded(number, _) | Value::Ranked(number, _) => {
             number.is_finite() && column.unit.is_numeric()

@@ -98,6 +98,7 @@ fn compare(table: &Table, cell: &Json) -> Result<(), String> {
             raw.parse() == Ok(*number)
         }
         Value::Text(text) => raw == text,
+        Value::Sentences(sentences) => raw == sentences.text(),
         Value::Word(word, _) => raw == *word,
         Value::Flag(flag) => raw == flag.to_string(),
         Value::None | Value::Never => raw.is_empty(),

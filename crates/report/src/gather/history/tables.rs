@@ -4,11 +4,8 @@ use tare_analysis::figures::percent;
 use tare_bench::metric::Metric;
 
 use crate::{
-    document::{Chart, Column, Scale, Section, Shape, Table, Unit, Value},
-    gather::{
-        columns::{Columns, two_digits},
-        words::joined,
-    },
+    document::{Chart, Column, Scale, Section, Sentences, Shape, Table, Unit, Value},
+    gather::columns::Columns,
 };
 use tare_analysis::history::{
     changes::{Change, needed},
@@ -294,5 +291,5 @@ fn of_machine<'a>() -> Columns<'a, &'a NamedRun> {
         .bytes("memory_bytes", "Memory", |run| run.environment().memory_bytes)
         .text("load_average", "Load before", |run| some(&run.environment().load_average))
         .text("isolation", "Isolation", |run| run.environment().isolation.join("; "))
-        .text("notes", "Notes", |run| joined(&run.report.findings))
+        .text("notes", "Notes", |run| Sentences::new(&run.report.findings))
 }

@@ -5,10 +5,10 @@ use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
 
 use super::{cost, parts};
 use crate::{
-    document::{Chart, Column, Extra, Section, Shape, Unit},
+    document::{Chart, Column, Extra, Section, Sentences, Shape, Unit},
     gather::{
         columns::{Columns, beside, state},
-        words::{joined, span, with_interval},
+        words::{span, with_interval},
     },
 };
 
@@ -227,7 +227,7 @@ fn errors_by_kind(row: &RowReport) -> Option<String> {
 
 fn warnings(row: &RowReport) -> Option<String> {
     let of_latency = row.latency_open.iter().filter_map(|latency| latency.doubt.as_ref());
-    joined(of_latency.chain(&row.findings))
+    Sentences::new(of_latency.chain(&row.findings))
 }
 
 /// Charts of the cost per request and of the throughput: ratios, or absolute figures without a reference. The table itself

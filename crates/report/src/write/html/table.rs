@@ -302,8 +302,8 @@ fn rows<'a>(table: &'a Table, heads: &[ColumnHead<'_>], beside: &Beside) -> Vec<
         let row = &table.rows[place];
         let reference = is_flagged(table, row, "is_reference");
         let said = beside.said.iter().filter_map(|place| {
-            let text = row.get(*place)?.text().filter(|text| !text.is_empty())?;
-            Some((table.columns[*place].title.as_str(), text))
+            let value = row.get(*place).filter(|value| value.sentences().next().is_some())?;
+            Some((table.columns[*place].title.as_str(), value))
         });
         let said: Vec<(&str, &str)> = said.collect();
         let cells = heads.iter().zip(&drawings).enumerate().map(|(at, (head, drawing))| {
@@ -331,8 +331,10 @@ fn cell<'a>(
         let below = beside.below.iter().filter_map(|place| {
             let value = row.get(*place)?;
             // Measured is the normal state of a row, and is not shown.
-            let is_told = table.columns[*place].key != "state" || value.tone() != Tone::Plain;
-            Some((value.text().filter(|_| is_told)?, value.tone().name()))
+            let column = &table.columns[*place];
+            let is_told = column.key != "state" || value.tone() != Tone::Plain;
+            value.text().filter(|_| is_told)?;
+            Some((column.show(value), value.tone().name()))
         });
         return Cell { names: true, below: below.collect(), ..cell };
     }
@@ -360,7 +362,7 @@ fn remarks<'a>(table: &'a Table, rows: &mut [RowView<'a>], name: Option<usize>) 
     for row in rows.iter_mut().filter(|row| row.cells.iter().any(|cell| cell.track.is_some())) {
         let label = name.and_then(|place| table.rows[row.place].get(place)?.text()).unwrap_or_default();
         for (title, text) in
-            row.said.drain(..).flat_map(|(title, text)| text.split("; ").map(move |one| (title, one)))
+            row.said.drain(..).flat_map(|(title, value)| value.sentences().map(move |one| (title, one)))
         {
             let known = remarks.iter_mut().find(|remark| (remark.title, remark.text) == (title, text));
             let number = match known {
