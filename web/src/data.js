@@ -1,6 +1,6 @@
 // The document of a page, as crates/report writes it, and how to find one's way in it.
 
-/** @typedef {"text"|"flag"|"count"|"number"|"per-second"|"nanoseconds"|"bytes"|"share"|"times"|"change"|"percentile"} Unit */
+/** @typedef {"text"|"flag"|"count"|"number"|"per-second"|"nanoseconds"|"bytes"|"share"|"times"|"change"|"percentile"|"probability"} Unit */
 /** @typedef {null|string|number|boolean} Value */
 /** @typedef {"linear"|"log"|"percentile"|"names"} Scale */
 /**

@@ -20,3 +20,9 @@ test("of two numbers the unit is written once where it is the same", () => {
   assert.equal(both("bytes", [3.99 * 2 ** 20, 5.04 * 2 ** 20], " against "), "3.99 against 5.04 MiB");
   assert.equal(both("count", [1, 2], " .. "), "1 .. 2");
 });
+
+test("people read a name where the data have a key", () => {
+  const column = { key: "language", title: "language", unit: "text", names: { cpp: "C++" } };
+  assert.deepEqual([shownIn(column, "cpp"), shownIn(column, "rust"), shownIn(column, null)], ["C++", "rust", "-"]);
+  assert.equal(shownIn({ key: "p", title: "p", unit: "probability" }, 0.012345), "0.012");
+});

@@ -99,6 +99,8 @@ pub enum Unit {
     Change,
     /// A percentile, from 0 to 1, on an axis of nines.
     Percentile,
+    /// A p-value, displayed with two digits.
+    Probability,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -360,9 +362,15 @@ impl Unit {
             // Six decimals: enough for five nines, without rounding errors of binary fractions.
             Unit::Percentile => (format!("p{}", (number * 1e8).round() / 1e6), ""),
             Unit::Number => parts::number(number),
+            Unit::Probability => parts::number(two_digits(number)),
             Unit::Text | Unit::Flag | Unit::Count => (number.to_string(), ""),
         }
     }
+}
+
+/// Rounds to two significant digits: what a p-value is worth.
+fn two_digits(value: f64) -> f64 {
+    format!("{value:.1e}").parse().unwrap_or(value)
 }
 
 impl Value {

@@ -172,6 +172,12 @@ fn table() -> Table {
 }
 
 #[test]
+fn a_p_value_has_two_digits() {
+    let shown = [0.012_345, 0.5, 0.999, 1.0, 0.000_156, 1.555e-9].map(|p| Unit::Probability.show(p));
+    assert_eq!(shown, ["0.012", "0.5", "1", "1", "1.6e-4", "1.6e-9"]);
+}
+
+#[test]
 fn what_is_wrong_with_a_document_is_told() {
     let chart = Chart::new(Shape::Bars, "ratio", "label", "a has 100%");
     let good = Section::new("ranks", "Ranks", "", table()).chart(chart.clone());

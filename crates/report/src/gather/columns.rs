@@ -201,11 +201,6 @@ pub fn six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-/// Rounds to two significant digits: what a p-value is worth.
-pub fn two_digits(value: f64) -> f64 {
-    format!("{value:.1e}").parse().unwrap_or(value)
-}
-
 /// Rounds nanoseconds to tenths.
 pub fn tenths(ns: f64) -> f64 {
     (ns * 10.0).round() / 10.0

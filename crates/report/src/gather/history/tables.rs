@@ -58,7 +58,7 @@ fn effect_sides<'a>() -> Columns<'a, Effect> {
         .count("n_after", "n after", |effect| effect.after.n)
         .text("unit", "n counts", |effect| effect.unit)
         .help("What is independent: blocks of two runs, starts if a process was kept, runs")
-        .number("p", "p", |effect| effect.p.map(two_digits))
+        .add(Unit::Probability, "p", "p", |effect| effect.p)
         .hidden()
         .facet("build", "Build", build)
         .text("reason", "Why", |effect| some(&effect.reason))
@@ -215,7 +215,7 @@ fn changes_table(scope: &RunSet, found: &[Change]) -> Table {
             "Build",
             |change| if change.same_build { "same as before" } else { "changed with it" },
         )
-        .number("p", "p", |change| two_digits(change.p))
+        .add(Unit::Probability, "p", "p", |change| change.p)
         .hidden();
     columns.table("Changes of level", found.iter().cloned())
 }

@@ -32,7 +32,7 @@ pub(super) fn section(stored: &StoredRun) -> Option<Section> {
         .flag("is_change", "change", |version| version.is_change)
         .estimate(Unit::Change, "against_previous", "against the one before", |version| version.against_previous)
         .estimate(Unit::Change, "against_first", "against the first", |version| version.against_first)
-        .number("p", "p", |version| version.p)
+        .add(Unit::Probability, "p", "p", |version| version.p)
         .help("The probability of such a difference to the version before if there is none, adjusted for all versions (Holm).")
         .text("reason", "why not", |version| version.reason.clone());
     let alt = format!("{} of each version, as a multiple of the first, with intervals.", found.metric.name());

@@ -248,10 +248,12 @@ fn the_script_shows_numbers_as_we_do() {
         Unit::Times,
         Unit::Change,
         Unit::Percentile,
+        Unit::Probability,
     ];
     let mut made = String::from("[");
     for unit in units {
-        for number in numbers() {
+        let is_one = |number: &f64| unit != Unit::Probability || (0.0..=1.0).contains(number);
+        for number in numbers().into_iter().filter(is_one) {
             let line = serde_json::to_string(&(unit, number, unit.show(number))).unwrap();
             let comma = if made.len() > 1 { "," } else { "" };
             write!(made, "{comma}\n  {line}").unwrap();

@@ -151,6 +151,7 @@ fn the_schema_has_every_word() {
         Unit::Times,
         Unit::Change,
         Unit::Percentile,
+        Unit::Probability,
     ];
     let statuses = [Status::Complete, Status::Interrupted, Status::Running, Status::CutOff, Status::Unknown];
     let scales = [Scale::Linear, Scale::Log, Scale::Percentile, Scale::Names];
