@@ -127,7 +127,7 @@ export function picture(figure, table, chart, look, switched, section = []) {
     plot.replaceChildren(picture);
     spots = shown.flatMap((one) => one.points.map((point) => {
       const [x, y] = at(point);
-      return { x, y, point, series: one.name };
+      return { x, y, point, series: one.name, title: one.title };
     }));
   }
 
@@ -203,7 +203,7 @@ export function picture(figure, table, chart, look, switched, section = []) {
     if (!isChosen) return legend.replaceChildren(...meanings);
     const had = legend.contains(document.activeElement) ? document.activeElement?.textContent : null;
     const isFolded = !unfolded && all.series.length > LEGEND_MAX;
-    const known = all.series.map((one, place) => ({ name: one.name, on: isOn(one.name, place), place }));
+    const known = all.series.map((one, place) => ({ ...one, on: isOn(one.name, place), place }));
     const areFew = known.filter(({ on }) => on).length <= LEGEND_MAX;
     const named = isFolded ? known.filter(({ on, place }) => place < LEGEND_MAX - 2 || (areFew && on)) : known;
     const chips = named.map(({ name, on }) => chipOf(name, on));
@@ -233,7 +233,7 @@ export function picture(figure, table, chart, look, switched, section = []) {
   /** What is drawn is named, and what is not drawn is not. */
   function entries() {
     const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place) => isOn(one.name, place));
-    return [...drawnNow.map(({ name }) => ({ name, swatch: swatch(look(name), chart.shape === "lines") })), ...signs()];
+    return [...drawnNow.map(({ name, title }) => ({ name: title, swatch: swatch(look(name), chart.shape === "lines") })), ...signs()];
   }
 
   /** Paper has no buttons. */

@@ -12,6 +12,7 @@
  * @property {[string, string]} [interval]
  * @property {boolean} [bar]
  * @property {boolean} [facet]
+ * @property {Record<string, string>} [names] What people read in place of a text.
  * @property {boolean} [hidden]
  */
 /** @typedef {"good"|"open"|"bad"} Tone */

@@ -101,7 +101,16 @@ export function show(unit, number) {
 }
 
 /**
- * A cell as a table shows it.
+ * A cell as a table shows it: `Column::show`.
+ * @param {Column} column
+ * @param {Value} value
+ */
+export function shownIn(column, value) {
+  return column.names?.[String(value)] ?? shown(column.unit, value);
+}
+
+/**
+ * A value in a unit.
  * @param {Unit} unit
  * @param {Value} value
  */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { both, show, tick } from "../src/figures.js";
+import { both, show, tick, shownIn } from "../src/figures.js";
 
 test("numbers are shown as crates/report shows them", () => {
   const cases = JSON.parse(readFileSync(new URL("figures.json", import.meta.url), "utf8"));

@@ -14,9 +14,10 @@ use super::{
     preview::{Card, Picture, below},
     source,
     strip::METRICS,
-    words::{self, language, shown, times},
+    words::{self, shown, times},
 };
 use tare_report::{document::Unit, write::File};
+use tare_service::catalogue::language_name;
 
 #[derive(Template)]
 #[template(path = "site/against.html")]
@@ -188,7 +189,7 @@ fn side<'a>(
     frame: &PageFrame<'_>,
     settings: &SiteSettings,
 ) -> Side<'a> {
-    let about = [service.framework, service.version, language(service.language)];
+    let about = [service.framework, service.version, language_name(service.language)];
     let about: Vec<&str> =
         about.into_iter().filter(|part| !part.is_empty() && *part != service.name).collect();
     let others = site.neighbours(service.name).into_iter().filter(|other| !names.contains(other));

@@ -16,7 +16,7 @@ use super::{
     frame::{self, PageFrame},
     row::SiteRow,
     strip::{METRICS, Strip},
-    words::{language, times},
+    words::times,
 };
 use tare_report::{
     document::{Column, LAST, Section, Unit},
@@ -26,6 +26,7 @@ use tare_report::{
         html::{self, SectionView},
     },
 };
+use tare_service::catalogue::language_name;
 
 /// The most runs that are listed on the first page; the pages of experiments have all of them.
 const RUNS_MAX: usize = 20;
@@ -192,7 +193,7 @@ fn listed<'a>(run: &'a RunEntry, frame: &PageFrame<'_>) -> ListedRun<'a> {
 
 fn languages<'a>(site: &Catalogue<'a>, frame: &PageFrame<'_>) -> Vec<Language<'a>> {
     let of = |(name, services): (&'a str, Vec<&super::catalogue::Service<'a>>)| Language {
-        name: language(name),
+        name: language_name(name),
         link: frame.to(Address::Language(name)),
         services: services
             .iter()
@@ -255,8 +256,7 @@ pub(super) fn columns<'a>() -> Columns<'a, &'a SiteRow> {
         .hidden()
         .count("rank_worst", "worst rank", |row| row.ranks.map(|ranks| u64::from(ranks[1])))
         .hidden()
-        .text("language", "language", |row| language(&row.language).to_owned())
-        .with(Column::facet)
+        .language(|row| row.language.clone())
         .flag("is_reference", "is a reference", |row| row.is_reference)
         .hidden()
         .and(figures(|row: &&'a SiteRow| *row))

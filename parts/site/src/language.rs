@@ -9,9 +9,10 @@ use super::{
     catalogue::{Catalogue, Service},
     frame::{self, PageFrame, Sections},
     index::{figures, ranks},
-    words::{language, times_of},
+    words::times_of,
 };
 use tare_report::{document::Section, gather::columns::Columns, write::File};
+use tare_service::catalogue::language_name;
 
 type Place<'a> = (&'a RunEntry, &'a SiteRow);
 
@@ -21,7 +22,7 @@ pub(super) fn page(
     site: &Catalogue<'_>,
     settings: &SiteSettings,
 ) -> Result<File, SiteError> {
-    let title = format!("HTTP services in {}", language(name));
+    let title = format!("HTTP services in {}", language_name(name));
     let blocks = blocks(services);
     let count = several(services.len(), "service");
     let answer = answer(&blocks).unwrap_or_default();
@@ -33,7 +34,7 @@ pub(super) fn page(
     let link = |key: &str, name: &str| (key == "label").then(|| frame.to(Address::Service(name)));
     let page = Sections {
         kind: "language",
-        title: language(name),
+        title: language_name(name),
         lead: &format!(
             "{count} in this language. Ranks and ratios are compared within an experiment, and not across."
         ),
@@ -88,6 +89,6 @@ fn section(places: &[Place<'_>]) -> Section {
         reference => format!("Related to {reference}. {}", run.day()),
     };
     let id = format!("in-{}", super::address::slug(&run.experiment));
-    let caption = format!("{} in {}", language(&places[0].1.language), run.experiment);
+    let caption = format!("{} in {}", language_name(&places[0].1.language), run.experiment);
     Section::new(&id, &run.title, &lead, columns.table(&caption, places))
 }

@@ -14,13 +14,14 @@ use super::{
     preview::{Card, Picture, below},
     row::SiteRow,
     source,
-    words::{language, times_of},
+    words::times_of,
 };
 use tare_report::{
     document::{Column, Section},
     gather::columns::Columns,
     write::File,
 };
+use tare_service::catalogue::language_name;
 
 type Place<'a> = (&'a RunEntry, &'a SiteRow);
 
@@ -93,7 +94,7 @@ fn card<'a>(service: &Service<'_>, run: &'a RunEntry, answer: &str) -> Card<'a> 
 /// `axum 0.8.9, Rust`.
 fn lead(service: &Service<'_>) -> String {
     let framework = if service.framework == service.name { "" } else { service.framework };
-    let parts = [framework, service.version, language(service.language)];
+    let parts = [framework, service.version, language_name(service.language)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
@@ -148,7 +149,7 @@ fn links(
     }
     if site.languages().contains_key(service.language) {
         let link = frame.to(Address::Language(service.language));
-        links.push(format!("<a href=\"{link}\">all of {}</a>", escaped(language(service.language))));
+        links.push(format!("<a href=\"{link}\">all of {}</a>", escaped(language_name(service.language))));
     }
     for other in site.neighbours(service.name).into_iter().take(NEIGHBOURS_MAX) {
         let link = frame.to(Address::pair(service.name, other));

@@ -9,9 +9,10 @@ use super::{
     chart::{self, LogScale, escaped},
     figure::RunFigure,
     row::SiteRow,
-    words::{language, shown},
+    words::shown,
 };
 use tare_report::{document::Unit, write::File};
+use tare_service::catalogue::language_name;
 
 /// A figure by which services are compared.
 pub(crate) struct Metric {
@@ -132,7 +133,7 @@ impl Strip {
         let lanes = languages(run).into_iter().filter_map(|language| {
             let own: Vec<&Point<'_>> = points.iter().filter(|one| one.row.language == language).collect();
             let points = drawn(&own, metric.unit, at)?;
-            let title = self::language(language).to_owned();
+            let title = language_name(language).to_owned();
             Some(Lane { language: language.to_owned(), title, colour: colour(language), points })
         });
         let reference = if is_ratio { format!(" {}'s", run.reference) } else { String::new() };

@@ -21,25 +21,6 @@ pub(crate) fn description(text: &str) -> &str {
     }
 }
 
-/// The name of a language as people write it; that of a folder is for programs.
-pub(crate) fn language(name: &str) -> &str {
-    match name {
-        "c" => "C",
-        "clojure" => "Clojure",
-        "cpp" => "C++",
-        "csharp" => "C#",
-        "go" => "Go",
-        "haskell" => "Haskell",
-        "java" => "Java",
-        "node" => "Node.js",
-        "python" => "Python",
-        "ruby" => "Ruby",
-        "rust" => "Rust",
-        "swift" => "Swift",
-        other => other,
-    }
-}
-
 pub(crate) fn shown(figure: RunFigure, unit: Unit) -> String {
     with_interval(&figure.into(), unit)
 }
@@ -228,10 +209,5 @@ mod tests {
         assert_eq!(description(&format!("{first} Then {rest}. And more.")), first);
         let long = format!("It has {rest}.");
         assert_eq!(description(&format!("{long} Then more.")), long);
-    }
-
-    #[test]
-    fn a_language_has_the_name_that_people_write() {
-        assert_eq!(["cpp", "node", "rust", "zig"].map(language), ["C++", "Node.js", "Rust", "zig"]);
     }
 }

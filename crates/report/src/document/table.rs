@@ -52,6 +52,9 @@ pub struct Column {
     /// Whether rows can be filtered by it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub facet: bool,
+    /// What people read in place of some of its texts, such as `C++` for `cpp`. The data keep the text.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub names: BTreeMap<String, String>,
     /// Whether it is in the data only: bounds of intervals, which are shown beside their value, and rarely
     /// needed columns.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -215,6 +218,14 @@ impl Table {
         self.rows.iter().filter_map(move |row| row.get(place?))
     }
 
+    /// Has people read another text in place of those of a column, where `name` has one.
+    pub fn rename(&mut self, key: &str, name: impl Fn(&str) -> String) {
+        let Some(place) = self.place(key) else { return };
+        let texts = self.rows.iter().filter_map(|row| row.get(place)?.text());
+        let names = texts.map(|text| (text.to_owned(), name(text))).filter(|(text, name)| text != name);
+        self.columns[place].names = names.collect();
+    }
+
     /// The address to which a value links. Run folders may come from others: only an address on the web is a link, and
     /// only if its letters need no escapes.
     pub fn link<'a>(&self, row: &'a [Value], place: usize) -> Option<&'a str> {
@@ -258,6 +269,7 @@ impl Column {
             extra: Extra::Never,
             digest: false,
             facet: false,
+            names: BTreeMap::new(),
             hidden: false,
             priority: ALWAYS,
             interval_priority: ALWAYS,

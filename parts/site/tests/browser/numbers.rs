@@ -106,7 +106,7 @@ fn compare(table: &Table, cell: &Json) -> Result<(), String> {
     if !is_same {
         return Err(format!("raw value {raw:?} instead of {value:?}"));
     }
-    let (shown, text) = (cell[4].as_str().unwrap_or_default(), value.show(column.unit));
+    let (shown, text) = (cell[4].as_str().unwrap_or_default(), column.show(value));
     if words(shown) != words(&text) {
         return Err(format!("{shown:?} instead of {text:?}"));
     }

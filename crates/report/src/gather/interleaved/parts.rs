@@ -99,7 +99,7 @@ fn columns<'a>(name: &str) -> Columns<'a, Parts<'a>> {
     let kernel = |value: fn(KernelShare) -> f64| move |(_, of): &Parts| of.kernel.map(value);
     Columns::new()
         .text("label", "service", |(row, _): &Parts| row.label.clone())
-        .facet("language", "language", |(row, _)| row.language.clone())
+        .language(|(row, _)| row.language.clone())
         .estimate(of_backing, "total_cpu_ns_per_request", &format!("service + {name}"), |(_, of)| {
             of.total_cpu_ns_per_request
         })

@@ -135,7 +135,7 @@ fn ranks([best, worst]: [usize; 2]) -> String {
 /// The columns for filters. Licence and contract are rarely read, so they are in the data only.
 fn facets<'a>(contract: &'a str) -> Columns<'a, RankedRow<'a>> {
     Columns::new()
-        .facet("language", "language", |row: &RankedRow| known(&row.report.language))
+        .language(|row: &RankedRow| known(&row.report.language))
         .priority(8)
         .facet("style", "style", |row| row.report.style.name())
         .priority(6)

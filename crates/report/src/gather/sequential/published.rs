@@ -55,7 +55,7 @@ fn columns<'a>(run: &Experiment<'a>, cells: &[ServiceAt<'a>]) -> Cells<'a> {
     let mut columns: Cells =
         Columns::new().text("label", "service", |cell: &ServiceAt| cell.row.label.clone());
     if cells.iter().any(|cell| language(cell) != language(&cells[0])) {
-        columns = columns.facet("language", "language", language);
+        columns = columns.language(language);
     }
     columns = columns.text("published_as", "published as", |cell| cell.row.published.clone());
     if run.is_of_batches() {

@@ -116,7 +116,7 @@ fn keys(value: &Value, found: &mut BTreeSet<String>) {
         Value::Object(object) => object.iter().for_each(|(key, inner)| {
             found.insert(key.clone());
             // Its keys are words of the table.
-            if key != "tones" {
+            if !["tones", "names"].contains(&key.as_str()) {
                 keys(inner, found);
             }
         }),

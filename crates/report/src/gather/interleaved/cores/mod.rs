@@ -64,7 +64,7 @@ fn left_out(scalings: &[Scaling]) -> Vec<String> {
 fn columns<'a>() -> Columns<'a, Line<'a>> {
     Columns::new()
         .facet("service", "service", |(of, _): &Line| of.service.clone())
-        .facet("language", "language", |(of, _)| of.language.clone())
+        .language(|(of, _)| of.language.clone())
         .count("threads", "threads", |(_, point)| point.threads)
         .help("THREADS of the service; it is pinned to as many CPUs")
         .estimate(Unit::PerSecond, "requests_per_second", "req/s", |(_, point)| point.requests_per_second)
