@@ -26,6 +26,8 @@ struct Against<'a> {
     link: String,
     names: [&'a str; 2],
     answer: String,
+    /// What they are compared by.
+    cost_name: &'static str,
     /// Further sentences below it.
     more: Vec<String>,
     tracks: Option<Tracks>,
@@ -89,6 +91,7 @@ pub(super) fn page<'a>(
         link: frame.to(Address::Run(&run.id)),
         names,
         answer,
+        cost_name: run.cost_name(),
         more: words::more(run, &pair),
         tracks: tracks_of(run, names),
         figures: figures(rows),
@@ -105,16 +108,15 @@ pub(super) fn page<'a>(
 
 /// A sound run with an interval of the pair says most, then one with valid throughputs, then the most blocks.
 fn weight(run: &RunEntry, pair: &ServicePair) -> (bool, bool, bool, u32) {
-    let has_interval = pair.cpu_ratio.is_some_and(|ratio| ratio.ends().is_some());
+    let has_interval = pair.cost().is_some_and(|ratio| ratio.ends().is_some());
     (run.is_sound(), has_interval, pair.throughput_ratio.is_some(), pair.blocks)
 }
 
 fn card<'a>(title: &str, run: &'a RunEntry, pair: &'a ServicePair, answer: &str) -> Card<'a> {
-    let rows =
-        [&pair.first, &pair.second].map(|name| (name.as_str(), run.row(name).and_then(|row| row.cpu_ratio)));
+    let rows = [&pair.first, &pair.second].map(|name| (name.as_str(), run.row(name).and_then(SiteRow::cost)));
     Card {
         above: format!("{title}. {}", run.title),
-        large: pair.cpu_ratio.map(times).unwrap_or_default(),
+        large: pair.cost().map(times).unwrap_or_default(),
         sentence: answer.to_owned(),
         rows: rows.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect(),
         below: below(run),
@@ -122,9 +124,12 @@ fn card<'a>(title: &str, run: &'a RunEntry, pair: &'a ServicePair, answer: &str)
 }
 
 /// What is decided, and whether anything is open.
-fn settled(pair: &ServicePair) -> (String, bool) {
-    let has_interval = pair.cpu_ratio.is_some_and(|ratio| ratio.ends().is_some());
-    let alone = "A run of these two alone puts both into every block";
+fn settled(run: &RunEntry, pair: &ServicePair) -> (String, bool) {
+    let has_interval = pair.cost().is_some_and(|ratio| ratio.ends().is_some());
+    let alone = match words::lacking(run, pair).is_empty() {
+        true => "A run of these two alone puts both into every block",
+        false => "It takes a run in which both have one",
+    };
     match (pair.separated, has_interval) {
         (Some(true), true) => {
             let blocks = tare_base::units::several(pair.blocks as usize, "block");
@@ -150,7 +155,7 @@ fn settled(pair: &ServicePair) -> (String, bool) {
 
 /// Both on the scale of the reference.
 fn tracks_of(run: &RunEntry, names: [&str; 2]) -> Option<Tracks> {
-    let figure = |name: &str| -> Option<RunFigure> { run.row(name)?.cpu_ratio };
+    let figure = |name: &str| -> Option<RunFigure> { run.row(name)?.cost() };
     let rows = [(names[0], figure(names[0])?), (names[1], figure(names[1])?)];
     Some(tracks(&rows, Unit::Times))
 }
@@ -158,6 +163,8 @@ fn tracks_of(run: &RunEntry, names: [&str; 2]) -> Option<Tracks> {
 /// The figures that at least one of both has.
 fn figures(rows: [Option<&SiteRow>; 2]) -> Vec<FigureRow> {
     let cpu = FigureRow::of("CPU time per request", Unit::Nanoseconds, |row| row.cpu_ns_per_request, rows);
+    let total = "CPU time per request with the database";
+    let total = FigureRow::of(total, Unit::Nanoseconds, |row| row.total_cpu_ns_per_request, rows);
     let others = METRICS.iter().skip(1);
     let others = others.map(|metric| FigureRow::of(metric.about, metric.unit, metric.figure, rows));
     std::iter::once(cpu).chain(others).flatten().collect()
@@ -223,6 +230,7 @@ mod tests {
             first: "express".to_owned(),
             second: "axum".to_owned(),
             cpu_ratio: (blocks > 0).then(|| figure(blocks > 1)),
+            total_cpu_ratio: None,
             throughput_ratio: None,
             blocks,
             separated,

@@ -57,7 +57,7 @@ fn blocks<'a>(services: &[&Service<'a>]) -> Vec<Vec<Place<'a>>> {
         }
     }
     for block in &mut blocks {
-        let cost = |row: &SiteRow| row.cpu_ratio.map_or(f64::INFINITY, |figure| figure.value);
+        let cost = |row: &SiteRow| row.cost().map_or(f64::INFINITY, |figure| figure.value);
         block.sort_by(|(_, one), (_, other)| cost(one).total_cmp(&cost(other)));
     }
     let ranked = |block: &Vec<Place<'_>>| block.iter().filter(|(_, row)| row.ranks.is_some()).count();
@@ -67,13 +67,12 @@ fn blocks<'a>(services: &[&Service<'a>]) -> Vec<Vec<Place<'a>>> {
 
 /// The cheapest of the first block.
 fn answer(blocks: &[Vec<Place<'_>>]) -> Option<String> {
-    let (run, row) =
-        blocks.first()?.iter().find(|(_, row)| row.ranks.is_some() && row.cpu_ratio.is_some())?;
+    let (run, row) = blocks.first()?.iter().find(|(_, row)| row.ranks.is_some() && row.cost().is_some())?;
     let of = run.rows.iter().filter(|row| row.ranks.is_some()).count();
     Some(format!(
         "{} has the lowest estimate: {}, rank {} of {of}.",
         row.service,
-        times_of(row.cpu_ratio?, &run.reference, "CPU time per request"),
+        times_of(row.cost()?, &run.reference, run.cost_name()),
         ranks(row.ranks?)
     ))
 }
@@ -83,7 +82,7 @@ fn section(places: &[Place<'_>]) -> Section {
     let columns = Columns::new()
         .text("label", "service", |place: &&Place<'_>| place.1.service.clone())
         .text("ranks", "rank", |place| place.1.ranks.map(ranks))
-        .and(figures(|place: &&Place<'_>| place.1));
+        .and(figures(run.has_database(), |place: &&Place<'_>| place.1));
     let lead = match run.reference.as_str() {
         "" => String::new(),
         reference => format!("Related to {reference}. {}", run.day()),

@@ -69,7 +69,7 @@ pub(super) fn page(
 
 /// Its place in the experiment with the most services.
 fn spoken<'a>(service: &Service<'a>) -> Option<Place<'a>> {
-    let ranked = service.places.iter().filter(|(_, row)| row.ranks.is_some() && row.cpu_ratio.is_some());
+    let ranked = service.places.iter().filter(|(_, row)| row.ranks.is_some() && row.cost().is_some());
     ranked.max_by_key(|(run, _)| run.rows.len()).copied()
 }
 
@@ -78,7 +78,7 @@ fn card<'a>(service: &Service<'_>, run: &'a RunEntry, answer: &str) -> Card<'a> 
     let rows: Vec<(&str, RunFigure)> = run
         .rows
         .iter()
-        .filter_map(|row| Some((row.service.as_str(), row.cpu_ratio.filter(|_| row.ranks.is_some())?)))
+        .filter_map(|row| Some((row.service.as_str(), row.cost().filter(|_| row.ranks.is_some())?)))
         .collect();
     let place = rows.iter().position(|(name, _)| *name == service.name).unwrap_or_default();
     let from = place.saturating_sub(CARD_ROWS / 2).min(rows.len().saturating_sub(CARD_ROWS));
@@ -101,12 +101,12 @@ fn lead(service: &Service<'_>) -> String {
 /// Its cost and rank there.
 fn answer(service: &Service<'_>) -> String {
     let Some((run, row)) = spoken(service) else { return String::new() };
-    let (Some(cost), Some(place)) = (row.cpu_ratio, row.ranks) else { return String::new() };
+    let (Some(cost), Some(place)) = (row.cost(), row.ranks) else { return String::new() };
     let of = run.rows.iter().filter(|row| row.ranks.is_some()).count();
     format!(
         "{} needs {}: rank {} of {of}.",
         service.name,
-        times_of(cost, &run.reference, "CPU time per request"),
+        times_of(cost, &run.reference, run.cost_name()),
         ranks(place)
     )
 }
@@ -118,7 +118,7 @@ fn places(service: &Service<'_>) -> Section {
         // A date does not wrap.
         .text("day", "measured", |place| place.0.day().replace(' ', "\u{a0}"))
         .text("reference", "reference", |place| place.0.reference.clone())
-        .and(figures(|place: &&Place<'_>| place.1))
+        .and(figures(false, |place: &&Place<'_>| place.1))
         .rate("requests_per_second_published", "req/s, published", |place| {
             place.1.requests_per_second_published
         })

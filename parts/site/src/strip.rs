@@ -29,9 +29,9 @@ pub(crate) const METRICS: [Metric; 6] = [
     Metric {
         key: "cpu_ratio",
         name: "CPU",
-        about: "CPU time per request, related to",
+        about: "CPU time per request",
         unit: Unit::Times,
-        figure: |row| row.cpu_ratio,
+        figure: SiteRow::cost,
     },
     Metric {
         key: "requests_per_second",
@@ -136,11 +136,15 @@ impl Strip {
             let title = language_name(language).to_owned();
             Some(Lane { language: language.to_owned(), title, colour: colour(language), points })
         });
-        let reference = if is_ratio { format!(" {}'s", run.reference) } else { String::new() };
+        let (key, about) = match is_ratio {
+            true if run.has_database() => ("total_cpu_ratio", run.cost_name()),
+            _ => (metric.key, metric.about),
+        };
+        let reference = if is_ratio { format!(", related to {}'s", run.reference) } else { String::new() };
         Some(Strip {
-            key: metric.key,
+            key,
             name: metric.name,
-            about: format!("{}{reference}; logarithmic scale", metric.about),
+            about: format!("{about}{reference}; logarithmic scale"),
             lanes: lanes.collect(),
             grid,
             axis,

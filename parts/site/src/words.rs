@@ -46,8 +46,8 @@ const CPU: &str = "CPU time per request";
 
 /// The pair with the service first that needs more CPU time: a ratio is the larger figure over the smaller.
 pub(super) fn dearer_first(run: &RunEntry, pair: &ServicePair) -> ServicePair {
-    let cost = |name: &str| Some(run.row(name)?.cpu_ratio?.value);
-    let is_less = match pair.cpu_ratio {
+    let cost = |name: &str| Some(run.row(name)?.cost()?.value);
+    let is_less = match pair.cost() {
         Some(ratio) => ratio.value < 1.0,
         None => cost(&pair.first).zip(cost(&pair.second)).is_some_and(|(one, other)| one < other),
     };
@@ -57,9 +57,10 @@ pub(super) fn dearer_first(run: &RunEntry, pair: &ServicePair) -> ServicePair {
 /// What the first service of a pair needs of the second: as `answer` of `web/src/pair.js`.
 pub(super) fn answer(run: &RunEntry, pair: &ServicePair) -> String {
     let ServicePair { first, second, .. } = pair;
-    let of_reference = |name: &str| run.row(name).and_then(|row| row.cpu_ratio);
-    let figures = match (pair.cpu_ratio, of_reference(first), of_reference(second)) {
-        (Some(cpu), _, _) => format!("{first} needs {}", times_of(cpu, second, CPU)),
+    let what = run.cost_name();
+    let of_reference = |name: &str| run.row(name).and_then(SiteRow::cost);
+    let figures = match (pair.cost(), of_reference(first), of_reference(second)) {
+        (Some(cpu), _, _) => format!("{first} needs {}", times_of(cpu, second, what)),
         (None, Some(one), Some(other)) => {
             let one = times_of(one, &run.reference, CPU);
             format!("{first} needs {one}, and {second} {}{}", times(other), ends(other))
@@ -70,6 +71,32 @@ pub(super) fn answer(run: &RunEntry, pair: &ServicePair) -> String {
         Some(false) => format!("The data do not separate {first} and {second}: {figures}."),
         _ => format!("{figures}."),
     }
+}
+
+/// The services of a pair without a cost of their own, which no other run of both blocks would give them.
+pub(super) fn lacking<'a>(run: &RunEntry, pair: &'a ServicePair) -> Vec<&'a str> {
+    let lacks = |name: &&str| pair.cost().is_none() && run.row(name).and_then(SiteRow::cost).is_none();
+    [pair.first.as_str(), pair.second.as_str()].into_iter().filter(lacks).collect()
+}
+
+/// Why a pair has no interval; `None` if it has one.
+fn without(run: &RunEntry, pair: &ServicePair) -> Option<String> {
+    let cost = pair.cost();
+    if cost.is_some_and(|ratio| ratio.ends().is_some()) {
+        return None;
+    }
+    let what = run.cost_name();
+    let reason = match (lacking(run, pair).as_slice(), pair.blocks) {
+        ([only], _) => format!("{only} has no valid {what}, so there is no ratio of the pair."),
+        ([one, other, ..], _) => {
+            format!("{one} and {other} have no valid {what}, so there is no ratio of the pair.")
+        }
+        ([], 0) => "No block had both of them, so there is no interval of the pair.".to_owned(),
+        ([], 1) => "One block had both of them, and an interval takes two.".to_owned(),
+        ([], _) if cost.is_some() => "Too few starts had both of them for an interval.".to_owned(),
+        ([], _) => "A block of both lacks the CPU time of one of them.".to_owned(),
+    };
+    Some(reason)
 }
 
 /// Why there is no interval, the ratio of throughputs, and what is excluded.
@@ -145,6 +172,7 @@ mod tests {
             first: "hyper".to_owned(),
             second: "axum".to_owned(),
             cpu_ratio: figure(0.9, 0.88, 0.92),
+            total_cpu_ratio: None,
             throughput_ratio: figure(1.12, 1.10, 1.15),
             blocks: 12,
             separated,
@@ -198,6 +226,41 @@ mod tests {
         let expected = "axum needs 1.50 times raw-socket's CPU time per request (1.35 .. 1.65), and hyper 1.30 times (1.17 .. 1.43). \
                         No block had both of them, so there is no interval of the pair.";
         assert!(told.starts_with(expected), "{told}");
+    }
+
+    #[test]
+    fn a_pair_without_an_interval_says_which_reason_it_is() {
+        let bare = |blocks| ServicePair { cpu_ratio: None, blocks, ..pair(Some(true)) };
+        let point = ServicePair {
+            cpu_ratio: Some(RunFigure { value: 0.9, ..RunFigure::default() }),
+            ..pair(Some(true))
+        };
+        let told = |pair: &ServicePair| without(&run(), pair).unwrap();
+        assert_eq!(
+            told(&ServicePair { blocks: 1, ..point.clone() }),
+            "One block had both of them, and an interval takes two."
+        );
+        assert_eq!(told(&point), "Too few starts had both of them for an interval.");
+        assert_eq!(told(&bare(5)), "A block of both lacks the CPU time of one of them.");
+        assert_eq!(without(&run(), &pair(Some(true))), None);
+        let gone = ServicePair { second: "gone".to_owned(), ..bare(5) };
+        assert_eq!(told(&gone), "gone has no valid CPU time per request, so there is no ratio of the pair.");
+    }
+
+    /// What a service saves and its database spends is no saving.
+    #[test]
+    fn with_a_database_its_time_counts_too() {
+        let figure = |value| Some(RunFigure { value, ..RunFigure::default() });
+        let row = |name, own, total| SiteRow { total_cpu_ratio: figure(total), ..row_of(name, "rust", own) };
+        let run = run_of(vec![row("light", 1.2, 3.0), row("whole", 1.4, 2.0)]);
+        let pair = ServicePair {
+            first: "light".to_owned(),
+            second: "whole".to_owned(),
+            total_cpu_ratio: figure(1.5),
+            ..pair(Some(true))
+        };
+        let told = answer(&run, &dearer_first(&run, &pair));
+        assert_eq!(told, "light needs 1.50x whole's CPU time per request with the database.");
     }
 
     #[test]

@@ -279,10 +279,7 @@ fn throughput_not_valid(report: &Report) -> Option<String> {
 /// ` The other 9 need 1.49x (axum) to 48.6x (flask).`
 fn others(report: &Report, labels: &[&str], by: Metric) -> String {
     let row = |label: &&str| report.rows.iter().find(|row| row.label == **label);
-    let ratio = |row: &RowReport| match by {
-        Metric::Throughput => row.ratio.map(|found| found.value),
-        _ => row.cpu_ratio.map(|found| found.value),
-    };
+    let ratio = |row: &RowReport| row.ratio_by(by).map(|found| found.value);
     let unit = if by == Metric::Throughput { Unit::Share } else { Unit::Times };
     let figures = labels.iter().filter_map(row).filter_map(|row| Some((row.label.as_str(), ratio(row)?)));
     let number = match (labels.len(), by) {
@@ -308,9 +305,9 @@ fn figure_of(report: &Report, label: &str, by: Metric) -> (&'static str, String)
             ("has", text.unwrap_or_else(|| unrelated(report, label, by)))
         }
         _ => {
-            let ratio = row.and_then(|row| Some(row.cpu_ratio?.value));
+            let ratio = row.and_then(|row| Some(row.ratio_by(by)?.value));
             let text =
-                ratio.map(|ratio| format!("{} {reference}'s CPU per request", Unit::Times.show(ratio)));
+                ratio.map(|ratio| format!("{} {reference}'s {}", Unit::Times.show(ratio), of_metric(by)));
             ("needs", text.unwrap_or_else(|| unrelated(report, label, by)))
         }
     }
@@ -319,10 +316,8 @@ fn figure_of(report: &Report, label: &str, by: Metric) -> (&'static str, String)
 /// `Interval of hyper (95%): 1.20 .. 1.28x; throughput 80.1% (78.0 .. 82.2%) of raw-socket's.`
 fn interval(report: &Report, label: &str, by: Metric) -> Option<String> {
     let row = report.rows.iter().find(|row| row.label == label)?;
-    let (ratio, unit) = match by {
-        Metric::Throughput => (row.ratio?, Unit::Share),
-        _ => (row.cpu_ratio?, Unit::Times),
-    };
+    let unit = if by == Metric::Throughput { Unit::Share } else { Unit::Times };
+    let ratio = row.ratio_by(by)?;
     let ends = ratio.low.zip(ratio.high).map(|(low, high)| unit.show_interval(low, high));
     let ends = ends.map(|ends| format!("Interval of {label} (95%): {ends}"));
     let throughput = throughput(report, label).filter(|_| by != Metric::Throughput);
@@ -345,9 +340,7 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
         Metric::Throughput => row
             .and_then(|row| row.requests_per_second)
             .map(|found| format!("{} requests/s", rate(found.value))),
-        _ => row
-            .and_then(|row| row.cpu_ns_per_request)
-            .map(|found| format!("{} of CPU a request", time(found.value))),
+        _ => row.and_then(|row| own_cost(row, by)).map(|found| format!("{} of CPU a request", time(found))),
     };
     let reference = report.rows.iter().find(|row| row.label == report.reference);
     let why = match reference {
@@ -359,6 +352,23 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
         },
     };
     figure.unwrap_or("no figure".to_owned()) + &why
+}
+
+fn own_cost(row: &RowReport, by: Metric) -> Option<f64> {
+    let cost = match by {
+        Metric::CpuWithDatabase => row.database()?.total_cpu_ns_per_request,
+        _ => row.cpu_ns_per_request,
+    };
+    Some(cost?.value)
+}
+
+/// What ranks are made of, in a sentence.
+pub(super) fn of_metric(by: Metric) -> &'static str {
+    match by {
+        Metric::Throughput => "throughput",
+        Metric::CpuWithDatabase => "CPU per request with the database",
+        _ => "CPU per request",
+    }
 }
 
 /// The number of rows without figures, or without a place in the order. References have none in any case.

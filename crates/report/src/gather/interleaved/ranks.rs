@@ -3,7 +3,7 @@
 use tare_analysis::interleaved::{Report, Role, RowReport, RowState, Twin};
 use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
 
-use super::{cost, parts};
+use super::{answer, cost, parts};
 use crate::{
     document::{Chart, Column, Extra, Section, Sentences, Shape, Unit},
     gather::{
@@ -80,19 +80,24 @@ fn digest(report: &Report) -> [&'static str; 6] {
     [
         "label",
         "ranks",
-        if of_any(|row| row.cpu_ratio.is_some()) { "cpu_ratio" } else { "cpu_ns_per_request" },
+        if of_any(|row| row.cpu_ratio.is_some()) { cost_ratio(report) } else { "cpu_ns_per_request" },
         if of_any(|row| row.ratio.is_some()) { "throughput_ratio" } else { "requests_per_second" },
         "latency_ns_p99",
         "rss_bytes_peak",
     ]
 }
 
+/// The column with the ratio of costs that ranks are made of.
+fn cost_ratio(report: &Report) -> &'static str {
+    match report.ranks.as_ref().map(|ranks| ranks.by) {
+        Some(Metric::CpuWithDatabase) => "total_cpu_ratio",
+        _ => "cpu_ratio",
+    }
+}
+
 /// The sensitivity of the run, from its measurement of the reference's twin.
 fn seen_by(twin: &Twin) -> Option<String> {
-    let by = match twin.by {
-        Metric::Throughput => "throughput",
-        _ => "CPU per request",
-    };
+    let by = answer::of_metric(twin.by);
     let least = Unit::Share.show(twin.resolution()?);
     let found = with_interval(twin.estimate.as_ref()?, Unit::Times);
     Some(format!(
@@ -153,9 +158,12 @@ fn known(text: &str) -> Option<String> {
 
 fn figures<'a>(report: &'a Report) -> Columns<'a, RankedRow<'a>> {
     let (of, reference) = (|row: &RankedRow<'a>| row.report, report.reference.as_str());
-    cost::cpu(of, reference)
+    let is_of_service = cost_ratio(report) == "cpu_ratio";
+    parts::total_ratio(report, of)
+        .and(cost::cpu(of, reference))
+        .with_column("cpu_ratio", |column| if is_of_service { column } else { beside(column, 62) })
         .and(cost::cpu_at_rate(of))
-        .with_column("cpu_ratio", Column::track)
+        .with_column(cost_ratio(report), Column::track)
         .and(parts::in_main_table(report, of))
         .and(cost::throughput(of, reference).with_column("throughput_ratio", Column::bar))
         .with_column("requests_per_second", |column| column.extra(Extra::Always))
