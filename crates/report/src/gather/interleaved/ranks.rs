@@ -1,6 +1,6 @@
 //! The main table: every requested row; those without figures have their reason.
 
-use tare_analysis::interleaved::{Report, Role, RowReport, RowState, Twin};
+use tare_analysis::interleaved::{BackingKind, Report, Role, RowReport, RowState, Twin};
 use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
 
 use super::{answer, cost, parts};
@@ -54,7 +54,8 @@ pub(crate) fn section(stored: &StoredRun, report: &Report) -> Section {
         planned: planned(&row.label),
         is_tied_to_next: tie(&row.label),
     });
-    let columns = identity().and(figures(report)).and(facets(plan.contract())).and(extent());
+    let columns =
+        identity().and(figures(report)).and(facets(plan.contract())).and(extent()).and(of_manifest(report));
     let columns =
         digest(report).into_iter().fold(columns, |columns, key| columns.with_column(key, Column::digest));
     let [title, lead, caption] = heading(report);
@@ -233,7 +234,23 @@ fn errors_by_kind(row: &RowReport) -> Option<String> {
     (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
-fn warnings(row: &RowReport) -> Option<String> {
+/// What a manifest says of the database; no column for a run without one.
+fn of_manifest<'a>(report: &Report) -> Columns<'a, RankedRow<'a>> {
+    match parts::kind(report) {
+        Some(BackingKind::Database) => Columns::new().text("database_use", "database", database_use).help(
+            "what its driver asks of the database for each request, where that is more than one question",
+        ),
+        _ => Columns::new(),
+    }
+}
+
+/// What the manifest says of a service's use of the database, in a run that has one.
+fn database_use(row: &RankedRow) -> Option<Sentences> {
+    row.report.database()?;
+    Sentences::new(row.planned?.settings.iter().filter_map(|setting| setting.database.as_ref()))
+}
+
+fn warnings(row: &RowReport) -> Option<Sentences> {
     let of_latency = row.latency_open.iter().filter_map(|latency| latency.doubt.as_ref());
     Sentences::new(of_latency.chain(&row.findings))
 }
