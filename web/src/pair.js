@@ -55,14 +55,14 @@ function inverse({ value, ends, bound }) {
   return { value: 1 / value, ends: ends && [1 / ends[1], 1 / ends[0]], bound: bound && INVERSE[bound] };
 }
 
-/** `12.0 times`, `at least 12.0 times`. @param {Ratio} of */
+/** `12.0x`, `at least 12.0x`. @param {Ratio} of */
 function times({ value, bound }) {
-  return `${bound === null ? "" : `${bound.replace("-", " ")} `}${show("times", value).replace("x", "")} times`;
+  return `${bound === null ? "" : `${bound.replace("-", " ")} `}${show("times", value)}`;
 }
 
-/** ` (11.6 .. 12.4)`; nothing without an interval. @param {Ratio} of */
+/** ` (11.6 .. 12.4x)`; nothing without an interval. @param {Ratio} of */
 function interval({ ends }) {
-  return ends ? ` (${both("times", ends, " .. ").replaceAll("x", "")})` : "";
+  return ends ? ` (${both("times", ends, " .. ")})` : "";
 }
 
 /**
@@ -99,7 +99,7 @@ export function sentence(main, pairs, names) {
     costs.reverse();
     found = { row: found.row, inverse: !found.inverse };
   }
-  const [cpu, throughput] = [ratio(pairs, found, "cpu_ratio"), ratio(pairs, found, "throughput_ratio")];
+  const [cpu, throughput] = [ratio(pairs, found, key), ratio(pairs, found, "throughput_ratio")];
   const separated = found.row[place(pairs, "separated")];
   return [
     answer(main, names, cpu, costs, separated),
@@ -147,8 +147,7 @@ function more(main, names, cpu, throughput, blocks, separated) {
     lines.push(`${faster} has ${timesOf(throughput.value >= 1 ? throughput : inverse(throughput), slower, "throughput")}.`);
   }
   if (separated === null) lines.push("There are too few blocks to say whether they differ.");
-  if (!cpu?.ends && blocks === 0) lines.push("No block had both of them, so there is no interval of the pair.");
-  if (!cpu?.ends && blocks === 1) lines.push("One block had both of them, and an interval takes two.");
+  if (!cpu?.ends) lines.push(...without(main, names, cpu, blocks));
   if (!throughput && names.some((name) => own(main, name, "requests_per_second") === null)) {
     lines.push("There is no valid ratio of their throughputs.");
   }

@@ -83,7 +83,7 @@ pub(super) fn page<'a>(
     let frame = PageFrame::new(Address::Pair(names), &title, &answer, settings)
         .command(command.clone())
         .picture(&card(&title, run, &pair, &answer), settings, pictures);
-    let (settled, is_open) = settled(&pair);
+    let (settled, is_open) = settled(run, &pair);
     let others = found.iter().filter(|(other, _)| other.id != run.id);
     let rows = names.map(|name| run.row(name));
     let page = Against {
@@ -167,7 +167,7 @@ fn figures(rows: [Option<&SiteRow>; 2]) -> Vec<FigureRow> {
     let total = FigureRow::of(total, Unit::Nanoseconds, |row| row.total_cpu_ns_per_request, rows);
     let others = METRICS.iter().skip(1);
     let others = others.map(|metric| FigureRow::of(metric.about, metric.unit, metric.figure, rows));
-    std::iter::once(cpu).chain(others).flatten().collect()
+    [cpu, total].into_iter().chain(others).flatten().collect()
 }
 
 impl FigureRow {
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn a_pair_has_one_sentence_a_picture_and_a_command() {
         let (page, pictures) = made(&[pair(Some(true), 7)]);
-        let answer = "express needs 12.0 times axum&#39;s CPU time per request (11.6 .. 12.4).";
+        let answer = "express needs 12.0x axum&#39;s CPU time per request (11.6 .. 12.4x).";
         assert!(page.contains(&format!("<p class=\"answer\" dir=\"auto\">{answer}</p>")), "{page}");
         assert!(page.contains("The data of this run separate them, and 7 blocks had both."), "{page}");
         assert!(page.contains(&format!("content=\"https://example.org/{}\"", pictures[0].name)), "{page}");
@@ -271,10 +271,10 @@ mod tests {
     #[test]
     fn a_pair_without_an_interval_says_why() {
         let (one, _) = made(&[pair(Some(true), 1)]);
-        assert!(one.contains("express needs 12.0 times axum&#39;s CPU time per request."), "{one}");
+        assert!(one.contains("express needs 12.0x axum&#39;s CPU time per request."), "{one}");
         assert!(one.contains("One block had both of them, and an interval takes two."), "{one}");
         let (none, _) = made(&[pair(Some(true), 0)]);
-        let related = "express needs 17.5 times raw-socket&#39;s CPU time per request (15.8 .. 19.2), and axum 1.48 times (1.33 .. 1.63).";
+        let related = "express needs 17.5x raw-socket&#39;s CPU time per request (15.8 .. 19.2x), and axum 1.48x (1.33 .. 1.63x).";
         assert!(none.contains(related), "{none}");
         assert!(none.contains("No block had both of them, so there is no interval of the pair."), "{none}");
     }

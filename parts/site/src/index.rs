@@ -203,7 +203,7 @@ fn languages<'a>(site: &Catalogue<'a>, frame: &PageFrame<'_>) -> Vec<Language<'a
     site.languages().into_iter().map(of).collect()
 }
 
-/// `hyper needs 1.31 times raw-socket's CPU time per request, and flask 43.8 times.`
+/// `hyper needs 1.31x raw-socket's CPU time per request, and flask 43.8x.`
 fn headline(run: &RunEntry) -> Option<String> {
     let ranked = run.rows.iter().filter(|row| row.ranks.is_some());
     let mut costs: Vec<(&str, RunFigure)> =
@@ -319,7 +319,7 @@ mod tests {
     fn the_headline_is_of_the_cheapest_and_the_dearest_that_have_a_rank() {
         let reference = SiteRow { ranks: None, ..row_of("raw-socket", "rust", 1.0) };
         let run = run_of(vec![reference, row_of("flask", "python", 43.8), row_of("hyper", "rust", 1.31)]);
-        let expected = "hyper needs 1.31 times raw-socket's CPU time per request, and flask 43.8 times.";
+        let expected = "hyper needs 1.31x raw-socket's CPU time per request, and flask 43.8x.";
         assert_eq!(headline(&run).as_deref(), Some(expected));
         assert_eq!(headline(&run_of(vec![row_of("hyper", "rust", 1.31)])), None);
     }

@@ -25,24 +25,21 @@ pub(crate) fn shown(figure: RunFigure, unit: Unit) -> String {
     with_interval(&figure.into(), unit)
 }
 
-/// `12.0 times`, `at least 12.0 times`.
+/// `12.0x`, `at least 12.0x`.
 pub(crate) fn times(figure: RunFigure) -> String {
-    let number = Unit::Times.show(figure.value);
-    format!("{}{} times", figure.bound.words(), number.trim_end_matches('x'))
+    format!("{}{}", figure.bound.words(), Unit::Times.show(figure.value))
 }
 
-/// ` (11.6 .. 12.4)`; empty without an interval.
+/// ` (11.6 .. 12.4x)`; empty without an interval.
 pub(crate) fn ends(figure: RunFigure) -> String {
     let interval = figure.ends().map(|(low, high)| Unit::Times.show_interval(low, high));
-    interval.map_or_else(String::new, |interval| format!(" ({})", interval.replace('x', "")))
+    interval.map_or_else(String::new, |interval| format!(" ({interval})"))
 }
 
-/// `12.0 times axum's CPU time per request (11.6 .. 12.4)`.
+/// `12.0x axum's CPU time per request (11.6 .. 12.4x)`.
 pub(crate) fn times_of(figure: RunFigure, other: &str, what: &str) -> String {
     format!("{} {other}'s {what}{}", times(figure), ends(figure))
 }
-
-const CPU: &str = "CPU time per request";
 
 /// The pair with the service first that needs more CPU time: a ratio is the larger figure over the smaller.
 pub(super) fn dearer_first(run: &RunEntry, pair: &ServicePair) -> ServicePair {
@@ -62,10 +59,10 @@ pub(super) fn answer(run: &RunEntry, pair: &ServicePair) -> String {
     let figures = match (pair.cost(), of_reference(first), of_reference(second)) {
         (Some(cpu), _, _) => format!("{first} needs {}", times_of(cpu, second, what)),
         (None, Some(one), Some(other)) => {
-            let one = times_of(one, &run.reference, CPU);
+            let one = times_of(one, &run.reference, what);
             format!("{first} needs {one}, and {second} {}{}", times(other), ends(other))
         }
-        _ => format!("There is no valid ratio of the CPU time per request of {first} and {second}"),
+        _ => format!("There is no valid ratio of the {what} of {first} and {second}"),
     };
     match pair.separated {
         Some(false) => format!("The data do not separate {first} and {second}: {figures}."),
@@ -101,13 +98,6 @@ fn without(run: &RunEntry, pair: &ServicePair) -> Option<String> {
 
 /// Why there is no interval, the ratio of throughputs, and what is excluded.
 pub(super) fn more(run: &RunEntry, pair: &ServicePair) -> Vec<String> {
-    let has_interval = pair.cpu_ratio.is_some_and(|ratio| ratio.ends().is_some());
-    let without = match pair.blocks {
-        _ if has_interval => None,
-        0 => Some("No block had both of them, so there is no interval of the pair."),
-        1 => Some("One block had both of them, and an interval takes two."),
-        _ => None,
-    };
     let throughput = pair.throughput_ratio.map(|ratio| {
         let is_more = ratio.value >= 1.0;
         let ratio = if is_more { ratio } else { ratio.inverse() };
@@ -127,7 +117,8 @@ pub(super) fn more(run: &RunEntry, pair: &ServicePair) -> Vec<String> {
         let most = Unit::Share.show(most);
         format!("A difference of more than {most} is excluded, with 95% for all pairs together.")
     });
-    let fixed = [few, without, no_throughput].into_iter().flatten().map(str::to_owned);
+    let [few, no_throughput] = [few, no_throughput].map(|sentence| sentence.map(str::to_owned));
+    let fixed = [few, without(run, pair), no_throughput].into_iter().flatten();
     throughput.into_iter().chain(fixed).chain(most).collect()
 }
 
@@ -195,21 +186,20 @@ mod tests {
         let told = sentence(&run(), &pair(Some(true)));
         assert_eq!(
             told,
-            "axum needs 1.11 times hyper's CPU time per request (1.09 .. 1.14). hyper has 1.12 times axum's throughput \
-             (1.10 .. 1.15). p99: axum 940 µs, hyper 827 µs."
+            "axum needs 1.11x hyper's CPU time per request (1.09 .. 1.14x). hyper has 1.12x axum's throughput \
+             (1.10 .. 1.15x). p99: axum 940 µs, hyper 827 µs."
         );
         assert_eq!(sentence(&run(), &pair(Some(true)).inverse()), told, "in either order");
         let bounded = RunFigure { bound: RatioBound::AtLeast, ..pair(None).throughput_ratio.unwrap() };
         let bounded = ServicePair { throughput_ratio: Some(bounded), ..pair(Some(true)) };
-        assert!(sentence(&run(), &bounded).contains("hyper has at least 1.12 times axum's throughput"));
-        assert!(sentence(&run(), &bounded.inverse()).contains("hyper has at least 1.12 times axum's"));
+        assert!(sentence(&run(), &bounded).contains("hyper has at least 1.12x axum's throughput"));
+        assert!(sentence(&run(), &bounded.inverse()).contains("hyper has at least 1.12x axum's"));
     }
 
     #[test]
     fn what_is_not_separated_says_so_first_and_what_is_excluded() {
         let told = sentence(&run(), &pair(Some(false)));
-        let first =
-            "The data do not separate axum and hyper: axum needs 1.11 times hyper's CPU time per request";
+        let first = "The data do not separate axum and hyper: axum needs 1.11x hyper's CPU time per request";
         assert!(told.starts_with(first), "{told}");
         assert!(
             told.contains("A difference of more than 13.7% is excluded, with 95% for all pairs together."),
@@ -223,7 +213,7 @@ mod tests {
     fn a_pair_without_a_common_block_has_the_ratios_to_the_reference() {
         let apart = ServicePair { cpu_ratio: None, throughput_ratio: None, blocks: 0, ..pair(Some(true)) };
         let told = sentence(&run(), &apart);
-        let expected = "axum needs 1.50 times raw-socket's CPU time per request (1.35 .. 1.65), and hyper 1.30 times (1.17 .. 1.43). \
+        let expected = "axum needs 1.50x raw-socket's CPU time per request (1.35 .. 1.65x), and hyper 1.30x (1.17 .. 1.43x). \
                         No block had both of them, so there is no interval of the pair.";
         assert!(told.starts_with(expected), "{told}");
     }
