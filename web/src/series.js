@@ -104,6 +104,22 @@ function greatestFirst(table, rows, at) {
 }
 
 /**
+ * Names such as `hyper, N=1000, C=28` without the parts that all of them have: a legend of them takes half the room.
+ * @param {string[]} names
+ */
+export function shortened(names) {
+  const all = names.map((name) => name.split(", "));
+  const isAlike = (/** @type {string} */ part, /** @type {number} */ at) => names.length > 1 && all.every((parts) => parts[at] === part);
+  return all.map((parts, at) => parts.filter((part, place) => !isAlike(part, place)).join(", ") || names[at]);
+}
+
+/** A text as people read it. @param {Column|undefined} column @param {Value} value */
+function textOf(column, value) {
+  const text = String(value ?? "-");
+  return column ? shownIn(column, text) : text;
+}
+
+/**
  * @param {Scale} scale
  * @param {Column} column
  * @param {Value} value
