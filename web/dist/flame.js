@@ -43,6 +43,10 @@
     if (value >= 9.995) return fixed(value, 1);
     return fixed(value, value > 0 && value < 0.0995 ? 3 : 2);
   }
+  function twoDigits(value) {
+    const places = value > 0 ? 1 - Math.floor(Math.log10(value)) : 0;
+    return Number(places > 100 ? value.toExponential(1) : fixed(value, places));
+  }
   var SHOWN = {
     "per-second": (value) => {
       if (value >= 999500) return `${digits(value / 1e6)} M`;
@@ -66,6 +70,7 @@
       if (percent > 1e4) return "> +10000%";
       return Math.abs(percent) < 0.05 ? "+0.0%" : `${percent > 0 ? "+" : ""}${fixed(percent, 1)}%`;
     },
+    probability: (value) => SHOWN.number(twoDigits(value)),
     percentile: (value) => `p${plain(Math.round(value * 1e8) / 1e6)}`,
     text: plain,
     flag: plain,

@@ -93,6 +93,10 @@
     if (value2 >= 9.995) return fixed(value2, 1);
     return fixed(value2, value2 > 0 && value2 < 0.0995 ? 3 : 2);
   }
+  function twoDigits(value2) {
+    const places = value2 > 0 ? 1 - Math.floor(Math.log10(value2)) : 0;
+    return Number(places > 100 ? value2.toExponential(1) : fixed(value2, places));
+  }
   var SHOWN = {
     "per-second": (value2) => {
       if (value2 >= 999500) return `${digits(value2 / 1e6)} M`;
@@ -116,6 +120,7 @@
       if (percent > 1e4) return "> +10000%";
       return Math.abs(percent) < 0.05 ? "+0.0%" : `${percent > 0 ? "+" : ""}${fixed(percent, 1)}%`;
     },
+    probability: (value2) => SHOWN.number(twoDigits(value2)),
     percentile: (value2) => `p${plain(Math.round(value2 * 1e8) / 1e6)}`,
     text: plain,
     flag: plain,
@@ -131,6 +136,9 @@
   };
   function show(unit, number2) {
     return SHOWN[unit](number2);
+  }
+  function shownIn(column2, value2) {
+    return column2.names?.[String(value2)] ?? shown(column2.unit, value2);
   }
   function shown(unit, value2) {
     if (value2 === null) return "-";
@@ -181,7 +189,8 @@
     return table.columns.some((column2, at) => {
       const value2 = row[at];
       const isWhat = at === nameAt || column2.facet || column2.key === "label" || column2.key === "title";
-      return !column2.hidden && (isWhat || !ofServices) && typeof value2 === "string" && value2.toLowerCase().includes(text);
+      if (column2.hidden || !(isWhat || !ofServices) || typeof value2 !== "string") return false;
+      return [value2, column2.names?.[value2] ?? ""].some((one) => one.toLowerCase().includes(text));
     });
   }
 
@@ -238,7 +247,7 @@
     }
     if (counts.size < 2) return [];
     const values2 = () => chosen.facets.get(column2.key) ?? /* @__PURE__ */ new Set();
-    const boxes = [...counts].sort(([one], [other]) => one.localeCompare(other)).map(([text, count]) => {
+    const boxes = [...counts].sort(([one], [other]) => shownIn(column2, one).localeCompare(shownIn(column2, other))).map(([text, count]) => {
       const box = make("input", { type: "checkbox" });
       box.addEventListener("change", () => {
         const now = values2();
@@ -247,7 +256,7 @@
         chosen.facets.set(column2.key, now);
         changed();
       });
-      return { box, text, label: make("label", {}, box, make("bdi", {}, text), make("span", {}, String(count))) };
+      return { box, text, label: make("label", {}, box, make("bdi", {}, shownIn(column2, text)), make("span", {}, String(count))) };
     });
     const summary = make("summary", {}, column2.title);
     const group = make("div", { role: "group", "aria-label": column2.title }, ...boxes.map((one) => one.label));
@@ -261,7 +270,7 @@
       const now = values2();
       for (const { box, text } of boxes) box.checked = now.has(text);
       element.classList.toggle("some", now.size > 0);
-      summary.textContent = now.size === 0 ? column2.title : `${column2.title}: ${[...now].join(", ")}`;
+      summary.textContent = now.size === 0 ? column2.title : `${column2.title}: ${[...now].map((text) => shownIn(column2, text)).join(", ")}`;
     };
     return [{ element, refresh }];
   }
@@ -480,15 +489,16 @@
     for (const row of chart.against ? greatestFirst(table, rows, at.x) : rows) {
       const values2 = table.rows[row];
       if (onlyAt >= 0 && values2[onlyAt] !== text) continue;
-      const x = where(chart.x_scale, values2[at.x], categories);
-      const y = x === null ? null : where(chart.y_scale, values2[at.y], categories);
+      const x = where(chart.x_scale, columnX, values2[at.x], categories);
+      const y = x === null ? null : where(chart.y_scale, columnY, values2[at.y], categories);
       if (x === null || y === null) continue;
       const name = at.series < 0 ? "" : String(values2[at.series] ?? "-");
       let series = all.get(name);
-      if (!series) all.set(name, series = { name, points: [] });
+      if (!series) all.set(name, series = { name, title: textOf(table.columns[at.series], name), points: [] });
       series.points.push({
         row,
         name: nameAt < 0 ? name : String(values2[nameAt] ?? "-"),
+        title: nameAt < 0 ? series.title : textOf(table.columns[nameAt], values2[nameAt]),
         x,
         y,
         xEnds: span(table, columnX, values2, chart.x_scale),
@@ -513,9 +523,18 @@
     const of = (row) => number(table.rows[row], at) ?? -Infinity;
     return [...rows].sort((one, other) => of(other) - of(one) || 0);
   }
-  function where(scale, value2, categories) {
+  function shortened(names2) {
+    const all = names2.map((name) => name.split(", "));
+    const isAlike = (part2, at) => names2.length > 1 && all.every((parts2) => parts2[at] === part2);
+    return all.map((parts2, at) => parts2.filter((part2, place2) => !isAlike(part2, place2)).join(", ") || names2[at]);
+  }
+  function textOf(column2, value2) {
+    const text = String(value2 ?? "-");
+    return column2 ? shownIn(column2, text) : text;
+  }
+  function where(scale, column2, value2, categories) {
     if (scale === "names") {
-      const name = String(value2 ?? "-");
+      const name = textOf(column2, value2);
       const known = categories.get(name);
       if (known !== void 0) return known;
       categories.set(name, categories.size);
@@ -629,7 +648,7 @@
     const { wide, names: names2 } = named(hasNames ? drawing2 : { ...drawing2, categories: [] }, width);
     const left = 4 + GAP + Math.ceil(hasNames ? wide : Math.max(0, ...y.ticks.map((one) => textWidth(one.text, SIZE))));
     const ends2 = width > 640 && chart.shape === "lines" && chart.series !== null && series.length > 0 && series.length <= END_LABELS_MAX;
-    const longest = ends2 ? Math.max(...series.map((one) => textWidth(one.name, END_SIZE))) : 0;
+    const longest = ends2 ? Math.max(...series.map((one) => textWidth(one.title, END_SIZE))) : 0;
     const room = ends2 ? Math.min(Math.ceil(longest) + 2, Math.max(END_LABEL_WIDTH.least, Math.floor(width * END_LABEL_WIDTH.share))) : 0;
     const right = width - (ends2 ? room + 26 : isLength(chart) ? 64 : 22);
     const x = axisOf(request, "x", Math.max(2, Math.floor((right - left) / TICK_WIDTH)));
@@ -815,7 +834,7 @@
   function points(request, frame2, series) {
     const total = request.drawing.points;
     const isAlone = series.name === "" && total <= WHISKERS_MAX;
-    const groups = isAlone ? series.points.map((point) => ({ name: point.name, points: [point] })) : [series];
+    const groups = isAlone ? series.points.map((point) => ({ name: point.name, title: point.title, points: [point] })) : [series];
     return groups.flatMap((group) => {
       const look = request.look(group.name);
       const [solid, apart] = [group.points.filter((point) => !point.apart), group.points.filter((point) => point.apart)];
@@ -937,13 +956,13 @@
   function labels({ chart, series, drawing: drawing2, width }, { left, top, bottom, toX, toY }) {
     if (chart.shape !== "points" || drawing2.points > LABELS_MAX) return [];
     const all = series.flatMap((one) => one.points);
-    if (all.every((point) => chart.y_scale === "names" && drawing2.categories[point.y] === point.name)) return [];
+    if (all.every((point) => chart.y_scale === "names" && drawing2.categories[point.y] === point.title)) return [];
     const isInside = (box) => box[0] > left && box[1] > top - 4 && box[2] < width - 4 && box[3] < bottom;
     const taken = all.map((point) => around(toX(point.x), toY(point.y), 6, 6));
     for (const point of all) if (point.bound !== null) taken.push(around(toX(point.bound), toY(point.y), 2, BOUND_HEIGHT / 2));
     return all.flatMap((point) => {
-      const letters = [...point.name];
-      const text = letters.length > 26 ? `${letters.slice(0, 25).join("")}…` : point.name;
+      const letters = [...point.title];
+      const text = letters.length > 26 ? `${letters.slice(0, 25).join("")}…` : point.title;
       const long = textWidth(text, LABEL_SIZE);
       const [x, y] = [toX(point.x), toY(point.y)];
       const [before, middle] = [x - 8 - long, x - long / 2];
@@ -988,7 +1007,7 @@
   function endLabels({ series, look }, { right, top, bottom, toX, toY, room }) {
     const ends2 = series.flatMap((one) => {
       const last = one.points.findLast((point) => !point.apart);
-      return last ? [{ name: one.name, x: toX(last.x), y: toY(last.y), at: 0 }] : [];
+      return last ? [{ name: one.name, title: one.title, x: toX(last.x), y: toY(last.y), at: 0 }] : [];
     });
     ends2.sort((one, other) => one.y - other.y);
     let free = top;
@@ -1001,8 +1020,8 @@
       one.at = Math.min(one.at, free);
       free = one.at - LABEL_HEIGHT;
     }
-    return ends2.flatMap(({ name, x, y, at }) => {
-      const text = words2(cut(name, room, END_SIZE), right + 22, at, { fill: "var(--ink)", "font-size": END_SIZE });
+    return ends2.flatMap(({ name, title, x, y, at }) => {
+      const text = words2(cut(title, room, END_SIZE), right + 22, at, { fill: "var(--ink)", "font-size": END_SIZE });
       const d = `M${round(x + 6)},${round(y)}H${round(Math.max(right, x) + 6)}L${right + 19},${round(at)}`;
       return [svg("path", { d, fill: "none", stroke: look(name).color, "stroke-width": 1, opacity: 0.55, "stroke-dasharray": "1 2" }), text];
     });
@@ -1028,7 +1047,7 @@
     const cell2 = (row, at) => {
       const [column2, values2] = [table.columns[at], table.rows[row]];
       const both2 = typeof values2[at] === "number" ? ends(table, column2, values2) : null;
-      return sign(table, column2, values2) + shown(column2.unit, values2[at] ?? null) + (both2 ? ` (${interval(column2, both2)})` : "");
+      return sign(table, column2, values2) + shownIn(column2, values2[at] ?? null) + (both2 ? ` (${interval(column2, both2)})` : "");
     };
     const line2 = (cells) => `| ${cells.join(" | ")} |
 `;
@@ -1117,7 +1136,7 @@
     }
     return found;
   }
-  function words3(table, chart, { point, series }) {
+  function words3(table, chart, { point, title }) {
     const row = table.rows[point.row];
     const list2 = make("dl");
     const say = (column2, text, small) => {
@@ -1131,12 +1150,12 @@
     for (const key of keys) {
       const at = place(table, key);
       const column2 = table.columns[at];
-      if (at < 0 || told2.has(key) || row[at] === null || row[at] === point.name) continue;
+      if (at < 0 || told2.has(key) || row[at] === null || shownIn(column2, row[at]) === point.title) continue;
       told2.add(key);
       const both2 = ends(table, column2, row);
-      say(column2, sign(table, column2, row) + shown(column2.unit, row[at]), both2 ? interval(column2, both2) : void 0);
+      say(column2, sign(table, column2, row) + shownIn(column2, row[at]), both2 ? interval(column2, both2) : void 0);
     }
-    const name = series && series !== point.name ? `${point.name}, ${series}` : point.name;
+    const name = title && title !== point.title ? `${point.title}, ${title}` : point.title;
     return [make("strong", {}, make("bdi", {}, name)), list2];
   }
 
@@ -1155,6 +1174,7 @@
     if (waiting.some((one) => one.size > 0)) setTimeout(next);
   }
   var LEGEND_MAX = 14;
+  var wordOf = (button2) => button2?.getAttribute("title") ?? button2?.textContent ?? null;
   function picture(figure2, table, chart, look, switched, section = []) {
     const plot2 = find(figure2, ".plot");
     const area = make("div", { class: "area" });
@@ -1210,7 +1230,7 @@
       plot2.replaceChildren(picture2);
       spots = shown2.flatMap((one) => one.points.map((point) => {
         const [x2, y2] = at2(point);
-        return { x: x2, y: y2, point, series: one.name };
+        return { x: x2, y: y2, point, series: one.name, title: one.title };
       }));
     }
     function raise(name) {
@@ -1273,21 +1293,22 @@
       legend2.hidden = !isChosen && meant.length === 0;
       const meanings = meant.map((one) => make("span", { class: "sign" }, one.swatch, one.name));
       if (!isChosen) return legend2.replaceChildren(...meanings);
-      const had = legend2.contains(document.activeElement) ? document.activeElement?.textContent : null;
+      const had = legend2.contains(document.activeElement) ? wordOf(document.activeElement) : null;
       const isFolded = !unfolded && all.series.length > LEGEND_MAX;
-      const known = all.series.map((one, place2) => ({ name: one.name, on: isOn(one.name, place2), place: place2 }));
+      const known = all.series.map((one, place2) => ({ ...one, on: isOn(one.name, place2), place: place2 }));
       const areFew = known.filter(({ on }) => on).length <= LEGEND_MAX;
       const named2 = isFolded ? known.filter(({ on, place: place2 }) => place2 < LEGEND_MAX - 2 || areFew && on) : known;
-      const chips = named2.map(({ name, on }) => chipOf(name, on));
+      const short = shortened(named2.map(({ title }) => title));
+      const chips = named2.map(({ name, title, on }, at2) => chipOf(name, title, short[at2], on));
       if (isFolded) chips.push(button(`${known.length - named2.length} more`, unfold, { class: "all", "aria-expanded": "false" }));
       const every = (on) => () => change(all.series.map((one) => [one.name, on]));
       if (all.series.length > 3) chips.push(button("All", every(true), { class: "all" }), button("None", every(false), { class: "all" }));
       legend2.replaceChildren(...chips, ...meanings);
-      if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
+      if (had !== null) chips.find((chip) => wordOf(chip) === had)?.focus();
     }
-    function chipOf(name, on) {
-      const chip = button("", () => change([[name, !on]]), { "aria-pressed": String(on), title: name });
-      chip.append(swatch(look(name), chart.shape === "lines"), make("bdi", {}, name));
+    function chipOf(name, title, short, on) {
+      const chip = button("", () => change([[name, !on]]), { "aria-pressed": String(on), title });
+      chip.append(swatch(look(name), chart.shape === "lines"), make("bdi", {}, short));
       for (const event of ["pointerenter", "focus"]) chip.addEventListener(event, () => raise(name));
       for (const event of ["pointerleave", "blur"]) chip.addEventListener(event, () => raise(null));
       return chip;
@@ -1300,7 +1321,7 @@
     }
     function entries() {
       const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place2) => isOn(one.name, place2));
-      return [...drawnNow.map(({ name }) => ({ name, swatch: swatch(look(name), chart.shape === "lines") })), ...signs()];
+      return [...drawnNow.map(({ name, title }) => ({ name: title, swatch: swatch(look(name), chart.shape === "lines") })), ...signs()];
     }
     function print2() {
       draw();
@@ -1388,10 +1409,10 @@
     return { value: 1 / value2, ends: ends2 && [1 / ends2[1], 1 / ends2[0]], bound: bound2 && INVERSE[bound2] };
   }
   function times({ value: value2, bound: bound2 }) {
-    return `${bound2 === null ? "" : `${bound2.replace("-", " ")} `}${show("times", value2).replace("x", "")} times`;
+    return `${bound2 === null ? "" : `${bound2.replace("-", " ")} `}${show("times", value2)}`;
   }
   function interval2({ ends: ends2 }) {
-    return ends2 ? ` (${both("times", ends2, " .. ").replaceAll("x", "")})` : "";
+    return ends2 ? ` (${both("times", ends2, " .. ")})` : "";
   }
   var timesOf = (of, other, what) => `${times(of)} ${other}'s ${what}${interval2(of)}`;
   function leftOpen(of) {
@@ -1400,15 +1421,16 @@
   function sentence(main, pairs, names2) {
     let found = rowOf(pairs, names2);
     if (!found) return null;
-    const costs = names2.map((name) => own(main, name, "cpu_ratio"));
-    const asked = ratio(pairs, found, "cpu_ratio");
+    const { key } = costOf(main);
+    const costs = names2.map((name) => own(main, name, key));
+    const asked = ratio(pairs, found, key);
     const isLess = asked ? asked.value < 1 : costs[0] !== null && costs[1] !== null && costs[0].value < costs[1].value;
     if (isLess) {
       names2 = [names2[1], names2[0]];
       costs.reverse();
       found = { row: found.row, inverse: !found.inverse };
     }
-    const [cpu, throughput] = [ratio(pairs, found, "cpu_ratio"), ratio(pairs, found, "throughput_ratio")];
+    const [cpu, throughput] = [ratio(pairs, found, key), ratio(pairs, found, "throughput_ratio")];
     const separated = found.row[place(pairs, "separated")];
     return [
       answer(main, names2, cpu, costs, separated),
@@ -1417,9 +1439,13 @@
       ...beside(main, names2)
     ].join(" ");
   }
+  function costOf(main) {
+    const hasDatabase = place(main, "total_cpu_ratio") >= 0;
+    return hasDatabase ? { key: "total_cpu_ratio", what: "CPU time per request with the database" } : { key: "cpu_ratio", what: "CPU time per request" };
+  }
   function answer(main, [one, other], cpu, costs, separated) {
     const [first, second] = costs;
-    const what = "CPU time per request";
+    const { what } = costOf(main);
     let figures = `There is no valid ratio of the ${what} of ${one} and ${other}`;
     if (cpu) figures = `${one} needs ${timesOf(cpu, other, what)}`;
     else if (first && second) figures = `${one} needs ${timesOf(first, reference(main), what)}, and ${other} ${times(second)}${interval2(second)}`;
@@ -1432,15 +1458,27 @@
       lines.push(`${faster} has ${timesOf(throughput.value >= 1 ? throughput : inverse(throughput), slower, "throughput")}.`);
     }
     if (separated === null) lines.push("There are too few blocks to say whether they differ.");
-    if (!cpu?.ends && blocks === 0) lines.push("No block had both of them, so there is no interval of the pair.");
-    if (!cpu?.ends && blocks === 1) lines.push("One block had both of them, and an interval takes two.");
+    if (!cpu?.ends) lines.push(...without(main, names2, cpu, blocks));
     if (!throughput && names2.some((name) => own(main, name, "requests_per_second") === null)) {
       lines.push("There is no valid ratio of their throughputs.");
     }
     return lines;
   }
+  function without(main, names2, cpu, blocks) {
+    const { key, what } = costOf(main);
+    const lacking = cpu ? [] : names2.filter((name) => own(main, name, key) === null);
+    if (lacking.length > 0) {
+      return [
+        `${lacking.join(" and ")} ${lacking.length > 1 ? "have" : "has"} no valid ${what}, so there is no ratio of the pair.`,
+        "It takes a run in which both have one."
+      ];
+    }
+    const reason = ["No block had both of them, so there is no interval of the pair.", "One block had both of them, and an interval takes two."][blocks ?? -1];
+    const few = cpu ? "Too few starts had both of them for an interval." : "A block of both lacks the CPU time of one of them.";
+    return [reason ?? few, "A run of these two alone puts both into every block."];
+  }
   function reference(main) {
-    const row = main.rows.find((row2) => row2[place(main, "is_reference")] === true && number(row2, place(main, "cpu_ratio")) === 1);
+    const row = main.rows.find((row2) => row2[place(main, "is_reference")] === true && number(row2, place(main, costOf(main).key)) === 1);
     return String(row?.[place(main, "label")] ?? "the reference");
   }
   function own(main, name, key) {
@@ -1740,7 +1778,7 @@ ${location.href}`)), {
   function cell(table, row, { column: column2, place: place2 }) {
     const value2 = row[place2] ?? null;
     const both2 = typeof value2 === "number" ? ends(table, column2, row) : null;
-    const text = make("bdi", {}, value2 === null ? "-" : sign(table, column2, row) + shown(column2.unit, value2));
+    const text = make("bdi", {}, value2 === null ? "-" : sign(table, column2, row) + shownIn(column2, value2));
     return both2 ? [text, " ", make("small", {}, interval(column2, both2))] : [text];
   }
   function list(table, row, columns) {
@@ -1859,7 +1897,7 @@ ${location.href}`)), {
       for (const at of places) {
         const [column2, value2] = [table.columns[at], values2[at] ?? null];
         const raw = value2 === null ? "" : typeof value2 === "number" ? plain(value2) : String(value2);
-        const text = sign(table, column2, values2) + shown(column2.unit, value2);
+        const text = sign(table, column2, values2) + shownIn(column2, value2);
         const numeric = column2.unit !== "text" && column2.unit !== "flag";
         const attributes = { "data-value": raw, class: numeric && "number" };
         const cell2 = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);

@@ -8,7 +8,7 @@ import { height } from "./frame.js";
 import { NO_LOOK, partLook, swatch } from "./looks.js";
 import { plot as plotted } from "./plot.js";
 import { save, saveBlob } from "./save.js";
-import { drawing } from "./series.js";
+import { drawing, shortened } from "./series.js";
 import { nearest, words } from "./tip.js";
 
 /** @import { Chart, Table } from "./data.js" */
@@ -48,6 +48,9 @@ function next() {
 
 /** Of more series than these the legend has the others behind a button: they would take the room of the chart. */
 const LEGEND_MAX = 14;
+
+/** What a button of a legend is of, however its name is shortened. @param {Element|null} button */
+const wordOf = (button) => button?.getAttribute("title") ?? button?.textContent ?? null;
 
 /**
  * @param {HTMLElement} figure
@@ -127,7 +130,7 @@ export function picture(figure, table, chart, look, switched, section = []) {
     plot.replaceChildren(picture);
     spots = shown.flatMap((one) => one.points.map((point) => {
       const [x, y] = at(point);
-      return { x, y, point, series: one.name };
+      return { x, y, point, series: one.name, title: one.title };
     }));
   }
 
@@ -201,23 +204,24 @@ export function picture(figure, table, chart, look, switched, section = []) {
     legend.hidden = !isChosen && meant.length === 0;
     const meanings = meant.map((one) => make("span", { class: "sign" }, one.swatch, one.name));
     if (!isChosen) return legend.replaceChildren(...meanings);
-    const had = legend.contains(document.activeElement) ? document.activeElement?.textContent : null;
+    const had = legend.contains(document.activeElement) ? wordOf(document.activeElement) : null;
     const isFolded = !unfolded && all.series.length > LEGEND_MAX;
-    const known = all.series.map((one, place) => ({ name: one.name, on: isOn(one.name, place), place }));
+    const known = all.series.map((one, place) => ({ ...one, on: isOn(one.name, place), place }));
     const areFew = known.filter(({ on }) => on).length <= LEGEND_MAX;
     const named = isFolded ? known.filter(({ on, place }) => place < LEGEND_MAX - 2 || (areFew && on)) : known;
-    const chips = named.map(({ name, on }) => chipOf(name, on));
+    const short = shortened(named.map(({ title }) => title));
+    const chips = named.map(({ name, title, on }, at) => chipOf(name, title, short[at], on));
     if (isFolded) chips.push(button(`${known.length - named.length} more`, unfold, { class: "all", "aria-expanded": "false" }));
     const every = (/** @type {boolean} */ on) => () => change(all.series.map((one) => [one.name, on]));
     if (all.series.length > 3) chips.push(button("All", every(true), { class: "all" }), button("None", every(false), { class: "all" }));
     legend.replaceChildren(...chips, ...meanings);
-    if (had !== null) chips.find((chip) => chip.textContent === had)?.focus();
+    if (had !== null) chips.find((chip) => wordOf(chip) === had)?.focus();
   }
 
-  /** @param {string} name @param {boolean} on */
-  function chipOf(name, on) {
-    const chip = button("", () => change([[name, !on]]), { "aria-pressed": String(on), title: name });
-    chip.append(swatch(look(name), chart.shape === "lines"), make("bdi", {}, name));
+  /** @param {string} name @param {string} title @param {string} short @param {boolean} on */
+  function chipOf(name, title, short, on) {
+    const chip = button("", () => change([[name, !on]]), { "aria-pressed": String(on), title });
+    chip.append(swatch(look(name), chart.shape === "lines"), make("bdi", {}, short));
     for (const event of ["pointerenter", "focus"]) chip.addEventListener(event, () => raise(name));
     for (const event of ["pointerleave", "blur"]) chip.addEventListener(event, () => raise(null));
     return chip;
@@ -233,7 +237,7 @@ export function picture(figure, table, chart, look, switched, section = []) {
   /** What is drawn is named, and what is not drawn is not. */
   function entries() {
     const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place) => isOn(one.name, place));
-    return [...drawnNow.map(({ name }) => ({ name, swatch: swatch(look(name), chart.shape === "lines") })), ...signs()];
+    return [...drawnNow.map(({ name, title }) => ({ name: title, swatch: swatch(look(name), chart.shape === "lines") })), ...signs()];
   }
 
   /** Paper has no buttons. */

@@ -1,6 +1,6 @@
 // The document of a page, as crates/report writes it, and how to find one's way in it.
 
-/** @typedef {"text"|"flag"|"count"|"number"|"per-second"|"nanoseconds"|"bytes"|"share"|"times"|"change"|"percentile"} Unit */
+/** @typedef {"text"|"flag"|"count"|"number"|"per-second"|"nanoseconds"|"bytes"|"share"|"times"|"change"|"percentile"|"probability"} Unit */
 /** @typedef {null|string|number|boolean} Value */
 /** @typedef {"linear"|"log"|"percentile"|"names"} Scale */
 /**
@@ -12,6 +12,7 @@
  * @property {[string, string]} [interval]
  * @property {boolean} [bar]
  * @property {boolean} [facet]
+ * @property {Record<string, string>} [names] What people read in place of a text.
  * @property {boolean} [hidden]
  */
 /** @typedef {"good"|"open"|"bad"} Tone */

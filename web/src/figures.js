@@ -46,6 +46,12 @@ function digits(value) {
   return fixed(value, value > 0 && value < 0.0995 ? 3 : 2);
 }
 
+/** What a p-value is worth. @param {number} value */
+function twoDigits(value) {
+  const places = value > 0 ? 1 - Math.floor(Math.log10(value)) : 0;
+  return Number(places > 100 ? value.toExponential(1) : fixed(value, places));
+}
+
 /** @type {Record<Unit, (number: number) => string>} */
 const SHOWN = {
   "per-second": (value) => {
@@ -71,6 +77,7 @@ const SHOWN = {
     if (percent > 10_000) return "> +10000%";
     return Math.abs(percent) < 0.05 ? "+0.0%" : `${percent > 0 ? "+" : ""}${fixed(percent, 1)}%`;
   },
+  probability: (value) => SHOWN.number(twoDigits(value)),
   percentile: (value) => `p${plain(Math.round(value * 1e8) / 1e6)}`,
   text: plain,
   flag: plain,
@@ -94,7 +101,16 @@ export function show(unit, number) {
 }
 
 /**
- * A cell as a table shows it.
+ * A cell as a table shows it: `Column::show`.
+ * @param {Column} column
+ * @param {Value} value
+ */
+export function shownIn(column, value) {
+  return column.names?.[String(value)] ?? shown(column.unit, value);
+}
+
+/**
+ * A value in a unit.
  * @param {Unit} unit
  * @param {Value} value
  */

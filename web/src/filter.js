@@ -2,7 +2,7 @@
 
 import { names, place } from "./data.js";
 import { button, make } from "./dom.js";
-import { shown } from "./figures.js";
+import { shown, shownIn } from "./figures.js";
 import { has } from "./order.js";
 
 /** @import { Table, Value } from "./data.js" */
@@ -94,7 +94,7 @@ function facet(table, at, chosen, changed) {
   }
   if (counts.size < 2) return [];
   const values = () => chosen.facets.get(column.key) ?? new Set();
-  const boxes = [...counts].sort(([one], [other]) => one.localeCompare(other)).map(([text, count]) => {
+  const boxes = [...counts].sort(([one], [other]) => shownIn(column, one).localeCompare(shownIn(column, other))).map(([text, count]) => {
     const box = make("input", { type: "checkbox" });
     box.addEventListener("change", () => {
       const now = values();
@@ -103,7 +103,7 @@ function facet(table, at, chosen, changed) {
       chosen.facets.set(column.key, now);
       changed();
     });
-    return { box, text, label: make("label", {}, box, make("bdi", {}, text), make("span", {}, String(count))) };
+    return { box, text, label: make("label", {}, box, make("bdi", {}, shownIn(column, text)), make("span", {}, String(count))) };
   });
   const summary = make("summary", {}, column.title);
   const group = make("div", { role: "group", "aria-label": column.title }, ...boxes.map((one) => one.label));
@@ -117,7 +117,7 @@ function facet(table, at, chosen, changed) {
     const now = values();
     for (const { box, text } of boxes) box.checked = now.has(text);
     element.classList.toggle("some", now.size > 0);
-    summary.textContent = now.size === 0 ? column.title : `${column.title}: ${[...now].join(", ")}`;
+    summary.textContent = now.size === 0 ? column.title : `${column.title}: ${[...now].map((text) => shownIn(column, text)).join(", ")}`;
   };
   return [{ element, refresh }];
 }

@@ -120,7 +120,7 @@ export function frame(request) {
   const { wide, names } = named(hasNames ? drawing : { ...drawing, categories: [] }, width);
   const left = 4 + GAP + Math.ceil(hasNames ? wide : Math.max(0, ...y.ticks.map((one) => textWidth(one.text, SIZE))));
   const ends = width > 640 && chart.shape === "lines" && chart.series !== null && series.length > 0 && series.length <= END_LABELS_MAX;
-  const longest = ends ? Math.max(...series.map((one) => textWidth(one.name, END_SIZE))) : 0;
+  const longest = ends ? Math.max(...series.map((one) => textWidth(one.title, END_SIZE))) : 0;
   const room = ends ? Math.min(Math.ceil(longest) + 2, Math.max(END_LABEL_WIDTH.least, Math.floor(width * END_LABEL_WIDTH.share))) : 0;
   const right = width - (ends ? room + 26 : isLength(chart) ? 64 : 22);
   const x = axisOf(request, "x", Math.max(2, Math.floor((right - left) / TICK_WIDTH)));

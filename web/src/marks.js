@@ -129,7 +129,7 @@ export function points(request, frame, series) {
   const total = request.drawing.points;
   // Without series, a point is a service, and looks as it does elsewhere.
   const isAlone = series.name === "" && total <= WHISKERS_MAX;
-  const groups = isAlone ? series.points.map((point) => ({ name: point.name, points: [point] })) : [series];
+  const groups = isAlone ? series.points.map((point) => ({ name: point.name, title: point.title, points: [point] })) : [series];
   return groups.flatMap((group) => {
     const look = request.look(group.name);
     const [solid, apart] = [group.points.filter((point) => !point.apart), group.points.filter((point) => point.apart)];
@@ -339,13 +339,13 @@ export function labels({ chart, series, drawing, width }, { left, top, bottom, t
   if (chart.shape !== "points" || drawing.points > LABELS_MAX) return [];
   const all = series.flatMap((one) => one.points);
   // Who is named at the axis is not named again.
-  if (all.every((point) => chart.y_scale === "names" && drawing.categories[point.y] === point.name)) return [];
+  if (all.every((point) => chart.y_scale === "names" && drawing.categories[point.y] === point.title)) return [];
   const isInside = (/** @type {number[]} */ box) => box[0] > left && box[1] > top - 4 && box[2] < width - 4 && box[3] < bottom;
   const taken = all.map((point) => around(toX(point.x), toY(point.y), 6, 6));
   for (const point of all) if (point.bound !== null) taken.push(around(toX(point.bound), toY(point.y), 2, BOUND_HEIGHT / 2));
   return all.flatMap((point) => {
-    const letters = [...point.name];
-    const text = letters.length > 26 ? `${letters.slice(0, 25).join("")}…` : point.name;
+    const letters = [...point.title];
+    const text = letters.length > 26 ? `${letters.slice(0, 25).join("")}…` : point.title;
     const long = textWidth(text, LABEL_SIZE);
     const [x, y] = [toX(point.x), toY(point.y)];
     const [before, middle] = [x - 8 - long, x - long / 2];

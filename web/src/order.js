@@ -50,6 +50,7 @@ export function has(table, row, text, ofServices) {
   return table.columns.some((column, at) => {
     const value = row[at];
     const isWhat = at === nameAt || column.facet || column.key === "label" || column.key === "title";
-    return !column.hidden && (isWhat || !ofServices) && typeof value === "string" && value.toLowerCase().includes(text);
+    if (column.hidden || !(isWhat || !ofServices) || typeof value !== "string") return false;
+    return [value, column.names?.[value] ?? ""].some((one) => one.toLowerCase().includes(text));
   });
 }

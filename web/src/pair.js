@@ -55,14 +55,14 @@ function inverse({ value, ends, bound }) {
   return { value: 1 / value, ends: ends && [1 / ends[1], 1 / ends[0]], bound: bound && INVERSE[bound] };
 }
 
-/** `12.0 times`, `at least 12.0 times`. @param {Ratio} of */
+/** `12.0x`, `at least 12.0x`. @param {Ratio} of */
 function times({ value, bound }) {
-  return `${bound === null ? "" : `${bound.replace("-", " ")} `}${show("times", value).replace("x", "")} times`;
+  return `${bound === null ? "" : `${bound.replace("-", " ")} `}${show("times", value)}`;
 }
 
-/** ` (11.6 .. 12.4)`; nothing without an interval. @param {Ratio} of */
+/** ` (11.6 .. 12.4x)`; nothing without an interval. @param {Ratio} of */
 function interval({ ends }) {
-  return ends ? ` (${both("times", ends, " .. ").replaceAll("x", "")})` : "";
+  return ends ? ` (${both("times", ends, " .. ")})` : "";
 }
 
 /**
@@ -90,15 +90,16 @@ function leftOpen(of) {
 export function sentence(main, pairs, names) {
   let found = rowOf(pairs, names);
   if (!found) return null;
-  const costs = names.map((name) => own(main, name, "cpu_ratio"));
-  const asked = ratio(pairs, found, "cpu_ratio");
+  const { key } = costOf(main);
+  const costs = names.map((name) => own(main, name, key));
+  const asked = ratio(pairs, found, key);
   const isLess = asked ? asked.value < 1 : costs[0] !== null && costs[1] !== null && costs[0].value < costs[1].value;
   if (isLess) {
     names = [names[1], names[0]];
     costs.reverse();
     found = { row: found.row, inverse: !found.inverse };
   }
-  const [cpu, throughput] = [ratio(pairs, found, "cpu_ratio"), ratio(pairs, found, "throughput_ratio")];
+  const [cpu, throughput] = [ratio(pairs, found, key), ratio(pairs, found, "throughput_ratio")];
   const separated = found.row[place(pairs, "separated")];
   return [
     answer(main, names, cpu, costs, separated),
@@ -106,6 +107,12 @@ export function sentence(main, pairs, names) {
     ...(separated === false ? excluded(pairs, found.row, cpu, throughput) : []),
     ...beside(main, names),
   ].join(" ");
+}
+
+/** What services are compared by: the CPU time of their database counts too, where they have one. @param {Table} main */
+function costOf(main) {
+  const hasDatabase = place(main, "total_cpu_ratio") >= 0;
+  return hasDatabase ? { key: "total_cpu_ratio", what: "CPU time per request with the database" } : { key: "cpu_ratio", what: "CPU time per request" };
 }
 
 /**
@@ -117,7 +124,7 @@ export function sentence(main, pairs, names) {
  */
 function answer(main, [one, other], cpu, costs, separated) {
   const [first, second] = costs;
-  const what = "CPU time per request";
+  const { what } = costOf(main);
   let figures = `There is no valid ratio of the ${what} of ${one} and ${other}`;
   if (cpu) figures = `${one} needs ${timesOf(cpu, other, what)}`;
   else if (first && second) figures = `${one} needs ${timesOf(first, reference(main), what)}, and ${other} ${times(second)}${interval(second)}`;
@@ -140,17 +147,35 @@ function more(main, names, cpu, throughput, blocks, separated) {
     lines.push(`${faster} has ${timesOf(throughput.value >= 1 ? throughput : inverse(throughput), slower, "throughput")}.`);
   }
   if (separated === null) lines.push("There are too few blocks to say whether they differ.");
-  if (!cpu?.ends && blocks === 0) lines.push("No block had both of them, so there is no interval of the pair.");
-  if (!cpu?.ends && blocks === 1) lines.push("One block had both of them, and an interval takes two.");
+  if (!cpu?.ends) lines.push(...without(main, names, cpu, blocks));
   if (!throughput && names.some((name) => own(main, name, "requests_per_second") === null)) {
     lines.push("There is no valid ratio of their throughputs.");
   }
   return lines;
 }
 
+/**
+ * Why a pair has no interval, and what gives it one: as `without` of parts/site/src/words.rs.
+ * @param {Table} main
+ * @param {[string, string]} names
+ * @param {Ratio|null} cpu
+ * @param {number|null} blocks
+ */
+function without(main, names, cpu, blocks) {
+  const { key, what } = costOf(main);
+  const lacking = cpu ? [] : names.filter((name) => own(main, name, key) === null);
+  if (lacking.length > 0) {
+    return [`${lacking.join(" and ")} ${lacking.length > 1 ? "have" : "has"} no valid ${what}, so there is no ratio of the pair.`,
+      "It takes a run in which both have one."];
+  }
+  const reason = ["No block had both of them, so there is no interval of the pair.", "One block had both of them, and an interval takes two."][blocks ?? -1];
+  const few = cpu ? "Too few starts had both of them for an interval." : "A block of both lacks the CPU time of one of them.";
+  return [reason ?? few, "A run of these two alone puts both into every block."];
+}
+
 /** The service that ratios are related to. @param {Table} main */
 function reference(main) {
-  const row = main.rows.find((row) => row[place(main, "is_reference")] === true && number(row, place(main, "cpu_ratio")) === 1);
+  const row = main.rows.find((row) => row[place(main, "is_reference")] === true && number(row, place(main, costOf(main).key)) === 1);
   return String(row?.[place(main, "label")] ?? "the reference");
 }
 

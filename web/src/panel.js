@@ -2,7 +2,7 @@
 
 import { ends, names, place } from "./data.js";
 import { button, make } from "./dom.js";
-import { interval, shown, sign } from "./figures.js";
+import { interval, sign, shownIn } from "./figures.js";
 import { copied, told } from "./save.js";
 
 /** @import { Column, Doc, Section, Table, Value } from "./data.js" */
@@ -117,7 +117,7 @@ function ofRows(table, rows, at, seen, section, leave) {
 function cell(table, row, { column, place }) {
   const value = row[place] ?? null;
   const both = typeof value === "number" ? ends(table, column, row) : null;
-  const text = make("bdi", {}, value === null ? "-" : sign(table, column, row) + shown(column.unit, value));
+  const text = make("bdi", {}, value === null ? "-" : sign(table, column, row) + shownIn(column, value));
   return both ? [text, " ", make("small", {}, interval(column, both))] : [text];
 }
 

@@ -57,7 +57,7 @@ export function plot(request) {
 function endLabels({ series, look }, { right, top, bottom, toX, toY, room }) {
   const ends = series.flatMap((one) => {
     const last = one.points.findLast((point) => !point.apart);
-    return last ? [{ name: one.name, x: toX(last.x), y: toY(last.y), at: 0 }] : [];
+    return last ? [{ name: one.name, title: one.title, x: toX(last.x), y: toY(last.y), at: 0 }] : [];
   });
   ends.sort((one, other) => one.y - other.y);
   let free = top;
@@ -71,8 +71,8 @@ function endLabels({ series, look }, { right, top, bottom, toX, toY, room }) {
     one.at = Math.min(one.at, free);
     free = one.at - LABEL_HEIGHT;
   }
-  return ends.flatMap(({ name, x, y, at }) => {
-    const text = words(cut(name, room, END_SIZE), right + 22, at, { fill: "var(--ink)", "font-size": END_SIZE });
+  return ends.flatMap(({ name, title, x, y, at }) => {
+    const text = words(cut(title, room, END_SIZE), right + 22, at, { fill: "var(--ink)", "font-size": END_SIZE });
     const d = `M${round(x + 6)},${round(y)}H${round(Math.max(right, x) + 6)}L${right + 19},${round(at)}`;
     return [svg("path", { d, fill: "none", stroke: look(name).color, "stroke-width": 1, opacity: 0.55, "stroke-dasharray": "1 2" }), text];
   });

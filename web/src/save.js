@@ -2,7 +2,7 @@
 
 import { button, make } from "./dom.js";
 import { ends } from "./data.js";
-import { interval, plain, shown, sign } from "./figures.js";
+import { interval, plain, sign, shownIn } from "./figures.js";
 
 /** @import { Table } from "./data.js" */
 
@@ -40,7 +40,7 @@ export function markdown(table, places, rows) {
   const cell = (/** @type {number} */ row, /** @type {number} */ at) => {
     const [column, values] = [table.columns[at], table.rows[row]];
     const both = typeof values[at] === "number" ? ends(table, column, values) : null;
-    return sign(table, column, values) + shown(column.unit, values[at] ?? null) + (both ? ` (${interval(column, both)})` : "");
+    return sign(table, column, values) + shownIn(column, values[at] ?? null) + (both ? ` (${interval(column, both)})` : "");
   };
   const line = (/** @type {string[]} */ cells) => `| ${cells.join(" | ")} |\n`;
   const isNumber = (/** @type {number} */ at) => !["text", "flag"].includes(table.columns[at].unit);

@@ -2,12 +2,14 @@
 
 import { coordinate } from "./axis.js";
 import { ends, names, number, place } from "./data.js";
+import { shownIn } from "./figures.js";
 
 /** @import { Chart, Column, Scale, Table, Value } from "./data.js" */
 /**
  * @typedef {object} Point
  * @property {number} row Its place in the table.
- * @property {string} name
+ * @property {string} name In the data.
+ * @property {string} title For people.
  * @property {number} x A coordinate, as those that follow.
  * @property {number} y
  * @property {[number, number]|null} xEnds
@@ -18,7 +20,7 @@ import { ends, names, number, place } from "./data.js";
  * @property {number[]|null} parts Of a bar, in the order of the chart; 0 is one that is not known.
  * @property {boolean} apart
  */
-/** @typedef {{ name: string, points: Point[] }} Series */
+/** @typedef {{ name: string, title: string, points: Point[] }} Series With its name in the data, and for people. */
 /**
  * @typedef {object} Drawing
  * @property {Series[]} series
@@ -53,15 +55,16 @@ export function drawing(table, chart, rows) {
   for (const row of chart.against ? greatestFirst(table, rows, at.x) : rows) {
     const values = table.rows[row];
     if (onlyAt >= 0 && values[onlyAt] !== text) continue;
-    const x = where(chart.x_scale, values[at.x], categories);
-    const y = x === null ? null : where(chart.y_scale, values[at.y], categories);
+    const x = where(chart.x_scale, columnX, values[at.x], categories);
+    const y = x === null ? null : where(chart.y_scale, columnY, values[at.y], categories);
     if (x === null || y === null) continue;
     const name = at.series < 0 ? "" : String(values[at.series] ?? "-");
     let series = all.get(name);
-    if (!series) all.set(name, (series = { name, points: [] }));
+    if (!series) all.set(name, (series = { name, title: textOf(table.columns[at.series], name), points: [] }));
     series.points.push({
       row,
       name: nameAt < 0 ? name : String(values[nameAt] ?? "-"),
+      title: nameAt < 0 ? series.title : textOf(table.columns[nameAt], values[nameAt]),
       x,
       y,
       xEnds: span(table, columnX, values, chart.x_scale),
@@ -101,14 +104,31 @@ function greatestFirst(table, rows, at) {
 }
 
 /**
+ * Names such as `hyper, N=1000, C=28` without the parts that all of them have: a legend of them takes half the room.
+ * @param {string[]} names
+ */
+export function shortened(names) {
+  const all = names.map((name) => name.split(", "));
+  const isAlike = (/** @type {string} */ part, /** @type {number} */ at) => names.length > 1 && all.every((parts) => parts[at] === part);
+  return all.map((parts, at) => parts.filter((part, place) => !isAlike(part, place)).join(", ") || names[at]);
+}
+
+/** A text as people read it. @param {Column|undefined} column @param {Value} value */
+function textOf(column, value) {
+  const text = String(value ?? "-");
+  return column ? shownIn(column, text) : text;
+}
+
+/**
  * @param {Scale} scale
+ * @param {Column} column
  * @param {Value} value
  * @param {Map<string, number>} categories
  * @returns {number|null}
  */
-function where(scale, value, categories) {
+function where(scale, column, value, categories) {
   if (scale === "names") {
-    const name = String(value ?? "-");
+    const name = textOf(column, value);
     const known = categories.get(name);
     if (known !== undefined) return known;
     categories.set(name, categories.size);

@@ -3,7 +3,7 @@
 
 import { ends, names, place } from "./data.js";
 import { button, find, make } from "./dom.js";
-import { interval, plain, shown, sign } from "./figures.js";
+import { interval, plain, sign, shownIn } from "./figures.js";
 import { sorted } from "./order.js";
 import { copyButton, csv, markdown, save, tsv } from "./save.js";
 
@@ -139,7 +139,7 @@ export function tableOf(box, table, id, position, chosen, turned) {
     for (const at of places) {
       const [column, value] = [table.columns[at], values[at] ?? null];
       const raw = value === null ? "" : typeof value === "number" ? plain(value) : String(value);
-      const text = sign(table, column, values) + shown(column.unit, value);
+      const text = sign(table, column, values) + shownIn(column, value);
       const numeric = column.unit !== "text" && column.unit !== "flag";
       const attributes = { "data-value": raw, class: numeric && "number" };
       const cell = at === nameAt ? make("th", { scope: "row", ...attributes }) : make("td", attributes);

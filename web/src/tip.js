@@ -1,12 +1,12 @@
 // What a point means, for who points at it, taps it or goes there with arrow keys: the same texts as in the table.
 
-import { interval, shown, sign } from "./figures.js";
+import { interval, sign, shownIn } from "./figures.js";
 import { ends, place } from "./data.js";
 import { make } from "./dom.js";
 
 /** @import { Chart, Column, Table } from "./data.js" */
 /** @import { Point } from "./series.js" */
-/** @typedef {{ x: number, y: number, point: Point, series: string }} Spot A point, and where it is in its plot. */
+/** @typedef {{ x: number, y: number, point: Point, series: string, title: string }} Spot A point, and where it is in its plot. */
 
 /** How far from a point a pointer still means it. */
 const REACH = 60;
@@ -35,7 +35,7 @@ export function nearest(spots, x, y, rows) {
  * @param {Spot} spot
  * @returns {Node[]}
  */
-export function words(table, chart, { point, series }) {
+export function words(table, chart, { point, title }) {
   const row = table.rows[point.row];
   const list = make("dl");
   /** @param {Column} column @param {string} text @param {string} [small] */
@@ -51,11 +51,11 @@ export function words(table, chart, { point, series }) {
   for (const key of keys) {
     const at = place(table, key);
     const column = table.columns[at];
-    if (at < 0 || told.has(key) || row[at] === null || row[at] === point.name) continue;
+    if (at < 0 || told.has(key) || row[at] === null || shownIn(column, row[at]) === point.title) continue;
     told.add(key);
     const both = ends(table, column, row);
-    say(column, sign(table, column, row) + shown(column.unit, row[at]), both ? interval(column, both) : undefined);
+    say(column, sign(table, column, row) + shownIn(column, row[at]), both ? interval(column, both) : undefined);
   }
-  const name = series && series !== point.name ? `${point.name}, ${series}` : point.name;
+  const name = title && title !== point.title ? `${point.title}, ${title}` : point.title;
   return [make("strong", {}, make("bdi", {}, name)), list];
 }

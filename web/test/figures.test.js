@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { both, show, tick } from "../src/figures.js";
+import { both, show, tick, shownIn } from "../src/figures.js";
 
 test("numbers are shown as crates/report shows them", () => {
   const cases = JSON.parse(readFileSync(new URL("figures.json", import.meta.url), "utf8"));
@@ -19,4 +19,10 @@ test("of two numbers the unit is written once where it is the same", () => {
   assert.equal(both("nanoseconds", [999e3, 2e6], " .. "), "999 µs .. 2.00 ms");
   assert.equal(both("bytes", [3.99 * 2 ** 20, 5.04 * 2 ** 20], " against "), "3.99 against 5.04 MiB");
   assert.equal(both("count", [1, 2], " .. "), "1 .. 2");
+});
+
+test("people read a name where the data have a key", () => {
+  const column = { key: "language", title: "language", unit: "text", names: { cpp: "C++" } };
+  assert.deepEqual([shownIn(column, "cpp"), shownIn(column, "rust"), shownIn(column, null)], ["C++", "rust", "-"]);
+  assert.equal(shownIn({ key: "p", title: "p", unit: "probability" }, 0.012345), "0.012");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { drawing, extent } from "../src/series.js";
+import { drawing, extent, shortened } from "../src/series.js";
 
 const columns = [
   { key: "label", title: "service", unit: "text" },
@@ -37,4 +37,18 @@ test("an interval that says nothing does not make the axis", () => {
   assert.deepEqual(extent(series, "x", 0.5), [-0.5, 1.5]);
   const short = drawn(rows.slice(0, 1), { x_scale: "log" }).series;
   assert.deepEqual(extent(short, "x", 0.5), [Math.log10(0.9), Math.log10(1.1)], "a short one has all its room");
+});
+
+test("a legend leaves out what all of its names have in common", () => {
+  assert.deepEqual(shortened(["hyper, N=1000, C=28", "axum, N=1000, C=4"]), ["hyper, C=28", "axum, C=4"]);
+  assert.deepEqual(shortened(["hyper, N=1000"]), ["hyper, N=1000"], "a name alone has nothing in common");
+  assert.deepEqual(shortened(["hyper", "axum"]), ["hyper", "axum"]);
+  assert.deepEqual(shortened(["hyper", "hyper"]), ["hyper", "hyper"], "nothing would be left");
+});
+
+test("a series has its name in the data, and another one for people", () => {
+  const named = [{ ...columns[0], names: { "node a.js@v1": "v1" } }, ...columns.slice(1)];
+  const { categories, series } = drawing({ caption: "", columns: named, rows: [["node a.js@v1", 1, 1, 1, 1]] }, { ...chart, series: "label" }, [0]);
+  assert.deepEqual(categories, ["v1"]);
+  assert.deepEqual([series[0].name, series[0].title, series[0].points[0].title], ["node a.js@v1", "v1", "v1"]);
 });

@@ -35,7 +35,7 @@ pub(crate) fn of_blocks(plan: &Plan, blocks: &Blocks, metric: Metric) -> BTreeMa
 
 fn value(plan: &Plan, block: &Block, metric: Metric) -> Option<f64> {
     match metric {
-        Metric::Throughput | Metric::Cpu => block.value(metric),
+        Metric::Throughput | Metric::Cpu | Metric::CpuWithDatabase => block.value(metric),
         Metric::P99 => block.latency_ns(point_of_latency(plan), P99),
         Metric::Rss => Some(block.stopped?.rss_bytes_peak? as f64),
         // Metrics of a single load or a batch have no value per block.

@@ -112,7 +112,7 @@ fn of_table(kept: &KeptTable, now: &Table) -> Option<String> {
 fn is_same(kept: &Json, now: &Value) -> bool {
     match now {
         Value::None | Value::Never => kept.is_null(),
-        Value::Text(_) | Value::Word(..) => kept.as_str() == now.text(),
+        Value::Text(_) | Value::Sentences(_) | Value::Word(..) => kept.as_str() == now.text(),
         Value::Number(number) | Value::Bounded(number, _) | Value::Ranked(number, _) => {
             kept.as_f64() == Some(*number)
         }

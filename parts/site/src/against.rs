@@ -14,9 +14,10 @@ use super::{
     preview::{Card, Picture, below},
     source,
     strip::METRICS,
-    words::{self, language, shown, times},
+    words::{self, shown, times},
 };
 use tare_report::{document::Unit, write::File};
+use tare_service::catalogue::language_name;
 
 #[derive(Template)]
 #[template(path = "site/against.html")]
@@ -25,6 +26,8 @@ struct Against<'a> {
     link: String,
     names: [&'a str; 2],
     answer: String,
+    /// What they are compared by.
+    cost_name: &'static str,
     /// Further sentences below it.
     more: Vec<String>,
     tracks: Option<Tracks>,
@@ -80,7 +83,7 @@ pub(super) fn page<'a>(
     let frame = PageFrame::new(Address::Pair(names), &title, &answer, settings)
         .command(command.clone())
         .picture(&card(&title, run, &pair, &answer), settings, pictures);
-    let (settled, is_open) = settled(&pair);
+    let (settled, is_open) = settled(run, &pair);
     let others = found.iter().filter(|(other, _)| other.id != run.id);
     let rows = names.map(|name| run.row(name));
     let page = Against {
@@ -88,6 +91,7 @@ pub(super) fn page<'a>(
         link: frame.to(Address::Run(&run.id)),
         names,
         answer,
+        cost_name: run.cost_name(),
         more: words::more(run, &pair),
         tracks: tracks_of(run, names),
         figures: figures(rows),
@@ -104,16 +108,15 @@ pub(super) fn page<'a>(
 
 /// A sound run with an interval of the pair says most, then one with valid throughputs, then the most blocks.
 fn weight(run: &RunEntry, pair: &ServicePair) -> (bool, bool, bool, u32) {
-    let has_interval = pair.cpu_ratio.is_some_and(|ratio| ratio.ends().is_some());
+    let has_interval = pair.cost().is_some_and(|ratio| ratio.ends().is_some());
     (run.is_sound(), has_interval, pair.throughput_ratio.is_some(), pair.blocks)
 }
 
 fn card<'a>(title: &str, run: &'a RunEntry, pair: &'a ServicePair, answer: &str) -> Card<'a> {
-    let rows =
-        [&pair.first, &pair.second].map(|name| (name.as_str(), run.row(name).and_then(|row| row.cpu_ratio)));
+    let rows = [&pair.first, &pair.second].map(|name| (name.as_str(), run.row(name).and_then(SiteRow::cost)));
     Card {
         above: format!("{title}. {}", run.title),
-        large: pair.cpu_ratio.map(times).unwrap_or_default(),
+        large: pair.cost().map(times).unwrap_or_default(),
         sentence: answer.to_owned(),
         rows: rows.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect(),
         below: below(run),
@@ -121,9 +124,12 @@ fn card<'a>(title: &str, run: &'a RunEntry, pair: &'a ServicePair, answer: &str)
 }
 
 /// What is decided, and whether anything is open.
-fn settled(pair: &ServicePair) -> (String, bool) {
-    let has_interval = pair.cpu_ratio.is_some_and(|ratio| ratio.ends().is_some());
-    let alone = "A run of these two alone puts both into every block";
+fn settled(run: &RunEntry, pair: &ServicePair) -> (String, bool) {
+    let has_interval = pair.cost().is_some_and(|ratio| ratio.ends().is_some());
+    let alone = match words::lacking(run, pair).is_empty() {
+        true => "A run of these two alone puts both into every block",
+        false => "It takes a run in which both have one",
+    };
     match (pair.separated, has_interval) {
         (Some(true), true) => {
             let blocks = tare_base::units::several(pair.blocks as usize, "block");
@@ -149,7 +155,7 @@ fn settled(pair: &ServicePair) -> (String, bool) {
 
 /// Both on the scale of the reference.
 fn tracks_of(run: &RunEntry, names: [&str; 2]) -> Option<Tracks> {
-    let figure = |name: &str| -> Option<RunFigure> { run.row(name)?.cpu_ratio };
+    let figure = |name: &str| -> Option<RunFigure> { run.row(name)?.cost() };
     let rows = [(names[0], figure(names[0])?), (names[1], figure(names[1])?)];
     Some(tracks(&rows, Unit::Times))
 }
@@ -157,9 +163,11 @@ fn tracks_of(run: &RunEntry, names: [&str; 2]) -> Option<Tracks> {
 /// The figures that at least one of both has.
 fn figures(rows: [Option<&SiteRow>; 2]) -> Vec<FigureRow> {
     let cpu = FigureRow::of("CPU time per request", Unit::Nanoseconds, |row| row.cpu_ns_per_request, rows);
+    let total = "CPU time per request with the database";
+    let total = FigureRow::of(total, Unit::Nanoseconds, |row| row.total_cpu_ns_per_request, rows);
     let others = METRICS.iter().skip(1);
     let others = others.map(|metric| FigureRow::of(metric.about, metric.unit, metric.figure, rows));
-    std::iter::once(cpu).chain(others).flatten().collect()
+    [cpu, total].into_iter().chain(others).flatten().collect()
 }
 
 impl FigureRow {
@@ -188,7 +196,7 @@ fn side<'a>(
     frame: &PageFrame<'_>,
     settings: &SiteSettings,
 ) -> Side<'a> {
-    let about = [service.framework, service.version, language(service.language)];
+    let about = [service.framework, service.version, language_name(service.language)];
     let about: Vec<&str> =
         about.into_iter().filter(|part| !part.is_empty() && *part != service.name).collect();
     let others = site.neighbours(service.name).into_iter().filter(|other| !names.contains(other));
@@ -222,6 +230,7 @@ mod tests {
             first: "express".to_owned(),
             second: "axum".to_owned(),
             cpu_ratio: (blocks > 0).then(|| figure(blocks > 1)),
+            total_cpu_ratio: None,
             throughput_ratio: None,
             blocks,
             separated,
@@ -251,7 +260,7 @@ mod tests {
     #[test]
     fn a_pair_has_one_sentence_a_picture_and_a_command() {
         let (page, pictures) = made(&[pair(Some(true), 7)]);
-        let answer = "express needs 12.0 times axum&#39;s CPU time per request (11.6 .. 12.4).";
+        let answer = "express needs 12.0x axum&#39;s CPU time per request (11.6 .. 12.4x).";
         assert!(page.contains(&format!("<p class=\"answer\" dir=\"auto\">{answer}</p>")), "{page}");
         assert!(page.contains("The data of this run separate them, and 7 blocks had both."), "{page}");
         assert!(page.contains(&format!("content=\"https://example.org/{}\"", pictures[0].name)), "{page}");
@@ -262,10 +271,10 @@ mod tests {
     #[test]
     fn a_pair_without_an_interval_says_why() {
         let (one, _) = made(&[pair(Some(true), 1)]);
-        assert!(one.contains("express needs 12.0 times axum&#39;s CPU time per request."), "{one}");
+        assert!(one.contains("express needs 12.0x axum&#39;s CPU time per request."), "{one}");
         assert!(one.contains("One block had both of them, and an interval takes two."), "{one}");
         let (none, _) = made(&[pair(Some(true), 0)]);
-        let related = "express needs 17.5 times raw-socket&#39;s CPU time per request (15.8 .. 19.2), and axum 1.48 times (1.33 .. 1.63).";
+        let related = "express needs 17.5x raw-socket&#39;s CPU time per request (15.8 .. 19.2x), and axum 1.48x (1.33 .. 1.63x).";
         assert!(none.contains(related), "{none}");
         assert!(none.contains("No block had both of them, so there is no interval of the pair."), "{none}");
     }

@@ -46,7 +46,7 @@ pub(super) fn path(experiment: &str, service: &str, end: &str) -> String {
 
 /// `1.32x of raw-socket's CPU (1.30 .. 1.33x), rank 1`; `None` for a service without an interval.
 pub(super) fn message(row: &SiteRow) -> Option<String> {
-    let figure = row.cpu_ratio.filter(|figure| figure.ends().is_some() && !row.is_reference)?;
+    let figure = row.cost().filter(|figure| figure.ends().is_some() && !row.is_reference)?;
     let rank = row.ranks.map_or(String::new(), |place| format!(", rank {}", ranks(place)));
     Some(format!("{}{rank}", shown(figure, Unit::Times)))
 }
@@ -54,7 +54,8 @@ pub(super) fn message(row: &SiteRow) -> Option<String> {
 pub(super) fn of_experiment(experiment: &ExperimentRuns<'_>) -> Result<Vec<File>, SiteError> {
     let run = experiment.speaker();
     let ranked = run.rows.iter().filter(|row| row.ranks.is_some()).count();
-    let label = format!("CPU of {}", run.reference);
+    let with = if run.has_database() { ", with the database" } else { "" };
+    let label = format!("CPU of {}{with}", run.reference);
     let mut files = Vec::new();
     // A run that is not sound has no badges.
     for row in run.rows.iter().filter(|_| run.is_sound()) {

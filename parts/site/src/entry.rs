@@ -99,6 +99,16 @@ impl RunEntry {
         html::datetime(&self.began)
     }
 
+    /// Whether its services have a database, whose CPU time counts too.
+    pub(crate) fn has_database(&self) -> bool {
+        self.rows.iter().any(|row| row.total_cpu_ratio.is_some())
+    }
+
+    /// What services are compared by.
+    pub(crate) fn cost_name(&self) -> &'static str {
+        if self.has_database() { "CPU time per request with the database" } else { "CPU time per request" }
+    }
+
     /// The row of the service of this name.
     pub fn row(&self, service: &str) -> Option<&SiteRow> {
         self.rows.iter().find(|row| row.service == service)

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use tare_base::units::several;
 
 use super::{
-    RunEntry, SiteError, SiteSettings,
+    RunEntry, SiteError, SiteRow, SiteSettings,
     address::Address,
     catalogue::ExperimentRuns,
     chart::{LogScale, Step, escaped, trend},
@@ -71,16 +71,17 @@ fn standing(run: &RunEntry) -> Value {
 fn trends(experiment: &ExperimentRuns<'_>, frame: &PageFrame<'_>) -> String {
     let series = experiment.series();
     let Some(newest) = series.last().filter(|_| series.len() > 1) else { return String::new() };
-    let figures = series.iter().flat_map(|run| &run.rows).filter_map(|row| row.cpu_ratio.as_ref());
-    let scale = LogScale::of(figures);
+    let figures: Vec<RunFigure> = series.iter().flat_map(|run| &run.rows).filter_map(SiteRow::cost).collect();
+    let scale = LogScale::of(figures.iter());
     let mut html = format!(
-        "<section class=\"part\" aria-labelledby=\"trends\"><h2 id=\"trends\">Over time</h2><p class=\"lead\">CPU time per request, \
+        "<section class=\"part\" aria-labelledby=\"trends\"><h2 id=\"trends\">Over time</h2><p class=\"lead\">{}, \
          related to {}'s, in {} on {}. All have one scale.</p><ul class=\"trends\">",
+        newest.cost_name(),
         escaped(&newest.reference),
         several(series.len(), "run"),
         escaped(&newest.machine)
     );
-    for row in newest.rows.iter().filter(|row| row.cpu_ratio.is_some()) {
+    for row in newest.rows.iter().filter(|row| row.cost().is_some()) {
         let steps: Vec<Step> = series.iter().map(|run| step(run, &row.service)).collect();
         let known: Vec<RunFigure> = steps.iter().filter_map(|step| step.figure).collect();
         let [Some(first), Some(last)] = [known.first(), known.last()] else { continue };
@@ -98,7 +99,7 @@ fn trends(experiment: &ExperimentRuns<'_>, frame: &PageFrame<'_>) -> String {
 }
 
 fn step(run: &RunEntry, service: &str) -> Step {
-    let figure = run.row(service).and_then(|row| row.cpu_ratio);
+    let figure = run.row(service).and_then(SiteRow::cost);
     let value = figure.map_or("no figure".to_owned(), |figure| shown(figure, Unit::Times));
     Step { text: format!("{}: {value}", run.day()), figure }
 }

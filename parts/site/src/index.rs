@@ -16,7 +16,7 @@ use super::{
     frame::{self, PageFrame},
     row::SiteRow,
     strip::{METRICS, Strip},
-    words::{language, times},
+    words::times,
 };
 use tare_report::{
     document::{Column, LAST, Section, Unit},
@@ -26,6 +26,7 @@ use tare_report::{
         html::{self, SectionView},
     },
 };
+use tare_service::catalogue::language_name;
 
 /// The most runs that are listed on the first page; the pages of experiments have all of them.
 const RUNS_MAX: usize = 20;
@@ -180,7 +181,7 @@ fn picture(run: &RunEntry) -> String {
             run.rows
                 .iter()
                 .filter(|row| !row.is_reference)
-                .filter_map(|row| Some((row.service.as_str(), row.cpu_ratio?))),
+                .filter_map(|row| Some((row.service.as_str(), row.cost()?))),
         ),
         claims => claims::bar(claims),
     }
@@ -192,7 +193,7 @@ fn listed<'a>(run: &'a RunEntry, frame: &PageFrame<'_>) -> ListedRun<'a> {
 
 fn languages<'a>(site: &Catalogue<'a>, frame: &PageFrame<'_>) -> Vec<Language<'a>> {
     let of = |(name, services): (&'a str, Vec<&super::catalogue::Service<'a>>)| Language {
-        name: language(name),
+        name: language_name(name),
         link: frame.to(Address::Language(name)),
         services: services
             .iter()
@@ -202,15 +203,15 @@ fn languages<'a>(site: &Catalogue<'a>, frame: &PageFrame<'_>) -> Vec<Language<'a
     site.languages().into_iter().map(of).collect()
 }
 
-/// `hyper needs 1.31 times raw-socket's CPU time per request, and flask 43.8 times.`
+/// `hyper needs 1.31x raw-socket's CPU time per request, and flask 43.8x.`
 fn headline(run: &RunEntry) -> Option<String> {
     let ranked = run.rows.iter().filter(|row| row.ranks.is_some());
     let mut costs: Vec<(&str, RunFigure)> =
-        ranked.filter_map(|row| Some((row.service.as_str(), row.cpu_ratio?))).collect();
+        ranked.filter_map(|row| Some((row.service.as_str(), row.cost()?))).collect();
     costs.sort_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
     let [(least, low), .., (most, high)] = costs.as_slice() else { return None };
     let [low, high] = [*low, *high].map(times);
-    Some(format!("{least} needs {low} {}'s CPU time per request, and {most} {high}.", run.reference))
+    Some(format!("{least} needs {low} {}'s {}, and {most} {high}.", run.reference, run.cost_name()))
 }
 
 fn strips(run: &RunEntry, section: &Section) -> Vec<ShownStrip> {
@@ -236,7 +237,7 @@ fn embed(run: &RunEntry, settings: &SiteSettings) -> String {
 
 /// All rows of a run, in its order.
 fn table(run: &RunEntry) -> Section {
-    let columns = columns()
+    let columns = columns(run.has_database())
         .estimate(Unit::Nanoseconds, "start_up_ns", "start-up", |row: &&SiteRow| {
             row.start_up_ns.map(UnitEstimate::from)
         })
@@ -247,7 +248,7 @@ fn table(run: &RunEntry) -> Section {
 }
 
 /// The identifying columns of a row, and the most requested figures.
-pub(super) fn columns<'a>() -> Columns<'a, &'a SiteRow> {
+fn columns<'a>(has_database: bool) -> Columns<'a, &'a SiteRow> {
     Columns::new()
         .text("label", "service", |row: &&SiteRow| row.service.clone())
         .text("ranks", "rank", |row| row.ranks.map(ranks))
@@ -255,24 +256,35 @@ pub(super) fn columns<'a>() -> Columns<'a, &'a SiteRow> {
         .hidden()
         .count("rank_worst", "worst rank", |row| row.ranks.map(|ranks| u64::from(ranks[1])))
         .hidden()
-        .text("language", "language", |row| language(&row.language).to_owned())
-        .with(Column::facet)
+        .language(|row| row.language.clone())
         .flag("is_reference", "is a reference", |row| row.is_reference)
         .hidden()
-        .and(figures(|row: &&'a SiteRow| *row))
+        .and(figures(has_database, |row: &&'a SiteRow| *row))
 }
 
 pub(super) fn ranks([best, worst]: [u32; 2]) -> String {
     if best == worst { best.to_string() } else { format!("{best}-{worst}") }
 }
 
-pub(super) fn figures<'a, T>(row: impl Fn(&T) -> &'a SiteRow + Copy + 'a) -> Columns<'a, T> {
+/// Of services that are compared with their database that ratio is drawn, else that of the service.
+pub(super) fn figures<'a, T>(
+    has_database: bool,
+    row: impl Fn(&T) -> &'a SiteRow + Copy + 'a,
+) -> Columns<'a, T> {
+    let drawn = |is_drawn: bool| move |column: Column| if is_drawn { column.track() } else { hinted(column) };
     let of = move |figure: fn(&SiteRow) -> Option<RunFigure>| {
         move |thing: &T| figure(row(thing)).map(UnitEstimate::from)
     };
     Columns::new()
+        .estimate(
+            Unit::Times,
+            "total_cpu_ratio",
+            "service + database of reference",
+            of(|row| row.total_cpu_ratio),
+        )
+        .with(drawn(has_database))
         .estimate(Unit::Times, "cpu_ratio", "CPU of reference", of(|row| row.cpu_ratio))
-        .with(Column::track)
+        .with(drawn(!has_database))
         .estimate(Unit::Nanoseconds, "cpu_ns_per_request", "CPU/request", of(|row| row.cpu_ns_per_request))
         .with(hinted)
         .bounded(
@@ -307,7 +319,7 @@ mod tests {
     fn the_headline_is_of_the_cheapest_and_the_dearest_that_have_a_rank() {
         let reference = SiteRow { ranks: None, ..row_of("raw-socket", "rust", 1.0) };
         let run = run_of(vec![reference, row_of("flask", "python", 43.8), row_of("hyper", "rust", 1.31)]);
-        let expected = "hyper needs 1.31 times raw-socket's CPU time per request, and flask 43.8 times.";
+        let expected = "hyper needs 1.31x raw-socket's CPU time per request, and flask 43.8x.";
         assert_eq!(headline(&run).as_deref(), Some(expected));
         assert_eq!(headline(&run_of(vec![row_of("hyper", "rust", 1.31)])), None);
     }

@@ -9,9 +9,10 @@ use super::{
     catalogue::{Catalogue, Service},
     frame::{self, PageFrame, Sections},
     index::{figures, ranks},
-    words::{language, times_of},
+    words::times_of,
 };
 use tare_report::{document::Section, gather::columns::Columns, write::File};
+use tare_service::catalogue::language_name;
 
 type Place<'a> = (&'a RunEntry, &'a SiteRow);
 
@@ -21,7 +22,7 @@ pub(super) fn page(
     site: &Catalogue<'_>,
     settings: &SiteSettings,
 ) -> Result<File, SiteError> {
-    let title = format!("HTTP services in {}", language(name));
+    let title = format!("HTTP services in {}", language_name(name));
     let blocks = blocks(services);
     let count = several(services.len(), "service");
     let answer = answer(&blocks).unwrap_or_default();
@@ -33,7 +34,7 @@ pub(super) fn page(
     let link = |key: &str, name: &str| (key == "label").then(|| frame.to(Address::Service(name)));
     let page = Sections {
         kind: "language",
-        title: language(name),
+        title: language_name(name),
         lead: &format!(
             "{count} in this language. Ranks and ratios are compared within an experiment, and not across."
         ),
@@ -56,7 +57,7 @@ fn blocks<'a>(services: &[&Service<'a>]) -> Vec<Vec<Place<'a>>> {
         }
     }
     for block in &mut blocks {
-        let cost = |row: &SiteRow| row.cpu_ratio.map_or(f64::INFINITY, |figure| figure.value);
+        let cost = |row: &SiteRow| row.cost().map_or(f64::INFINITY, |figure| figure.value);
         block.sort_by(|(_, one), (_, other)| cost(one).total_cmp(&cost(other)));
     }
     let ranked = |block: &Vec<Place<'_>>| block.iter().filter(|(_, row)| row.ranks.is_some()).count();
@@ -66,13 +67,12 @@ fn blocks<'a>(services: &[&Service<'a>]) -> Vec<Vec<Place<'a>>> {
 
 /// The cheapest of the first block.
 fn answer(blocks: &[Vec<Place<'_>>]) -> Option<String> {
-    let (run, row) =
-        blocks.first()?.iter().find(|(_, row)| row.ranks.is_some() && row.cpu_ratio.is_some())?;
+    let (run, row) = blocks.first()?.iter().find(|(_, row)| row.ranks.is_some() && row.cost().is_some())?;
     let of = run.rows.iter().filter(|row| row.ranks.is_some()).count();
     Some(format!(
         "{} has the lowest estimate: {}, rank {} of {of}.",
         row.service,
-        times_of(row.cpu_ratio?, &run.reference, "CPU time per request"),
+        times_of(row.cost()?, &run.reference, run.cost_name()),
         ranks(row.ranks?)
     ))
 }
@@ -82,12 +82,12 @@ fn section(places: &[Place<'_>]) -> Section {
     let columns = Columns::new()
         .text("label", "service", |place: &&Place<'_>| place.1.service.clone())
         .text("ranks", "rank", |place| place.1.ranks.map(ranks))
-        .and(figures(|place: &&Place<'_>| place.1));
+        .and(figures(run.has_database(), |place: &&Place<'_>| place.1));
     let lead = match run.reference.as_str() {
         "" => String::new(),
         reference => format!("Related to {reference}. {}", run.day()),
     };
     let id = format!("in-{}", super::address::slug(&run.experiment));
-    let caption = format!("{} in {}", language(&places[0].1.language), run.experiment);
+    let caption = format!("{} in {}", language_name(&places[0].1.language), run.experiment);
     Section::new(&id, &run.title, &lead, columns.table(&caption, places))
 }

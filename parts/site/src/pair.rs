@@ -15,6 +15,9 @@ pub struct ServicePair {
     pub second: String,
     /// The ratio of the first to the second.
     pub cpu_ratio: Option<RunFigure>,
+    /// That of service and database together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_cpu_ratio: Option<RunFigure>,
     pub throughput_ratio: Option<RunFigure>,
     /// Blocks in which both were measured: an interval needs two.
     #[serde(default)]
@@ -34,6 +37,7 @@ impl ServicePair {
             first: row.text("first"),
             second: row.text("second"),
             cpu_ratio: row.figure("cpu_ratio"),
+            total_cpu_ratio: row.figure("total_cpu_ratio"),
             throughput_ratio: row.figure("throughput_ratio"),
             blocks: row.number("blocks").map_or(0, |blocks| blocks as u32),
             separated: match row.value("separated") {
@@ -45,11 +49,17 @@ impl ServicePair {
         rows.map(pair).filter(|pair| !pair.first.is_empty()).collect()
     }
 
+    /// The ratio that decides which of them is cheaper.
+    pub(crate) fn cost(&self) -> Option<RunFigure> {
+        self.total_cpu_ratio.or(self.cpu_ratio)
+    }
+
     pub(crate) fn inverse(&self) -> ServicePair {
         ServicePair {
             first: self.second.clone(),
             second: self.first.clone(),
             cpu_ratio: self.cpu_ratio.map(RunFigure::inverse),
+            total_cpu_ratio: self.total_cpu_ratio.map(RunFigure::inverse),
             throughput_ratio: self.throughput_ratio.map(RunFigure::inverse),
             ..*self
         }

@@ -78,7 +78,7 @@ pub(super) fn draw(run: &RunEntry) -> Result<Vec<u8>, SiteError> {
     let card = Card {
         above: run.title.clone(),
         sentence: run.answer.clone(),
-        rows: related.filter_map(|row| Some((row.service.as_str(), row.cpu_ratio?))).collect(),
+        rows: related.filter_map(|row| Some((row.service.as_str(), row.cost()?))).collect(),
         below: below(run),
         ..Card::default()
     };

@@ -21,6 +21,11 @@ pub struct SiteRow {
     /// The ratio of CPU time per request to the reference.
     pub cpu_ratio: Option<RunFigure>,
     pub cpu_ns_per_request: Option<RunFigure>,
+    /// That of service and database together, of which ranks are made where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_cpu_ratio: Option<RunFigure>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_cpu_ns_per_request: Option<RunFigure>,
     pub throughput_ratio: Option<RunFigure>,
     pub requests_per_second: Option<RunFigure>,
     pub requests_per_second_published: Option<f64>,
@@ -79,6 +84,8 @@ impl SiteRow {
             ranks: rank("rank_best").zip(rank("rank_worst")).map(|(best, worst)| [best, worst]),
             cpu_ratio: reader.figure("cpu_ratio"),
             cpu_ns_per_request: reader.figure("cpu_ns_per_request"),
+            total_cpu_ratio: reader.figure("total_cpu_ratio"),
+            total_cpu_ns_per_request: reader.figure("total_cpu_ns_per_request"),
             throughput_ratio: reader.figure("throughput_ratio"),
             requests_per_second: reader.figure("requests_per_second"),
             requests_per_second_published: reader.number("requests_per_second_published"),
@@ -90,6 +97,11 @@ impl SiteRow {
             source: address("source"),
             service,
         }
+    }
+
+    /// The ratio by which services are compared.
+    pub fn cost(&self) -> Option<RunFigure> {
+        self.total_cpu_ratio.or(self.cpu_ratio)
     }
 
     fn forget_figures(&mut self) {

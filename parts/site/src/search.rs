@@ -3,6 +3,7 @@
 
 use super::{address::Address, catalogue::Catalogue};
 use tare_report::write::File;
+use tare_service::catalogue::language_name;
 
 pub(super) fn index(site: &Catalogue<'_>) -> File {
     let experiments = site
@@ -11,7 +12,7 @@ pub(super) fn index(site: &Catalogue<'_>) -> File {
         .map(|one| (one.speaker().title.as_str(), "experiment", Address::Experiment(one.name)));
     let services = site.services.keys().map(|name| (*name, "service", Address::Service(name)));
     let languages = site.languages();
-    let languages = languages.keys().map(|name| (*name, "language", Address::Language(name)));
+    let languages = languages.keys().map(|name| (language_name(name), "language", Address::Language(name)));
     let runs = site.runs.iter().map(|run| (run.id.as_str(), "run", Address::Run(&run.id)));
     let all = services.chain(languages).chain(experiments).chain(runs);
     let found: Vec<(&str, &str, String)> =

@@ -14,13 +14,14 @@ use super::{
     preview::{Card, Picture, below},
     row::SiteRow,
     source,
-    words::{language, times_of},
+    words::times_of,
 };
 use tare_report::{
     document::{Column, Section},
     gather::columns::Columns,
     write::File,
 };
+use tare_service::catalogue::language_name;
 
 type Place<'a> = (&'a RunEntry, &'a SiteRow);
 
@@ -68,7 +69,7 @@ pub(super) fn page(
 
 /// Its place in the experiment with the most services.
 fn spoken<'a>(service: &Service<'a>) -> Option<Place<'a>> {
-    let ranked = service.places.iter().filter(|(_, row)| row.ranks.is_some() && row.cpu_ratio.is_some());
+    let ranked = service.places.iter().filter(|(_, row)| row.ranks.is_some() && row.cost().is_some());
     ranked.max_by_key(|(run, _)| run.rows.len()).copied()
 }
 
@@ -77,7 +78,7 @@ fn card<'a>(service: &Service<'_>, run: &'a RunEntry, answer: &str) -> Card<'a> 
     let rows: Vec<(&str, RunFigure)> = run
         .rows
         .iter()
-        .filter_map(|row| Some((row.service.as_str(), row.cpu_ratio.filter(|_| row.ranks.is_some())?)))
+        .filter_map(|row| Some((row.service.as_str(), row.cost().filter(|_| row.ranks.is_some())?)))
         .collect();
     let place = rows.iter().position(|(name, _)| *name == service.name).unwrap_or_default();
     let from = place.saturating_sub(CARD_ROWS / 2).min(rows.len().saturating_sub(CARD_ROWS));
@@ -93,19 +94,19 @@ fn card<'a>(service: &Service<'_>, run: &'a RunEntry, answer: &str) -> Card<'a> 
 /// `axum 0.8.9, Rust`.
 fn lead(service: &Service<'_>) -> String {
     let framework = if service.framework == service.name { "" } else { service.framework };
-    let parts = [framework, service.version, language(service.language)];
+    let parts = [framework, service.version, language_name(service.language)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// Its cost and rank there.
 fn answer(service: &Service<'_>) -> String {
     let Some((run, row)) = spoken(service) else { return String::new() };
-    let (Some(cost), Some(place)) = (row.cpu_ratio, row.ranks) else { return String::new() };
+    let (Some(cost), Some(place)) = (row.cost(), row.ranks) else { return String::new() };
     let of = run.rows.iter().filter(|row| row.ranks.is_some()).count();
     format!(
         "{} needs {}: rank {} of {of}.",
         service.name,
-        times_of(cost, &run.reference, "CPU time per request"),
+        times_of(cost, &run.reference, run.cost_name()),
         ranks(place)
     )
 }
@@ -117,7 +118,7 @@ fn places(service: &Service<'_>) -> Section {
         // A date does not wrap.
         .text("day", "measured", |place| place.0.day().replace(' ', "\u{a0}"))
         .text("reference", "reference", |place| place.0.reference.clone())
-        .and(figures(|place: &&Place<'_>| place.1))
+        .and(figures(false, |place: &&Place<'_>| place.1))
         .rate("requests_per_second_published", "req/s, published", |place| {
             place.1.requests_per_second_published
         })
@@ -148,7 +149,7 @@ fn links(
     }
     if site.languages().contains_key(service.language) {
         let link = frame.to(Address::Language(service.language));
-        links.push(format!("<a href=\"{link}\">all of {}</a>", escaped(language(service.language))));
+        links.push(format!("<a href=\"{link}\">all of {}</a>", escaped(language_name(service.language))));
     }
     for other in site.neighbours(service.name).into_iter().take(NEIGHBOURS_MAX) {
         let link = frame.to(Address::pair(service.name, other));

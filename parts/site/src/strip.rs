@@ -9,9 +9,10 @@ use super::{
     chart::{self, LogScale, escaped},
     figure::RunFigure,
     row::SiteRow,
-    words::{language, shown},
+    words::shown,
 };
 use tare_report::{document::Unit, write::File};
+use tare_service::catalogue::language_name;
 
 /// A figure by which services are compared.
 pub(crate) struct Metric {
@@ -28,9 +29,9 @@ pub(crate) const METRICS: [Metric; 6] = [
     Metric {
         key: "cpu_ratio",
         name: "CPU",
-        about: "CPU time per request, related to",
+        about: "CPU time per request",
         unit: Unit::Times,
-        figure: |row| row.cpu_ratio,
+        figure: SiteRow::cost,
     },
     Metric {
         key: "requests_per_second",
@@ -132,14 +133,18 @@ impl Strip {
         let lanes = languages(run).into_iter().filter_map(|language| {
             let own: Vec<&Point<'_>> = points.iter().filter(|one| one.row.language == language).collect();
             let points = drawn(&own, metric.unit, at)?;
-            let title = self::language(language).to_owned();
+            let title = language_name(language).to_owned();
             Some(Lane { language: language.to_owned(), title, colour: colour(language), points })
         });
-        let reference = if is_ratio { format!(" {}'s", run.reference) } else { String::new() };
+        let (key, about) = match is_ratio {
+            true if run.has_database() => ("total_cpu_ratio", run.cost_name()),
+            _ => (metric.key, metric.about),
+        };
+        let reference = if is_ratio { format!(", related to {}'s", run.reference) } else { String::new() };
         Some(Strip {
-            key: metric.key,
+            key,
             name: metric.name,
-            about: format!("{}{reference}; logarithmic scale", metric.about),
+            about: format!("{about}{reference}; logarithmic scale"),
             lanes: lanes.collect(),
             grid,
             axis,

@@ -21,52 +21,30 @@ pub(crate) fn description(text: &str) -> &str {
     }
 }
 
-/// The name of a language as people write it; that of a folder is for programs.
-pub(crate) fn language(name: &str) -> &str {
-    match name {
-        "c" => "C",
-        "clojure" => "Clojure",
-        "cpp" => "C++",
-        "csharp" => "C#",
-        "go" => "Go",
-        "haskell" => "Haskell",
-        "java" => "Java",
-        "node" => "Node.js",
-        "python" => "Python",
-        "ruby" => "Ruby",
-        "rust" => "Rust",
-        "swift" => "Swift",
-        other => other,
-    }
-}
-
 pub(crate) fn shown(figure: RunFigure, unit: Unit) -> String {
     with_interval(&figure.into(), unit)
 }
 
-/// `12.0 times`, `at least 12.0 times`.
+/// `12.0x`, `at least 12.0x`.
 pub(crate) fn times(figure: RunFigure) -> String {
-    let number = Unit::Times.show(figure.value);
-    format!("{}{} times", figure.bound.words(), number.trim_end_matches('x'))
+    format!("{}{}", figure.bound.words(), Unit::Times.show(figure.value))
 }
 
-/// ` (11.6 .. 12.4)`; empty without an interval.
+/// ` (11.6 .. 12.4x)`; empty without an interval.
 pub(crate) fn ends(figure: RunFigure) -> String {
     let interval = figure.ends().map(|(low, high)| Unit::Times.show_interval(low, high));
-    interval.map_or_else(String::new, |interval| format!(" ({})", interval.replace('x', "")))
+    interval.map_or_else(String::new, |interval| format!(" ({interval})"))
 }
 
-/// `12.0 times axum's CPU time per request (11.6 .. 12.4)`.
+/// `12.0x axum's CPU time per request (11.6 .. 12.4x)`.
 pub(crate) fn times_of(figure: RunFigure, other: &str, what: &str) -> String {
     format!("{} {other}'s {what}{}", times(figure), ends(figure))
 }
 
-const CPU: &str = "CPU time per request";
-
 /// The pair with the service first that needs more CPU time: a ratio is the larger figure over the smaller.
 pub(super) fn dearer_first(run: &RunEntry, pair: &ServicePair) -> ServicePair {
-    let cost = |name: &str| Some(run.row(name)?.cpu_ratio?.value);
-    let is_less = match pair.cpu_ratio {
+    let cost = |name: &str| Some(run.row(name)?.cost()?.value);
+    let is_less = match pair.cost() {
         Some(ratio) => ratio.value < 1.0,
         None => cost(&pair.first).zip(cost(&pair.second)).is_some_and(|(one, other)| one < other),
     };
@@ -76,14 +54,15 @@ pub(super) fn dearer_first(run: &RunEntry, pair: &ServicePair) -> ServicePair {
 /// What the first service of a pair needs of the second: as `answer` of `web/src/pair.js`.
 pub(super) fn answer(run: &RunEntry, pair: &ServicePair) -> String {
     let ServicePair { first, second, .. } = pair;
-    let of_reference = |name: &str| run.row(name).and_then(|row| row.cpu_ratio);
-    let figures = match (pair.cpu_ratio, of_reference(first), of_reference(second)) {
-        (Some(cpu), _, _) => format!("{first} needs {}", times_of(cpu, second, CPU)),
+    let what = run.cost_name();
+    let of_reference = |name: &str| run.row(name).and_then(SiteRow::cost);
+    let figures = match (pair.cost(), of_reference(first), of_reference(second)) {
+        (Some(cpu), _, _) => format!("{first} needs {}", times_of(cpu, second, what)),
         (None, Some(one), Some(other)) => {
-            let one = times_of(one, &run.reference, CPU);
+            let one = times_of(one, &run.reference, what);
             format!("{first} needs {one}, and {second} {}{}", times(other), ends(other))
         }
-        _ => format!("There is no valid ratio of the CPU time per request of {first} and {second}"),
+        _ => format!("There is no valid ratio of the {what} of {first} and {second}"),
     };
     match pair.separated {
         Some(false) => format!("The data do not separate {first} and {second}: {figures}."),
@@ -91,15 +70,34 @@ pub(super) fn answer(run: &RunEntry, pair: &ServicePair) -> String {
     }
 }
 
+/// The services of a pair without a cost of their own, which no other run of both blocks would give them.
+pub(super) fn lacking<'a>(run: &RunEntry, pair: &'a ServicePair) -> Vec<&'a str> {
+    let lacks = |name: &&str| pair.cost().is_none() && run.row(name).and_then(SiteRow::cost).is_none();
+    [pair.first.as_str(), pair.second.as_str()].into_iter().filter(lacks).collect()
+}
+
+/// Why a pair has no interval; `None` if it has one.
+fn without(run: &RunEntry, pair: &ServicePair) -> Option<String> {
+    let cost = pair.cost();
+    if cost.is_some_and(|ratio| ratio.ends().is_some()) {
+        return None;
+    }
+    let what = run.cost_name();
+    let reason = match (lacking(run, pair).as_slice(), pair.blocks) {
+        ([only], _) => format!("{only} has no valid {what}, so there is no ratio of the pair."),
+        ([one, other, ..], _) => {
+            format!("{one} and {other} have no valid {what}, so there is no ratio of the pair.")
+        }
+        ([], 0) => "No block had both of them, so there is no interval of the pair.".to_owned(),
+        ([], 1) => "One block had both of them, and an interval takes two.".to_owned(),
+        ([], _) if cost.is_some() => "Too few starts had both of them for an interval.".to_owned(),
+        ([], _) => "A block of both lacks the CPU time of one of them.".to_owned(),
+    };
+    Some(reason)
+}
+
 /// Why there is no interval, the ratio of throughputs, and what is excluded.
 pub(super) fn more(run: &RunEntry, pair: &ServicePair) -> Vec<String> {
-    let has_interval = pair.cpu_ratio.is_some_and(|ratio| ratio.ends().is_some());
-    let without = match pair.blocks {
-        _ if has_interval => None,
-        0 => Some("No block had both of them, so there is no interval of the pair."),
-        1 => Some("One block had both of them, and an interval takes two."),
-        _ => None,
-    };
     let throughput = pair.throughput_ratio.map(|ratio| {
         let is_more = ratio.value >= 1.0;
         let ratio = if is_more { ratio } else { ratio.inverse() };
@@ -119,7 +117,8 @@ pub(super) fn more(run: &RunEntry, pair: &ServicePair) -> Vec<String> {
         let most = Unit::Share.show(most);
         format!("A difference of more than {most} is excluded, with 95% for all pairs together.")
     });
-    let fixed = [few, without, no_throughput].into_iter().flatten().map(str::to_owned);
+    let [few, no_throughput] = [few, no_throughput].map(|sentence| sentence.map(str::to_owned));
+    let fixed = [few, without(run, pair), no_throughput].into_iter().flatten();
     throughput.into_iter().chain(fixed).chain(most).collect()
 }
 
@@ -164,6 +163,7 @@ mod tests {
             first: "hyper".to_owned(),
             second: "axum".to_owned(),
             cpu_ratio: figure(0.9, 0.88, 0.92),
+            total_cpu_ratio: None,
             throughput_ratio: figure(1.12, 1.10, 1.15),
             blocks: 12,
             separated,
@@ -186,21 +186,20 @@ mod tests {
         let told = sentence(&run(), &pair(Some(true)));
         assert_eq!(
             told,
-            "axum needs 1.11 times hyper's CPU time per request (1.09 .. 1.14). hyper has 1.12 times axum's throughput \
-             (1.10 .. 1.15). p99: axum 940 µs, hyper 827 µs."
+            "axum needs 1.11x hyper's CPU time per request (1.09 .. 1.14x). hyper has 1.12x axum's throughput \
+             (1.10 .. 1.15x). p99: axum 940 µs, hyper 827 µs."
         );
         assert_eq!(sentence(&run(), &pair(Some(true)).inverse()), told, "in either order");
         let bounded = RunFigure { bound: RatioBound::AtLeast, ..pair(None).throughput_ratio.unwrap() };
         let bounded = ServicePair { throughput_ratio: Some(bounded), ..pair(Some(true)) };
-        assert!(sentence(&run(), &bounded).contains("hyper has at least 1.12 times axum's throughput"));
-        assert!(sentence(&run(), &bounded.inverse()).contains("hyper has at least 1.12 times axum's"));
+        assert!(sentence(&run(), &bounded).contains("hyper has at least 1.12x axum's throughput"));
+        assert!(sentence(&run(), &bounded.inverse()).contains("hyper has at least 1.12x axum's"));
     }
 
     #[test]
     fn what_is_not_separated_says_so_first_and_what_is_excluded() {
         let told = sentence(&run(), &pair(Some(false)));
-        let first =
-            "The data do not separate axum and hyper: axum needs 1.11 times hyper's CPU time per request";
+        let first = "The data do not separate axum and hyper: axum needs 1.11x hyper's CPU time per request";
         assert!(told.starts_with(first), "{told}");
         assert!(
             told.contains("A difference of more than 13.7% is excluded, with 95% for all pairs together."),
@@ -214,9 +213,44 @@ mod tests {
     fn a_pair_without_a_common_block_has_the_ratios_to_the_reference() {
         let apart = ServicePair { cpu_ratio: None, throughput_ratio: None, blocks: 0, ..pair(Some(true)) };
         let told = sentence(&run(), &apart);
-        let expected = "axum needs 1.50 times raw-socket's CPU time per request (1.35 .. 1.65), and hyper 1.30 times (1.17 .. 1.43). \
+        let expected = "axum needs 1.50x raw-socket's CPU time per request (1.35 .. 1.65x), and hyper 1.30x (1.17 .. 1.43x). \
                         No block had both of them, so there is no interval of the pair.";
         assert!(told.starts_with(expected), "{told}");
+    }
+
+    #[test]
+    fn a_pair_without_an_interval_says_which_reason_it_is() {
+        let bare = |blocks| ServicePair { cpu_ratio: None, blocks, ..pair(Some(true)) };
+        let point = ServicePair {
+            cpu_ratio: Some(RunFigure { value: 0.9, ..RunFigure::default() }),
+            ..pair(Some(true))
+        };
+        let told = |pair: &ServicePair| without(&run(), pair).unwrap();
+        assert_eq!(
+            told(&ServicePair { blocks: 1, ..point.clone() }),
+            "One block had both of them, and an interval takes two."
+        );
+        assert_eq!(told(&point), "Too few starts had both of them for an interval.");
+        assert_eq!(told(&bare(5)), "A block of both lacks the CPU time of one of them.");
+        assert_eq!(without(&run(), &pair(Some(true))), None);
+        let gone = ServicePair { second: "gone".to_owned(), ..bare(5) };
+        assert_eq!(told(&gone), "gone has no valid CPU time per request, so there is no ratio of the pair.");
+    }
+
+    /// What a service saves and its database spends is no saving.
+    #[test]
+    fn with_a_database_its_time_counts_too() {
+        let figure = |value| Some(RunFigure { value, ..RunFigure::default() });
+        let row = |name, own, total| SiteRow { total_cpu_ratio: figure(total), ..row_of(name, "rust", own) };
+        let run = run_of(vec![row("light", 1.2, 3.0), row("whole", 1.4, 2.0)]);
+        let pair = ServicePair {
+            first: "light".to_owned(),
+            second: "whole".to_owned(),
+            total_cpu_ratio: figure(1.5),
+            ..pair(Some(true))
+        };
+        let told = answer(&run, &dearer_first(&run, &pair));
+        assert_eq!(told, "light needs 1.50x whole's CPU time per request with the database.");
     }
 
     #[test]
@@ -228,10 +262,5 @@ mod tests {
         assert_eq!(description(&format!("{first} Then {rest}. And more.")), first);
         let long = format!("It has {rest}.");
         assert_eq!(description(&format!("{long} Then more.")), long);
-    }
-
-    #[test]
-    fn a_language_has_the_name_that_people_write() {
-        assert_eq!(["cpp", "node", "rust", "zig"].map(language), ["C++", "Node.js", "Rust", "zig"]);
     }
 }

@@ -92,11 +92,17 @@ impl<'a> Block<'a> {
         self.cost(Sample::backing_cost, |moment| moment.backing)?.per_request()
     }
 
+    /// CPU time of service and backing per answer; absent if either is.
+    pub(crate) fn total_cpu_ns_per_request(&self) -> Option<f64> {
+        Some(self.cpu_ns_per_request()? + self.backing_cpu_ns_per_request()?)
+    }
+
     /// A metric by which rows are ranked; absent for all others.
     pub(crate) fn value(&self, metric: Metric) -> Option<f64> {
         match metric {
             Metric::Throughput => metric::figure(self.requests_per_second()),
             Metric::Cpu => self.cpu_ns_per_request(),
+            Metric::CpuWithDatabase => self.total_cpu_ns_per_request(),
             _ => None,
         }
     }

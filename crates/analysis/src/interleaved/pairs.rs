@@ -17,6 +17,8 @@ pub struct PairRatios {
     pub second: String,
     /// Absent if one of them has no CPU time.
     pub cpu: Option<UnitEstimate>,
+    /// That of service and database; absent if one of them has none.
+    pub total_cpu: Option<UnitEstimate>,
     /// Absent if either throughput is invalid, or neither was saturated.
     pub throughput: Option<UnitEstimate>,
     pub throughput_bound: RatioBound,
@@ -57,6 +59,7 @@ pub fn pair_ratios(stored: &StoredRun, report: &Report) -> Vec<PairRatios> {
 /// Each row divided by one of them.
 struct OfSecond {
     cpu: Vec<Option<UnitEstimate>>,
+    total_cpu: Vec<Option<UnitEstimate>>,
     throughput: Vec<Option<UnitEstimate>>,
 }
 
@@ -70,7 +73,11 @@ impl OfSecond {
             let found = related(&others, &rows[second].blocks, metric, looks.as_ref());
             found.iter().map(|found| found.as_ref().map(UnitEstimate::from)).collect()
         };
-        OfSecond { cpu: of(Metric::Cpu), throughput: of(Metric::Throughput) }
+        OfSecond {
+            cpu: of(Metric::Cpu),
+            total_cpu: of(Metric::CpuWithDatabase),
+            throughput: of(Metric::Throughput),
+        }
     }
 
     /// References are not ranked, so pairs with them are decided by their own interval.
@@ -78,7 +85,11 @@ impl OfSecond {
         if [one, other].iter().all(|label| ranks.place(label).is_some()) {
             return ranks.are_separated(one, other);
         }
-        let by = if ranks.by == Metric::Throughput { &self.throughput } else { &self.cpu };
+        let by = match ranks.by {
+            Metric::Throughput => &self.throughput,
+            Metric::CpuWithDatabase => &self.total_cpu,
+            _ => &self.cpu,
+        };
         by[first].as_ref().is_some_and(UnitEstimate::is_apart)
     }
 
@@ -95,6 +106,7 @@ impl OfSecond {
             first: one.row.label.clone(),
             second: other.row.label.clone(),
             cpu: self.cpu[first].filter(|_| both(|row| row.cpu_ns_per_request.is_some())),
+            total_cpu: self.total_cpu[first].filter(|_| both(|row| row.database().is_some())),
             throughput: bound.and(self.throughput[first]),
             throughput_bound: bound.unwrap_or_default(),
             blocks: one.blocks.keys().filter(|number| other.blocks.contains_key(number)).count(),

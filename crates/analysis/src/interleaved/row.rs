@@ -8,7 +8,7 @@ use tare_service::catalogue::Style;
 use tare_stats::{Looks, RatioEstimate, Warning, summary};
 
 use super::{
-    BackingCost, CostAtRate, OpenLatency, RatioBound, Role, RowState, backing,
+    BackingCost, BackingKind, CostAtRate, OpenLatency, RatioBound, Role, RowState, backing,
     blocks::{Block, Blocks, blocks_of},
     bound, equal_rate, latency,
     relation::{level, related, related_level},
@@ -306,7 +306,7 @@ impl RowReport {
                 .zip(cost.zip(own.cpu_ns_per_request))
                 .map(|(with, (related, own))| with.value * (related.value / own.value)),
             cpu_ratio: ratios.cpu,
-            backing: backing::compute(blocks).map(|backing| backing.beside(cost)),
+            backing: backing::compute(blocks).map(|backing| backing.beside(cost, ratios.total_cpu)),
             usage: own.throughput.usage,
             bytes_per_request: median(blocks, |block| {
                 let bytes = block.sum(|slice| slice.load.bytes_sent + slice.load.bytes_received);
@@ -383,6 +383,27 @@ impl RowReport {
             .map(|_| UnitEstimate::known(1.0)))
     }
 
+    /// The ratio to the reference in a metric that ranks are made of.
+    pub fn ratio_by(&self, metric: Metric) -> Option<UnitEstimate> {
+        match metric {
+            Metric::Throughput => self.ratio,
+            Metric::CpuWithDatabase => self.database()?.total_cpu_ratio,
+            _ => self.cpu_ratio,
+        }
+    }
+
+    /// The cost of its database; absent if it has none.
+    pub fn database(&self) -> Option<&BackingCost> {
+        self.backing.as_ref().filter(|backing| backing.kind == BackingKind::Database)
+    }
+
+    /// CPU per request with the database's, divided by the reference's; 1 for the reference itself.
+    pub fn total_cost_of(&self, reference: &str) -> Option<UnitEstimate> {
+        let database = self.database()?;
+        let own = || database.total_cpu_ns_per_request.filter(|_| self.label == reference);
+        database.total_cpu_ratio.or_else(|| own().map(|_| UnitEstimate::known(1.0)))
+    }
+
     /// CPU per request divided by the reference's; 1 for the reference itself.
     pub fn cost_of(&self, reference: &str) -> Option<UnitEstimate> {
         self.cpu_ratio
@@ -413,6 +434,8 @@ fn with_softirq(stored: &StoredRun, blocks: &Blocks) -> Option<UnitEstimate> {
 pub(super) struct Ratios {
     pub throughput: Option<UnitEstimate>,
     pub cpu: Option<UnitEstimate>,
+    /// That of service and backing together.
+    pub total_cpu: Option<UnitEstimate>,
     pub issues: Vec<RowIssue>,
 }
 
@@ -427,7 +450,9 @@ pub(super) fn to_reference(
     let blocks: Vec<Option<&Blocks>> = rows.iter().map(|row| is_other(row).then_some(row.measured)).collect();
     let of = |metric| related(&blocks, reference.blocks, metric, looks);
     let both = of(Metric::Throughput).into_iter().zip(of(Metric::Cpu)).map(<[_; 2]>::from);
-    let ratios = |(blocks, [throughput, cpu]): (&Option<&Blocks>, [Option<RatioEstimate>; 2])| {
+    let all = both.zip(of(Metric::CpuWithDatabase));
+    type Found = ([Option<RatioEstimate>; 2], Option<RatioEstimate>);
+    let ratios = |(blocks, ([throughput, cpu], total_cpu)): (&Option<&Blocks>, Found)| {
         let step = blocks.and_then(|blocks| cost::step(&starts::courses(blocks, reference.blocks)));
         let issues = warnings(Metric::Throughput, throughput.as_ref());
         let issues = issues.chain(warnings(Metric::Cpu, cpu.as_ref())).chain(step.map(RowIssue::CostStep));
@@ -435,9 +460,10 @@ pub(super) fn to_reference(
             issues: issues.collect(),
             throughput: throughput.as_ref().map(UnitEstimate::from),
             cpu: cpu.as_ref().map(UnitEstimate::from),
+            total_cpu: total_cpu.as_ref().map(UnitEstimate::from),
         }
     };
-    blocks.iter().zip(both).map(ratios).collect()
+    blocks.iter().zip(all).map(ratios).collect()
 }
 
 fn warnings(metric: Metric, found: Option<&RatioEstimate>) -> impl Iterator<Item = RowIssue> {

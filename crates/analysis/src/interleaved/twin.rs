@@ -10,7 +10,7 @@ use crate::{estimate::UnitEstimate, findings::RunIssue};
 #[derive(Debug, Clone)]
 pub struct Twin {
     pub row: RowReport,
-    /// The metric of the estimate: CPU time per request, or throughput if the kernel counted no CPU time.
+    /// The metric of the estimate: CPU time per request, with that of a database, or throughput if the kernel counted no CPU time.
     pub by: Metric,
     /// The row that it duplicates.
     pub original: String,
@@ -23,10 +23,9 @@ pub struct Twin {
 
 impl Twin {
     pub(super) fn of(plan: &Plan, row: RowReport) -> Twin {
-        let (by, estimate) = match (row.cpu_ratio, row.ratio) {
-            (None, Some(ratio)) => (Metric::Throughput, Some(ratio)),
-            (cpu, _) => (Metric::Cpu, cpu),
-        };
+        let metrics = [Metric::CpuWithDatabase, Metric::Cpu, Metric::Throughput];
+        let by = metrics.into_iter().find(|by| row.ratio_by(*by).is_some()).unwrap_or(Metric::Cpu);
+        let estimate = row.ratio_by(by);
         let original = plan.original().to_owned();
         let estimate = estimate.filter(|_| plan.is_reference(&original));
         Twin { row, by, original, separated: estimate.is_some_and(|ratio| ratio.is_apart()), estimate }

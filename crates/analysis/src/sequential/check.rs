@@ -460,6 +460,7 @@ fn value(metric: Metric, sample: &Sample, point: &Point) -> Option<f64> {
         }
         Metric::Mean => Some(load.latency.ns_mean / 1e6),
         Metric::Cpu => sample.cost()?.per_request(),
+        Metric::CpuWithDatabase => None,
         Metric::Rss => sample.host.process.as_ref()?.rss_bytes_peak.map(|bytes| bytes as f64),
     };
     value.and_then(tare_bench::metric::figure)

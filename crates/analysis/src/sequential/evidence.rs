@@ -110,7 +110,7 @@ impl SequentialReport {
             Metric::P99 => self.published_p99(printed),
             Metric::Max => longest(printed),
             Metric::MaxOfP99 => Some(longest(printed)? / self.published_p99(printed)?),
-            Metric::MsPerMessage | Metric::Cpu | Metric::Rss => None,
+            Metric::MsPerMessage | Metric::Cpu | Metric::CpuWithDatabase | Metric::Rss => None,
         }
     }
 

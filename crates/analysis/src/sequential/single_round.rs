@@ -24,7 +24,7 @@ pub fn factor(metric: Metric, load: &LoadSpec) -> Option<f64> {
         Metric::Rss => (1.1, 1.1),
         // Counts have no noise; no stored run has several rounds of the other metric.
         Metric::RepliesPerConnection => return Some(1.0),
-        Metric::ConnectionStdevOfMean => return None,
+        Metric::ConnectionStdevOfMean | Metric::CpuWithDatabase => return None,
     };
     Some(if load.requests().is_some() { by_number } else { by_time })
 }

@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::{Context, ensure};
 use serde::Serialize;
+use tare_service::catalogue::language_name;
 
 use crate::{
     exit::Outcome,
@@ -106,7 +107,8 @@ impl Names {
         let line = |first: &str, names: &[String]| format!("  {first:<10} {}\n", names.join(" "));
         let mut text =
             section("services", ", for `tare compare`, `run`, `verify`, `slo`; each builds what it needs");
-        text += &self.services.iter().map(|(language, names)| line(language, names)).collect::<String>();
+        let services = self.services.iter();
+        text += &services.map(|(language, names)| line(language_name(language), names)).collect::<String>();
         text += &section("experiments", ", for `tare run`");
         text += &line("of ours", &self.experiments);
         text += &line("published", &self.published_experiments);

@@ -117,6 +117,68 @@ fn mistakes_of_words_are_told() {
     );
 }
 
+/// Names stand wherever the commands would, and a column of a long one has its letter.
+#[test]
+fn both_may_be_given_names() {
+    let workspace = workspace(&[("honest", "correct"), ("slow", "burns-cpu")]);
+    let named = |out: &str, [one, other]: [&str; 2]| {
+        let words = ["honest", "slow", "-n", one, "-n", other, "--seed", "7", "--delta", "50%", "--out", out];
+        compare(&workspace, &words).expect(3)
+    };
+    let ended = named("short", ["before", "after"]);
+    let head = ended.stdout.lines().find(|line| line.trim_start().starts_with("metric")).unwrap();
+    assert!(head.contains("  before  ") && head.contains("  after  "), "{ended}");
+    assert!(ended.stdout.contains("Does after cost more than before?"), "{ended}");
+    let json = |out: &str| workspace.tare(&["show", out, "--json"]).expect(3).json();
+    let found = json("short");
+    assert!(fact(&found, "A, baseline").starts_with("before, "), "{found}");
+    assert!(
+        fact(&found, "B, candidate").starts_with("after, ") && fact(&found, "B, candidate").contains("slow")
+    );
+    let labels: Vec<Value> = rows(&found, "ranks").iter().map(|row| row["label"].clone()).collect();
+    assert_eq!(labels.len(), 2, "{labels:?}");
+    assert!(labels.contains(&"before".into()) && labels.contains(&"after".into()), "{labels:?}");
+    assert!(workspace.root().join("short/services/after").is_dir());
+
+    let long = "the one that we had before we changed anything";
+    let ended = named("long", [long, "after"]);
+    let head = ended.stdout.lines().find(|line| line.trim_start().starts_with("metric")).unwrap();
+    assert!(head.contains("  A  ") && head.contains("  B  "), "{ended}");
+    assert!(fact(&json("long"), "A, baseline").starts_with(long));
+}
+
+#[test]
+fn names_that_are_none_are_told_before_anything_is_started() {
+    let workspace = workspace(&[("honest", "correct")]);
+    let line = |words: &[&str]| {
+        let ended = workspace.tare(&[&["compare", "honest", "raw-socket"], words].concat()).expect(1);
+        assert!(!workspace.root().join(".tare/runs").exists());
+        ended.stderr.lines().next().unwrap().to_owned()
+    };
+    let two = ", and needs two: `-n BASELINE -n CANDIDATE`";
+    assert_eq!(line(&["-n", "before"]), format!("error: --name was given 1 name{two}"));
+    assert_eq!(line(&["-n", "a", "-n", "b", "-n", "c"]), format!("error: --name was given 3 names{two}"));
+    assert_eq!(
+        line(&["-n", "before", "-n", "before"]),
+        "error: --name was \"before\" twice: the two rows need different names"
+    );
+    for empty in ["", "  "] {
+        assert_eq!(line(&["-n", "a", "-n", empty]), "error: --name is empty: give a text such as \"before\"");
+    }
+    for (name, shown) in [("a\tb", "a\\tb"), ("a\u{1b}[31m", "a\\u{1b}[31m"), ("a@b", "a@b"), ("a,b", "a,b")]
+    {
+        let told = format!(
+            "error: --name \"{shown}\": leave out \"@\", \",\" and control characters, as in \"before\""
+        );
+        assert_eq!(line(&["-n", name, "-n", "b"]), told);
+    }
+    let long = "a".repeat(61);
+    assert_eq!(
+        line(&["-n", &long, "-n", "b"]),
+        "error: --name has 61 letters, and may have 60: give a short text such as \"before\""
+    );
+}
+
 /// An external service of the user: its language is not its parent's name, and the checkout has a namesake.
 #[test]
 fn a_folder_outside_is_a_service_everywhere() {

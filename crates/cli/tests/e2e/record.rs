@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use tare_report::document::ANSWER_WORDS_MAX;
+
 use crate::support::{Workspace, real_root};
 
 #[test]
@@ -21,6 +23,8 @@ fn kept_runs_give_their_tables_and_pages() {
         let document = workspace.tare(&["report", run, "--format", "json"]).expect(0).json();
         assert_eq!(document["damage"].as_array().map(Vec::len), Some(0), "{run}");
         assert_eq!(document["status"], "complete", "{run}");
+        let answer = document["answer"].as_str().unwrap();
+        assert!(answer.split_whitespace().count() <= ANSWER_WORDS_MAX, "{run}: {answer}");
         let page = fs::read_to_string(format!("{run}/report.html")).unwrap();
         assert!(page.contains(document["title"].as_str().unwrap()), "{run}");
     }

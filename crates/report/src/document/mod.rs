@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use chart::{Chart, Scale, Shape};
 pub use table::LAST;
-pub use table::{ALWAYS, Column, Extra, Rank, Table, Unit, Value};
+pub use table::{ALWAYS, Column, Extra, Rank, Sentences, Table, Unit, Value};
 use tare_analysis::checks;
 pub use tare_analysis::{
     checks::Check,

@@ -52,6 +52,9 @@ pub struct Column {
     /// Whether rows can be filtered by it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub facet: bool,
+    /// What people read in place of some of its texts, such as `C++` for `cpp`. The data keep the text.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub names: BTreeMap<String, String>,
     /// Whether it is in the data only: bounds of intervals, which are shown beside their value, and rarely
     /// needed columns.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -99,6 +102,8 @@ pub enum Unit {
     Change,
     /// A percentile, from 0 to 1, on an axis of nines.
     Percentile,
+    /// A p-value, displayed with two digits.
+    Probability,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -108,6 +113,8 @@ pub enum Value {
     /// A load that never ended, which is not a missing figure.
     Never,
     Text(String),
+    /// What is to be known of a row.
+    Sentences(Sentences),
     /// A verdict or a state: one or two words with a colour.
     Word(&'static str, Tone),
     /// A finite number.
@@ -117,6 +124,26 @@ pub enum Value {
     /// A number that is the best or the worst of its row.
     Ranked(f64, Rank),
     Flag(bool),
+}
+
+/// At least one sentence: one text for programs and for a line, and each for whoever shows it once for several rows. A sentence
+/// may have any sign, so the text cannot be split again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sentences {
+    text: String,
+    each: Vec<String>,
+}
+
+impl Sentences {
+    /// `None` without any.
+    pub fn new(each: impl IntoIterator<Item = impl ToString>) -> Option<Sentences> {
+        let each: Vec<String> = each.into_iter().map(|sentence| sentence.to_string()).collect();
+        (!each.is_empty()).then(|| Sentences { text: each.join("; "), each })
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
 }
 
 /// The rank of a number of a matrix within its row.
@@ -150,6 +177,7 @@ impl Serialize for Value {
         match (self, self.whole()) {
             (Value::None | Value::Never, _) => to.serialize_none(),
             (Value::Text(text), _) => to.serialize_str(text),
+            (Value::Sentences(sentences), _) => to.serialize_str(&sentences.text),
             (Value::Word(word, _), _) => to.serialize_str(word),
             // A count is written as 6 instead of 6.0, which typed readers reject.
             (Value::Number(_) | Value::Bounded(..) | Value::Ranked(..), Some(whole)) => {
@@ -188,6 +216,14 @@ impl Table {
     pub fn values<'a>(&'a self, key: &str) -> impl Iterator<Item = &'a Value> + 'a {
         let place = self.place(key);
         self.rows.iter().filter_map(move |row| row.get(place?))
+    }
+
+    /// Has people read another text in place of those of a column, where `name` has one.
+    pub fn rename(&mut self, key: &str, name: impl Fn(&str) -> String) {
+        let Some(place) = self.place(key) else { return };
+        let texts = self.rows.iter().filter_map(|row| row.get(place)?.text());
+        let names = texts.map(|text| (text.to_owned(), name(text))).filter(|(text, name)| text != name);
+        self.columns[place].names = names.collect();
     }
 
     /// The address to which a value links. Run folders may come from others: only an address on the web is a link, and
@@ -233,6 +269,7 @@ impl Column {
             extra: Extra::Never,
             digest: false,
             facet: false,
+            names: BTreeMap::new(),
             hidden: false,
             priority: ALWAYS,
             interval_priority: ALWAYS,
@@ -251,6 +288,12 @@ impl Column {
     /// Whether a page shows its interval beside its value.
     pub fn has_interval_beside(&self) -> bool {
         self.interval.is_some() && self.interval_priority > LAST
+    }
+
+    /// A value of it for people.
+    pub fn show(&self, value: &Value) -> String {
+        let name = value.text().and_then(|text| self.names.get(text));
+        name.cloned().unwrap_or_else(|| value.show(self.unit))
     }
 
     /// Where a number is on its track: at 0 if nothing differs. Ratios are drawn as logarithms, differences as they are.
@@ -331,9 +374,15 @@ impl Unit {
             // Six decimals: enough for five nines, without rounding errors of binary fractions.
             Unit::Percentile => (format!("p{}", (number * 1e8).round() / 1e6), ""),
             Unit::Number => parts::number(number),
+            Unit::Probability => parts::number(two_digits(number)),
             Unit::Text | Unit::Flag | Unit::Count => (number.to_string(), ""),
         }
     }
+}
+
+/// Rounds to two significant digits: what a p-value is worth.
+fn two_digits(value: f64) -> f64 {
+    format!("{value:.1e}").parse().unwrap_or(value)
 }
 
 impl Value {
@@ -366,6 +415,7 @@ impl Value {
             Value::None => "-".to_owned(),
             Value::Never => "x".to_owned(),
             Value::Text(text) => text.clone(),
+            Value::Sentences(sentences) => sentences.text.clone(),
             Value::Word(word, _) => (*word).to_owned(),
             Value::Number(number) => unit.show(*number),
             Value::Bounded(number, bound) => format!("{}{}", bound.sign(), unit.show(*number)),
@@ -393,9 +443,20 @@ impl Value {
     pub fn text(&self) -> Option<&str> {
         match self {
             Value::Text(text) => Some(text),
+            Value::Sentences(sentences) => Some(&sentences.text),
             Value::Word(word, _) => Some(word),
             _ => None,
         }
+    }
+
+    /// Each sentence of it; a text is one.
+    pub fn sentences(&self) -> impl Iterator<Item = &str> {
+        let each = match self {
+            Value::Sentences(sentences) => sentences.each.as_slice(),
+            _ => &[],
+        };
+        let whole = self.text().filter(|text| each.is_empty() && !text.is_empty());
+        each.iter().map(String::as_str).chain(whole)
     }
 
     pub fn tone(&self) -> Tone {
@@ -417,6 +478,12 @@ impl From<&str> for Value {
 impl From<(&'static str, Tone)> for Value {
     fn from((word, tone): (&'static str, Tone)) -> Value {
         Value::Word(word, tone)
+    }
+}
+
+impl From<Sentences> for Value {
+    fn from(sentences: Sentences) -> Value {
+        Value::Sentences(sentences)
     }
 }
 

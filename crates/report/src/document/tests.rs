@@ -81,7 +81,7 @@ fn fits(column: &Column, value: &Value) -> bool {
     match value {
         Value::None => true,
         Value::Never => column.unit.is_numeric(),
-        Value::Text(_) | Value::Word(..) => column.unit == Unit::Text,
+        Value::Text(_) | Value::Sentences(_) | Value::Word(..) => column.unit == Unit::Text,
         Value::Flag(_) => column.unit == Unit::Flag,
         Value::Number(number) | Value::Bounded(number, _) | Value::Ranked(number, _) => {
             number.is_finite() && column.unit.is_numeric()
@@ -169,6 +169,12 @@ fn table() -> Table {
     ];
     let row = vec!["a".into(), 1.0.into(), Value::None, Value::None];
     Table { rows: vec![row], ..Table::new("Services", columns) }
+}
+
+#[test]
+fn a_p_value_has_two_digits() {
+    let shown = [0.012_345, 0.5, 0.999, 1.0, 0.000_156, 1.555e-9].map(|p| Unit::Probability.show(p));
+    assert_eq!(shown, ["0.012", "0.5", "1", "1", "1.6e-4", "1.6e-9"]);
 }
 
 #[test]

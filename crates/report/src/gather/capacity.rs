@@ -23,10 +23,10 @@ use tare_bench::{
 use super::{
     columns::{self, Columns},
     environment,
-    words::{Headline, joined},
+    words::Headline,
 };
 use crate::document::{
-    Chart, Column, Document, Fact, Kind, Scale, Section, Shape, Status, Tone, Unit, Value,
+    Chart, Column, Document, Fact, Kind, Scale, Section, Sentences, Shape, Status, Tone, Unit, Value,
 };
 
 /// The percentile that is shown for every window.
@@ -191,8 +191,9 @@ fn latency_key(percent: f64) -> String {
 }
 
 fn searched<'a>() -> Columns<'a, SloRow> {
-    let remarks =
-        |row: &SloRow| joined(row.reason().into_iter().chain(row.findings.iter().map(ToString::to_string)));
+    let remarks = |row: &SloRow| {
+        Sentences::new(row.reason().into_iter().chain(row.findings.iter().map(ToString::to_string)))
+    };
     Columns::new()
         .count("starts", "starts", |row: &SloRow| counted(row, row.starts))
         .priority(20)

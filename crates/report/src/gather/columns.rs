@@ -6,7 +6,11 @@ use tare_analysis::{
     verdict::{Question, Verdict},
 };
 
+use tare_service::catalogue::language_name;
+
 use crate::document::{Column, LAST, Table, Tone, Unit, Value};
+
+const LANGUAGE: &str = "language";
 
 /// A column, and its value for an object.
 type Field<'a, T> = (Column, Box<dyn Fn(&T) -> Value + 'a>);
@@ -44,6 +48,11 @@ impl<'a, T> Columns<'a, T> {
     /// A text column by which rows can be filtered.
     pub fn facet<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
         self.text(key, title, value).with(Column::facet)
+    }
+
+    /// The language of a row: people read its name, and filter by its key.
+    pub fn language<V: Into<Value>>(self, value: impl Fn(&T) -> V + 'a) -> Self {
+        self.facet(LANGUAGE, "language", value)
     }
 
     pub fn flag<V: Into<Value>>(self, key: &str, title: &str, value: impl Fn(&T) -> V + 'a) -> Self {
@@ -184,6 +193,7 @@ impl<'a, T> Columns<'a, T> {
         for place in 0..table.columns.len() {
             table.columns[place].hidden |= table.is_unknown(place);
         }
+        table.rename(LANGUAGE, |key| language_name(key).to_owned());
         table
     }
 }
@@ -199,11 +209,6 @@ pub fn state(of: Verdict) -> Value {
 /// Rounds to six significant digits: more than a single slice determines, and half as long to write.
 pub fn six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
-}
-
-/// Rounds to two significant digits: what a p-value is worth.
-pub fn two_digits(value: f64) -> f64 {
-    format!("{value:.1e}").parse().unwrap_or(value)
 }
 
 /// Rounds nanoseconds to tenths.
@@ -239,6 +244,17 @@ mod tests {
         let table = columns.table("Numbers", [1, 2]);
         let hidden: Vec<bool> = table.columns.iter().map(|column| column.hidden).collect();
         assert_eq!(hidden, [true, false, false]);
+    }
+
+    #[test]
+    fn the_data_have_the_key_of_a_language_and_people_read_its_name() {
+        let columns = Columns::new().language(|key: &&str| *key);
+        let table = columns.table("Languages", ["cpp", "rust", "zig"]);
+        assert_eq!(table.rows[0], ["cpp".into()]);
+        let column = &table.columns[0];
+        let shown: Vec<String> = table.rows.iter().map(|row| column.show(&row[0])).collect();
+        assert_eq!(shown, ["C++", "Rust", "zig"]);
+        assert_eq!(column.names.len(), 2, "only what has another name: {:?}", column.names);
     }
 
     #[test]

@@ -18,10 +18,11 @@ use tare_bench::{
 use super::{
     columns::Columns,
     interleaved, why,
-    words::{Headline, cautions, cut_short, joined, notes, with_interval},
+    words::{Headline, cautions, cut_short, notes, with_interval},
 };
 use crate::document::{
-    Chart, Column, Document, Fact, Kind, Scale, Section, SectionLevel, Shape, Status, Tone, Unit, Value,
+    Chart, Column, Document, Fact, Kind, Scale, Section, SectionLevel, Sentences, Shape, Status, Tone, Unit,
+    Value,
 };
 
 /// The document of a comparison, which its first load decides, followed by that of the run.
@@ -220,7 +221,7 @@ fn effects<'a>() -> Columns<'a, Figure> {
         .share("confidence", "confidence", |figure| figure.confidence)
         .share("regression_most", "worse by at most", |figure| figure.regression_most)
         .help("The greatest regression that the interval contains: a greater one is excluded. Below 0 it is better.")
-        .text("remarks", "remarks", |figure| joined(figure.remarks()))
+        .text("remarks", "remarks", |figure| Sentences::new(figure.remarks()))
         .with(Column::digest)
 }
 

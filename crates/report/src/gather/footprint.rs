@@ -39,7 +39,7 @@ fn licences<'a>() -> Columns<'a, Described<'a>> {
     let contradiction = |of: &Described| of.footprint?.licence.contradiction.clone();
     Columns::new()
         .text("label", "service", |of: &Described| of.label.to_owned())
-        .facet("language", "language", |of| of.language.to_owned())
+        .language(|of| of.language.to_owned())
         .text("framework", "framework", |of| of.framework.to_owned())
         .text("version", "version", |of| of.version.map(str::to_owned))
         .text("version_published", "version, published", |of| of.version_published.map(str::to_owned))

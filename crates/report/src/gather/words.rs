@@ -50,12 +50,6 @@ pub(crate) fn listed(labels: &[&str]) -> String {
     }
 }
 
-/// All sentences in one cell; `None` if there are none.
-pub(crate) fn joined<T: ToString>(sentences: impl IntoIterator<Item = T>) -> Option<String> {
-    let sentences: Vec<String> = sentences.into_iter().map(|sentence| sentence.to_string()).collect();
-    (!sentences.is_empty()).then(|| sentences.join("; "))
-}
-
 /// The notes of a run. Damage of its folder and cautions have places of their own.
 pub(crate) fn notes(findings: &[Finding]) -> Vec<String> {
     let is_damage = |found: &Finding| matches!(found.run_issue(), Some(RunIssue::Damaged { .. }));

@@ -116,6 +116,7 @@ mod tests {
                     match value {
                         Value::None | Value::Never => prop_assert_eq!(field, ""),
                         Value::Text(of) => prop_assert_eq!(field, &text(of)),
+                        Value::Sentences(of) => prop_assert_eq!(field, &text(of.text())),
                         Value::Word(word, _) => prop_assert_eq!(field, &text(word)),
                         Value::Number(number) | Value::Bounded(number, _) | Value::Ranked(number, _) => {
                             prop_assert_eq!(field.parse::<f64>().unwrap(), *number);

@@ -92,6 +92,7 @@ fn ranks() -> Section {
     failed[10] = false.into();
     failed[11] = Value::Word("failed: its answer was wrong", Tone::Bad);
     table.rows.push(failed);
+    table.rename("label", |label| label.replace("slow", "Slow"));
     let alt = "Bars of the share of the reference's throughput; the longest is reference, 100%, the shortest fast, 81.2%.";
     Section::new("ranks", "Ranks", "Which services can be separated.", table)
         .chart(Chart::new(Shape::Bars, "times", "label", alt))

@@ -66,7 +66,7 @@ impl<'t> Layout<'t> {
         };
         let each = self.alike.iter().map(|place| {
             let column = self.column(*place);
-            format!("{}: {}", column.title, shown(*place).show(column.unit))
+            format!("{}: {}", column.title, column.show(shown(*place)))
         });
         let each: Vec<String> = each.collect();
         (!each.is_empty()).then(|| each.join(", "))
@@ -122,7 +122,7 @@ pub(crate) fn is_long(text: &str) -> bool {
 /// A value for people, in one line.
 pub(crate) fn cell(table: &Table, row: &[Value], place: usize) -> String {
     let value = row.get(place).unwrap_or(&Value::None);
-    visible(&value.show(table.columns[place].unit)).replace('\n', " ")
+    visible(&table.columns[place].show(value)).replace('\n', " ")
 }
 
 /// The interval of a value, if both bounds are known.

@@ -222,6 +222,9 @@ pub struct Run {
 pub struct Setting {
     pub what: String,
     pub why: String,
+    /// What it makes of each request to a database, where that is not one question and one answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<String>,
 }
 
 /// `[[excuse]]`: a check that the framework is known to fail. Its row gets a warning instead of being left

@@ -4,6 +4,7 @@
 mod absent;
 pub(crate) mod command;
 mod environment;
+mod language;
 mod manifest;
 mod offered;
 mod outside;
@@ -22,6 +23,7 @@ use std::{
 use tare_base::spelling::{nearest, suggestion};
 
 pub use absent::Absent;
+pub use language::language_name;
 pub(crate) use manifest::package_url;
 pub use manifest::{
     GitSource, KnownFailure, NotOffered, Requirement, Run, Service, Setting, Step, StepShares, Style,

@@ -141,7 +141,7 @@ impl Row {
     }
 }
 
-/// A group is a language, or `raw`, `platforms`, `frameworks`.
+/// A group is a language in either spelling, or `raw`, `platforms`, `frameworks`.
 fn group<'a>(catalogue: &'a Catalogue, word: &str) -> Result<Vec<&'a Service>, SelectError> {
     let name = word.strip_prefix("group:").unwrap_or(word);
     let belongs = |service: &&Service| match name {
@@ -149,7 +149,9 @@ fn group<'a>(catalogue: &'a Catalogue, word: &str) -> Result<Vec<&'a Service>, S
         "raw" => service.style == Style::RawSocket,
         "platforms" => service.style == Style::Platform,
         "frameworks" => matches!(service.style, Style::Framework | Style::FrameworkTuned),
-        language => service.language == language && service.id != super::RAW_SOCKET,
+        language => {
+            service.language == super::language::language_key(language) && service.id != super::RAW_SOCKET
+        }
     };
     let found: Vec<&Service> = catalogue.services.iter().filter(belongs).collect();
     if !found.is_empty() {

@@ -5,7 +5,7 @@ mod words;
 
 use tare_analysis::{figures::rate, verdict::Tone};
 use tare_report::{
-    document::{Document, FORMAT, Fact, Kind, Section, Status, Value},
+    document::{Document, FORMAT, Fact, Kind, Section, Sentences, Status, Value},
     gather::columns::Columns,
 };
 
@@ -150,9 +150,7 @@ fn doubtful_rows(published: &Published, audit: &Audit) -> Option<Section> {
     if doubtful.is_empty() {
         return None;
     }
-    let said = |judged: &Judged| {
-        judged.doubts.iter().map(|doubt| words::sentence(doubt)).collect::<Vec<_>>().join("; ")
-    };
+    let said = |judged: &Judged| Sentences::new(judged.doubts.iter().map(|doubt| words::sentence(doubt)));
     let columns = Columns::new()
         .facet("row", "row", |judged: &Judged| judged.row.name.clone())
         .facet("test", "test", |judged| judged.row.test.clone())

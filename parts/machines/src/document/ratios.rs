@@ -2,7 +2,7 @@
 
 use tare_analysis::{estimate::UnitEstimate, verdict::Tone};
 use tare_report::{
-    document::{Chart, Column, Scale, Section, Shape, Table, Unit, Value},
+    document::{Chart, Column, Scale, Section, Sentences, Shape, Table, Unit, Value},
     gather::columns::Columns,
 };
 
@@ -109,13 +109,12 @@ pub(super) fn another(all: &OverMachines) -> Option<String> {
     Some(Unit::Share.show_interval(low, high))
 }
 
-fn reason(row: &PooledRow) -> Option<String> {
+fn reason(row: &PooledRow) -> Option<Sentences> {
     let nothing = |ratio: &PooledRatio| match &ratio.all {
         OverMachines::Nothing(reason) => Some(format!("{}: {reason}", ratio.metric.name())),
         OverMachines::Pooled { .. } => None,
     };
-    let reasons: Vec<String> = [nothing(&row.throughput), nothing(&row.cpu)].into_iter().flatten().collect();
-    (!reasons.is_empty()).then(|| reasons.join("; "))
+    Sentences::new([nothing(&row.throughput), nothing(&row.cpu)].into_iter().flatten())
 }
 
 /// A line of a forest plot: a machine, a class, or all machines.
@@ -125,7 +124,7 @@ struct ForestLine<'a> {
     kind: &'static str,
     class: String,
     of: [Option<ForestFigure>; 2],
-    reason: Option<String>,
+    reason: Option<Sentences>,
 }
 
 struct ForestFigure {
@@ -177,7 +176,7 @@ fn forest<'a>(merged: &Merged, row: &'a PooledRow) -> Vec<ForestLine<'a>> {
             kind: "machine",
             class: machine.classes.join(", "),
             of: found.map(|found| found.and_then(Result::ok).map(of_ratio)),
-            reason,
+            reason: Sentences::new(reason),
         })
     };
     let mut lines: Vec<ForestLine> = merged.machines.iter().enumerate().filter_map(of_machine).collect();

@@ -51,14 +51,10 @@ pub(super) fn heterogeneity(merged: &Merged, load: &PooledLoad) -> Option<Sectio
         )
         .number("q", "Q", move |line| found(line).map(|found| four_digits(found.q)))
         .help("Cochran's Q: about one less than there are machines where they do not differ")
-        .text("p_shown", "p", move |line| found(line).map(|found| p(found.p)))
+        .add(Unit::Probability, "p", "p", move |line| found(line).map(|found| found.p))
         .help("Of \"machines do not differ\", by Welch's test, for this line alone")
-        .text("p_adjusted_shown", "p, adjusted", |line| line.ratio.agreement.p().map(p))
+        .add(Unit::Probability, "p_adjusted", "p, adjusted", |line| line.ratio.agreement.p())
         .help("The same over all services, metrics and loads (Holm): what \"Machines differ\" goes by")
-        .number("p", "p, all digits", move |line| found(line).map(|found| found.p))
-        .hidden()
-        .number("p_adjusted", "p adjusted, all digits", |line| line.ratio.agreement.p())
-        .hidden()
         .share("another_low", "Another machine from", move |line| end(line, 0))
         .help("Prediction interval of 95%; it takes three machines")
         .share("another_high", "Another machine to", move |line| end(line, 1));
@@ -66,10 +62,6 @@ pub(super) fn heterogeneity(merged: &Merged, load: &PooledLoad) -> Option<Sectio
                 are not alike, and the interval for another machine says more than that of the mean.";
     let table = columns.table("How much machines differ", lines(load));
     Some(Section::new("heterogeneity", "How machines differ", lead, table))
-}
-
-fn p(value: f64) -> String {
-    if value < 0.0001 { "< 0.0001".to_owned() } else { format!("{value:.4}") }
 }
 
 /// The mean without a machine.

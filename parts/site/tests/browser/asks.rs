@@ -57,8 +57,8 @@ fn two_services_are_one_sentence_and_a_link() {
             // The larger figure over the smaller.
             let ratio = row[place(key)].number().unwrap();
             let [one, other] = if ratio < 1.0 { [&second, &first] } else { [&first, &second] };
-            let number = Unit::Times.show(ratio.max(ratio.recip())).replace('x', "");
-            let told = format!("{one} {verb} {number} times {other}'s {what} (");
+            let number = Unit::Times.show(ratio.max(ratio.recip()));
+            let told = format!("{one} {verb} {number} {other}'s {what} (");
             assert!(said.contains(&told), "{told} is not in: {said}");
         }
         let is_separated = row[place("separated")] == Value::Flag(true);
@@ -130,7 +130,7 @@ fn the_sentence_follows_the_values_and_the_address() {
     // What hyper needs of vertx, whichever of both is named first.
     let ratio = |said: &str| {
         let (before, after) = said.split_once(" needs ").unwrap();
-        let number: f64 = after.split_once(" times").unwrap().0.parse().unwrap();
+        let number: f64 = after.split_once('x').unwrap().0.parse().unwrap();
         if before.ends_with("vertx") { number.recip() } else { number }
     };
     let [before, after] = [page.file.as_path(), &file].map(of);
@@ -155,7 +155,7 @@ fn a_service_has_a_panel_that_the_keyboard_opens_and_closes() {
     assert_eq!(shown[3], json!(format!("#ranks?service={name}")));
     let row = ranks.rows.iter().find(|row| text(ranks, row, "label") == name).unwrap();
     for column in ranks.columns.iter().filter(|column| !column.hidden && column.key != "label") {
-        let value = row[ranks.place(&column.key).unwrap()].show(column.unit);
+        let value = column.show(&row[ranks.place(&column.key).unwrap()]);
         assert!(value == "-" || shown[1].as_str().unwrap().contains(&value), "{}: {value}", column.key);
     }
     let known = |id: &str| page.document.sections.iter().any(|section| format!("#{}", section.id) == id);

@@ -83,7 +83,7 @@ fn is_true(table: &Table, chart: &Chart, told: &Json) -> Result<(), String> {
         table.columns.iter().enumerate().any(|(place, column)| {
             let interval = interval(table, column, row);
             json!(column.title) == entry[0]
-                && json!(row[place].show(column.unit)) == entry[1]
+                && json!(column.show(&row[place])) == entry[1]
                 && match (interval, entry[2].as_str()) {
                     (Some([low, high]), Some(shown)) => crate::numbers::says(shown, &low, &high),
                     (interval, shown) => interval.is_none() && shown.is_none(),
@@ -99,7 +99,7 @@ fn is_true(table: &Table, chart: &Chart, told: &Json) -> Result<(), String> {
     let row = row.ok_or("no row of the table says this")?;
     for key in [Some(&chart.x), Some(&chart.y), chart.n.as_ref()].into_iter().flatten() {
         let place = table.place(key).ok_or("a column that is not there")?;
-        let text = row[place].show(table.columns[place].unit);
+        let text = table.columns[place].show(&row[place]);
         let said = name.contains(&text) || entries.iter().any(|entry| entry[1] == json!(text));
         if !said && row[place] != Value::None {
             return Err(format!("{key} is not shown"));

@@ -98,6 +98,7 @@ fn compare(table: &Table, cell: &Json) -> Result<(), String> {
             raw.parse() == Ok(*number)
         }
         Value::Text(text) => raw == text,
+        Value::Sentences(sentences) => raw == sentences.text(),
         Value::Word(word, _) => raw == *word,
         Value::Flag(flag) => raw == flag.to_string(),
         Value::None | Value::Never => raw.is_empty(),
@@ -105,7 +106,7 @@ fn compare(table: &Table, cell: &Json) -> Result<(), String> {
     if !is_same {
         return Err(format!("raw value {raw:?} instead of {value:?}"));
     }
-    let (shown, text) = (cell[4].as_str().unwrap_or_default(), value.show(column.unit));
+    let (shown, text) = (cell[4].as_str().unwrap_or_default(), column.show(value));
     if words(shown) != words(&text) {
         return Err(format!("{shown:?} instead of {text:?}"));
     }

@@ -184,7 +184,7 @@ fn two_services_are_asked_for_by_choice_and_lead_to_the_page_of_the_pair() {
     }
     let answer = browser.run("return document.querySelector('.answer').textContent", &[]);
     assert!(
-        answer.as_str().unwrap().starts_with("axum needs 1.12 times hyper's CPU time per request ("),
+        answer.as_str().unwrap().starts_with("axum needs 1.12x hyper's CPU time per request ("),
         "{answer}"
     );
 }

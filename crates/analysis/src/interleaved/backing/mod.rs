@@ -39,6 +39,8 @@ pub struct BackingCost {
     pub cpu_ns_per_request: UnitEstimate,
     /// CPU time of service and backing together. Absent if the service's time is unknown.
     pub total_cpu_ns_per_request: Option<UnitEstimate>,
+    /// The same divided by the reference's, paired by block. Only with a database: what a server of Tare's own takes is in no rank.
+    pub total_cpu_ratio: Option<UnitEstimate>,
     /// Kernel share of the service's CPU time; absent with too few ticks by mode.
     pub kernel: Option<KernelShare>,
     /// Largest resident memory after a slice, as a mean over blocks. Shared memory counts per process.
@@ -60,17 +62,13 @@ pub(super) fn compute(blocks: &Blocks) -> Option<BackingCost> {
     let slices: Vec<&Sample> = blocks.values().flat_map(|block| block.slices.iter().copied()).collect();
     Some(BackingCost {
         cpu_ns_per_request: level(|block| block.backing_cpu_ns_per_request(), blocks)?,
-        total_cpu_ns_per_request: level(total, blocks),
+        total_cpu_ns_per_request: level(|block| block.total_cpu_ns_per_request(), blocks),
+        total_cpu_ratio: None,
         kind: kind(&slices),
         settings: settings(blocks),
         kernel: KernelShare::of(&slices),
         rss_bytes: level(|block| Some(most_resident(block)? as f64), blocks),
     })
-}
-
-/// The total of a block in which both are known.
-fn total(block: &Block) -> Option<f64> {
-    Some(block.cpu_ns_per_request()? + block.backing_cpu_ns_per_request()?)
 }
 
 fn settings(blocks: &Blocks) -> Vec<String> {
@@ -97,11 +95,12 @@ fn kind(slices: &[&Sample]) -> BackingKind {
 impl BackingCost {
     /// Makes the total the exact sum of both displayed figures. The service's figure is adjusted to the
     /// reference, and a mean of sums exceeds the sum of two geometric means. Absent if the service's figure is.
-    pub(super) fn beside(self, service: Option<UnitEstimate>) -> BackingCost {
+    pub(super) fn beside(self, service: Option<UnitEstimate>, ratio: Option<UnitEstimate>) -> BackingCost {
         let sum = service.map(|service| service.value + self.cpu_ns_per_request.value);
         let own = self.total_cpu_ns_per_request.zip(sum);
         let total = own.map(|(own, sum)| UnitEstimate { value: sum, ..own.over(own.value / sum) });
-        BackingCost { total_cpu_ns_per_request: total, ..self }
+        let ratio = ratio.filter(|_| self.kind == BackingKind::Database);
+        BackingCost { total_cpu_ns_per_request: total, total_cpu_ratio: ratio, ..self }
     }
 }
 

@@ -2,13 +2,18 @@ use tare_bench::{
     experiment::Rate,
     fixture::{self, database::Database},
     folder::StoredRun,
+    metric::Metric,
+    plan::{
+        Until,
+        until::{ALPHA, RanksGoal},
+    },
     sample::{CpuByMode, HostUsage, Sample},
 };
 use tare_service::backing::BackingCounts;
 
 use super::*;
 use crate::interleaved::{
-    Report, compute,
+    Report, compute, pair_ratios,
     tests::{each_slice, find, kept_with},
 };
 
@@ -75,6 +80,51 @@ fn the_ratio_to_the_reference_is_the_services_alone() {
     assert!(holds(ratio, 8.8 / 3.9), "{ratio:?}");
 }
 
+/// That of the sums is, paired by block: 9.8 µs and 4.9 µs.
+#[test]
+fn the_ratio_of_the_sums_has_an_interval_of_its_own() {
+    let stored = kept();
+    let report = compute(&stored);
+    let half = find(&report, "half");
+    let ratio = half.ratio_by(Metric::CpuWithDatabase).unwrap();
+    assert!(holds(ratio, 2.0) && ratio.n == 12, "{ratio:?}");
+    let pairs = pair_ratios(&stored, &report);
+    let of_reference = pairs.iter().find(|pair| pair.first == "half" && pair.second == "raw-socket").unwrap();
+    assert_eq!(of_reference.total_cpu, Some(ratio));
+    assert_eq!(find(&report, "raw-socket").total_cost_of("raw-socket"), Some(UnitEstimate::known(1.0)));
+}
+
+/// What a service saves and its database spends is no saving.
+#[test]
+fn rows_are_ranked_by_service_and_database_together() {
+    let mut stored = kept_with(&[("raw-socket", 1.0), ("light", 0.5), ("whole", 0.45)], 12);
+    each_slice(&mut stored, |slice| {
+        let times = if slice.row == 1 { 4.0 } else { 1.0 };
+        Database { cpu_ns_per_answer: 1_000.0 * times, ..DATABASE }.serve(slice);
+        if slice.row == 1 {
+            // It takes of the service what it takes of the database, and then some.
+            slice.host.backing_cpu_ns = slice.host.backing_cpu_ns.map(|ns| ns + 30_000_000);
+        }
+    });
+    let report = compute(&stored);
+    let ranks = report.ranks.as_ref().unwrap();
+    assert_eq!(ranks.by, Metric::CpuWithDatabase);
+    let labels: Vec<&str> = report.rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(labels, ["raw-socket", "whole", "light"]);
+    let [light, whole] = ["light", "whole"].map(|label| find(&report, label));
+    assert!(
+        light.cpu_ratio.unwrap().value < whole.cpu_ratio.unwrap().value,
+        "of the service alone it is first"
+    );
+    assert!(ranks.is_behind("light", "whole"), "{ranks:?}");
+    assert!(ranks.lines()[0].starts_with("ranks are by CPU/request of service + database: "));
+
+    let looks = vec![12];
+    let goal = RanksGoal { metric: Metric::Throughput, delta: 0.03, looks, alpha: ALPHA };
+    stored.header.plan.until = Until::Ranks(goal);
+    assert_eq!(compute(&stored).ranks.unwrap().by, Metric::Throughput, "what was asked for");
+}
+
 #[test]
 fn the_split_is_of_summed_ticks_and_says_how_exact_it_is() {
     let report = compute(&kept());
@@ -114,7 +164,10 @@ fn a_gateway_has_a_server_behind_it_and_no_database() {
         let counts = BackingCounts { upstream_requests: Some(1), ..BackingCounts::default() };
         slice.host.backing = Some(counts);
     });
-    assert_eq!(backing(&compute(&kept), "half").kind, BackingKind::Upstream);
+    let report = compute(&kept);
+    let upstream = backing(&report, "half");
+    assert_eq!((upstream.kind, upstream.total_cpu_ratio), (BackingKind::Upstream, None));
+    assert_eq!(report.ranks.unwrap().by, Metric::Cpu);
 }
 
 #[test]

@@ -31,7 +31,7 @@ const PAIRS_MAX: usize = 3;
 /// The order of the rows, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranks {
-    /// The requested metric, else CPU time, if all measured rows have it.
+    /// The requested metric, else CPU time, if all measured rows have it; with that of their database, where they have one.
     pub by: Metric,
     /// The probability that any pair of equal rows is declared different (family-wise).
     pub alpha: f64,
@@ -233,18 +233,22 @@ fn adjacent_pairs(ranking: &Ranking, table: &Table, looks: Option<&Looks>) -> Ve
     found
 }
 
-/// Frameworks are compared by cost. Throughput shows the same only if services are saturated.
+/// Frameworks are compared by cost. One that makes its database work more is not cheaper, so that counts too. Throughput shows the
+/// same only if services are saturated.
 fn decides<'a>(plan: &Plan, rows: impl Iterator<Item = &'a RowReport> + Clone) -> Metric {
     let asked = match &plan.until {
         Until::Ranks(ranks) => ranks.metric,
         _ => Metric::Cpu,
     };
+    let total = |row: &RowReport| row.database()?.total_cpu_ns_per_request;
     let has = |metric: &Metric| match metric {
         Metric::Throughput => rows.clone().all(|row| row.requests_per_second.is_some()),
         Metric::Cpu => rows.clone().all(|row| row.cpu_ns_per_request.is_some()),
+        Metric::CpuWithDatabase => asked == Metric::Cpu && rows.clone().all(|row| total(row).is_some()),
         _ => true,
     };
-    [asked, Metric::Cpu, Metric::Throughput].into_iter().find(has).unwrap_or(Metric::Cpu)
+    let all = [Metric::CpuWithDatabase, asked, Metric::Cpu, Metric::Throughput];
+    all.into_iter().find(has).unwrap_or(Metric::Cpu)
 }
 
 #[cfg(test)]

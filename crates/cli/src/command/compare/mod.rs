@@ -5,7 +5,7 @@ mod gate;
 
 use std::{path::PathBuf, time::Duration};
 
-use anyhow::{bail, ensure};
+use anyhow::{anyhow, ensure};
 use clap::{Args as _, FromArgMatches};
 use tare_base::units::parse_time;
 use tare_bench::{
@@ -118,6 +118,8 @@ pub(crate) fn run_words(global: &Global, words: &[&str]) -> anyhow::Result<Outco
 }
 
 pub(crate) fn run(global: &Global, mut args: Args, why: Option<WhyPart>) -> anyhow::Result<Outcome> {
+    // A mistake in them is said before anything is asked of the services.
+    let names = two_names(std::mem::take(&mut args.names))?;
     let root = global.find()?;
     let of_gate = args.gate.take().map(|name| gate::enter(&mut args, &name, &root)).transpose()?.flatten();
     let mut workspace = global.open_at(&root)?;
@@ -136,29 +138,51 @@ pub(crate) fn run(global: &Global, mut args: Args, why: Option<WhyPart>) -> anyh
         let settings = args.load.service_settings();
         asked::learn_for_run(&mut workspace, &mut rows, &asked, &mut args.start, &settings, NAME)?;
     }
-    name_rows(&mut rows, &args.names)?;
+    if let Some(names) = names {
+        name_rows(&mut rows, names);
+    }
     let plan = plan(&workspace, &args, &rows)?;
     let why = why.map(|part| (part, &args.why));
     let outcome = measure_and_explain(&workspace, &args.start, plan, rows, why)?;
     Ok(outcome.where_fails(args.fail_on.unwrap_or_default()))
 }
 
-/// Gives the rows these labels; the candidate that is measured again is called after the candidate.
-fn name_rows(rows: &mut [Row], names: &[String]) -> anyhow::Result<()> {
-    let (baseline, candidate) = match names {
-        [] => return Ok(()),
-        [baseline, candidate] => (baseline, candidate),
-        _ => bail!("--name needs two names: `-n BASELINE -n CANDIDATE`"),
-    };
-    let is_name = |name: &String| !name.trim().is_empty() && !name.contains(['@', ',']);
-    ensure!(names.iter().all(is_name), "a --name is a text without \"@\" and \",\", such as \"before\"");
+/// The most letters of a `--name`, which is in sentences, in heads of columns and in names of files.
+const NAME_LETTERS_MAX: usize = 60;
+
+/// The names for baseline and candidate, if there are some.
+fn two_names(names: Vec<String>) -> anyhow::Result<Option<[String; 2]>> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    for name in &names {
+        let letters = name.chars().count();
+        ensure!(!name.trim().is_empty(), "--name is empty: give a text such as \"before\"");
+        let is_wrong = |letter: char| letter.is_control() || ['@', ','].contains(&letter);
+        ensure!(
+            !name.contains(is_wrong),
+            "--name {name:?}: leave out \"@\", \",\" and control characters, as in \"before\""
+        );
+        ensure!(
+            letters <= NAME_LETTERS_MAX,
+            "--name has {letters} letters, and may have {NAME_LETTERS_MAX}: give a short text such as \"before\""
+        );
+    }
+    let [baseline, candidate] = <[String; 2]>::try_from(names).map_err(|names| {
+        let count = tare_base::units::several(names.len(), "name");
+        anyhow!("--name was given {count}, and needs two: `-n BASELINE -n CANDIDATE`")
+    })?;
     ensure!(baseline != candidate, "--name was \"{baseline}\" twice: the two rows need different names");
-    let labels = [baseline.clone(), candidate.clone(), format!("{candidate}@again")];
-    for (row, label) in rows.iter_mut().zip(labels) {
+    Ok(Some([baseline, candidate]))
+}
+
+/// Gives the rows these labels; the candidate that is measured again is called after the candidate.
+fn name_rows(rows: &mut [Row], [baseline, candidate]: [String; 2]) {
+    let again = format!("{candidate}@again");
+    for (row, label) in rows.iter_mut().zip([baseline, candidate, again]) {
         let was = std::mem::replace(&mut row.label, label);
         row.service.title.get_or_insert(was);
     }
-    Ok(())
 }
 
 /// The role if the label is a command, which is too long for a sentence and is in the title.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tare_report::document::{ALWAYS, Tone, Unit};
 use tare_service::{
-    catalogue::{GitSource, Row, Setting, Style},
+    catalogue::{GitSource, Row, Setting, Style, language_name},
     workspace::Workspace,
 };
 
@@ -110,7 +110,7 @@ fn text(lines: &[Listing]) -> String {
         };
         [
             line.service.as_str().into(),
-            line.language.as_str().into(),
+            language_name(&line.language).into(),
             line.framework.as_str().into(),
             line.version.clone().into(),
             line.licence.as_str().into(),

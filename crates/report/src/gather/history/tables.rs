@@ -4,11 +4,8 @@ use tare_analysis::figures::percent;
 use tare_bench::metric::Metric;
 
 use crate::{
-    document::{Chart, Column, Scale, Section, Shape, Table, Unit, Value},
-    gather::{
-        columns::{Columns, two_digits},
-        words::joined,
-    },
+    document::{Chart, Column, Scale, Section, Sentences, Shape, Table, Unit, Value},
+    gather::columns::Columns,
 };
 use tare_analysis::history::{
     changes::{Change, needed},
@@ -61,7 +58,7 @@ fn effect_sides<'a>() -> Columns<'a, Effect> {
         .count("n_after", "n after", |effect| effect.after.n)
         .text("unit", "n counts", |effect| effect.unit)
         .help("What is independent: blocks of two runs, starts if a process was kept, runs")
-        .number("p", "p", |effect| effect.p.map(two_digits))
+        .add(Unit::Probability, "p", "p", |effect| effect.p)
         .hidden()
         .facet("build", "Build", build)
         .text("reason", "Why", |effect| some(&effect.reason))
@@ -218,7 +215,7 @@ fn changes_table(scope: &RunSet, found: &[Change]) -> Table {
             "Build",
             |change| if change.same_build { "same as before" } else { "changed with it" },
         )
-        .number("p", "p", |change| two_digits(change.p))
+        .add(Unit::Probability, "p", "p", |change| change.p)
         .hidden();
     columns.table("Changes of level", found.iter().cloned())
 }
@@ -294,5 +291,5 @@ fn of_machine<'a>() -> Columns<'a, &'a NamedRun> {
         .bytes("memory_bytes", "Memory", |run| run.environment().memory_bytes)
         .text("load_average", "Load before", |run| some(&run.environment().load_average))
         .text("isolation", "Isolation", |run| run.environment().isolation.join("; "))
-        .text("notes", "Notes", |run| joined(&run.report.findings))
+        .text("notes", "Notes", |run| Sentences::new(&run.report.findings))
 }

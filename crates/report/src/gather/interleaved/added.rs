@@ -98,7 +98,7 @@ fn what_it_does(rows: &[&AddedCost], unit: &str) -> Option<String> {
 fn columns<'a>() -> Columns<'a, AddedCost> {
     Columns::new()
         .text("label", "service", |added: &AddedCost| added.label.clone())
-        .facet("language", "language", |added| added.language.clone())
+        .language(|added| added.language.clone())
         .text("base", "compared with", |added| added.base.clone())
         .text("question", "what is added", |added| question(added).to_owned())
         .estimate(Unit::Nanoseconds, "base_cpu_ns", "CPU per request without", |added| {

@@ -19,16 +19,31 @@ use crate::{
     gather::words::{Headline, either, listed, span, with_interval},
 };
 
+/// What a run says, and why that is in doubt.
+pub(crate) struct Answered {
+    pub(crate) headline: Headline,
+    /// The reference or a row in first place is not valid, or most rows were not steady.
+    pub(crate) cautions: Vec<String>,
+}
+
 /// The answer and its basis. Sentences have a capital letter, even before a service's name.
-pub(crate) fn answer(report: &Report) -> Headline {
+pub(crate) fn answer(report: &Report) -> Answered {
+    let first = First::of(report);
+    let cautions = cautions(report, first.as_ref().map_or(&[], |first| &first.top));
+    let headline = headline(report, first.as_ref(), !cautions.is_empty());
+    Answered { headline, cautions }
+}
+
+fn headline(report: &Report, first: Option<&First>, is_doubtful: bool) -> Headline {
     let measured: Vec<&RowReport> =
         report.rows.iter().filter(|row| row.state == RowState::Measured).collect();
     match measured.as_slice() {
         [] => nothing(report),
         [only] => alone(only, report),
-        all => match report.ranks.as_ref().filter(|ranks| ranks.are_known()) {
-            Some(ranks) => {
-                let found = first(ranks, report);
+        all => match first {
+            Some(first) => {
+                let found = lead(first, report, is_doubtful);
+                let ranks = first.ranks;
                 let lacking = [without_figures(without_a_place(ranks, report)), not_valid(report)];
                 let lacking = lacking.into_iter().flatten().chain(throughput_not_valid(report));
                 let lacking: String = lacking.map(|sentence| format!(" {sentence}.")).collect();
@@ -136,16 +151,26 @@ fn without_order(measured: &[&RowReport], report: &Report) -> Headline {
 }
 
 /// The requested order: the services that are no references, the cheapest first, as far as it is known. With
-/// references only, the first of them.
-fn first(ranks: &Ranks, report: &Report) -> Headline {
-    let asked: Vec<&RowReport> =
-        report.rows.iter().filter(|row| row.is_asked_for(&report.reference)).collect();
-    let placed: Vec<&str> = ranks.rows.iter().map(|place| place.row.as_str()).collect();
-    let known: Vec<&str> =
-        placed.iter().copied().filter(|label| asked.iter().any(|row| row.label == *label)).collect();
-    match known.as_slice() {
-        [] => lead(ranks, report, &placed, noun(&[])),
-        labels => lead(ranks, report, labels, noun(&asked)),
+/// references only, these.
+struct First<'a> {
+    ranks: &'a Ranks,
+    labels: Vec<&'a str>,
+    /// The rows of them that no other is shown to beat.
+    top: Vec<&'a str>,
+    noun: &'static str,
+}
+
+impl<'a> First<'a> {
+    /// `None` if no order is known.
+    fn of(report: &'a Report) -> Option<First<'a>> {
+        let ranks = report.ranks.as_ref().filter(|ranks| ranks.are_known())?;
+        let asked: Vec<&RowReport> =
+            report.rows.iter().filter(|row| row.is_asked_for(&report.reference)).collect();
+        let is_asked = |label: &str| asked.iter().any(|row| row.label == label);
+        let placed: Vec<&str> = ranks.rows.iter().map(|place| place.row.as_str()).collect();
+        let known: Vec<&str> = placed.iter().copied().filter(|label| is_asked(label)).collect();
+        let (labels, noun) = if known.is_empty() { (placed, noun(&[])) } else { (known, noun(&asked)) };
+        Some(First { ranks, top: tops(ranks, &labels), labels, noun })
     }
 }
 
@@ -156,12 +181,12 @@ fn noun(rows: &[&RowReport]) -> &'static str {
 }
 
 /// The best of these rows, which no other is shown to beat, their cost, and the figures of the others.
-fn lead(ranks: &Ranks, report: &Report, labels: &[&str], noun: &str) -> Headline {
+fn lead(first: &First, report: &Report, is_doubtful: bool) -> Headline {
+    let First { ranks, labels, top, noun } = first;
     let (best, extreme) = match ranks.by {
         Metric::Throughput => ("fastest", "highest"),
         _ => ("cheapest", "lowest"),
     };
-    let top = tops(ranks, labels);
     let behind: Vec<&str> = labels.iter().copied().filter(|label| !top.contains(label)).collect();
     let shown = top.iter().find(|label| **label != report.reference).unwrap_or(&top[0]);
     let (needs, figure) = figure_of(report, shown, ranks.by);
@@ -178,10 +203,9 @@ fn lead(ranks: &Ranks, report: &Report, labels: &[&str], noun: &str) -> Headline
     };
     let is_noisy =
         report.findings.iter().any(|found| matches!(found.run_issue(), Some(RunIssue::NoisyHost { .. })));
-    let is_doubtful = is_noisy || !cautions(report).is_empty();
-    let said = if is_doubtful { format!("In doubt: {}", lower(&said)) } else { said };
+    let said = if is_noisy || is_doubtful { format!("In doubt: {}", lower(&said)) } else { said };
     let tied = if top.len() > 1 && !behind.is_empty() {
-        format!(" The {best} is {}.", either(&top))
+        format!(" The {best} is {}.", either(top))
     } else {
         String::new()
     };
@@ -210,15 +234,9 @@ fn lower(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// Reasons to doubt the answer: the reference or a row in first place is not valid, or most rows were not steady.
-pub(super) fn cautions(report: &Report) -> Vec<String> {
-    let placed = report.ranks.as_ref().filter(|ranks| ranks.are_known());
-    let placed = placed.map(|ranks| {
-        let labels: Vec<&str> = ranks.rows.iter().map(|place| place.row.as_str()).collect();
-        tops(ranks, &labels)
-    });
-    let placed = placed.unwrap_or_default();
-    let counts = |row: &&RowReport| row.label == report.reference || placed.contains(&row.label.as_str());
+/// Reasons to doubt the answer, of which these are the first rows.
+fn cautions(report: &Report, first: &[&str]) -> Vec<String> {
+    let counts = |row: &&RowReport| row.label == report.reference || first.contains(&row.label.as_str());
     let doubtful: Vec<(&str, &Finding)> = report
         .rows
         .iter()
@@ -261,10 +279,7 @@ fn throughput_not_valid(report: &Report) -> Option<String> {
 /// ` The other 9 need 1.49x (axum) to 48.6x (flask).`
 fn others(report: &Report, labels: &[&str], by: Metric) -> String {
     let row = |label: &&str| report.rows.iter().find(|row| row.label == **label);
-    let ratio = |row: &RowReport| match by {
-        Metric::Throughput => row.ratio.map(|found| found.value),
-        _ => row.cpu_ratio.map(|found| found.value),
-    };
+    let ratio = |row: &RowReport| row.ratio_by(by).map(|found| found.value);
     let unit = if by == Metric::Throughput { Unit::Share } else { Unit::Times };
     let figures = labels.iter().filter_map(row).filter_map(|row| Some((row.label.as_str(), ratio(row)?)));
     let number = match (labels.len(), by) {
@@ -290,9 +305,9 @@ fn figure_of(report: &Report, label: &str, by: Metric) -> (&'static str, String)
             ("has", text.unwrap_or_else(|| unrelated(report, label, by)))
         }
         _ => {
-            let ratio = row.and_then(|row| Some(row.cpu_ratio?.value));
+            let ratio = row.and_then(|row| Some(row.ratio_by(by)?.value));
             let text =
-                ratio.map(|ratio| format!("{} {reference}'s CPU per request", Unit::Times.show(ratio)));
+                ratio.map(|ratio| format!("{} {reference}'s {}", Unit::Times.show(ratio), of_metric(by)));
             ("needs", text.unwrap_or_else(|| unrelated(report, label, by)))
         }
     }
@@ -301,10 +316,8 @@ fn figure_of(report: &Report, label: &str, by: Metric) -> (&'static str, String)
 /// `Interval of hyper (95%): 1.20 .. 1.28x; throughput 80.1% (78.0 .. 82.2%) of raw-socket's.`
 fn interval(report: &Report, label: &str, by: Metric) -> Option<String> {
     let row = report.rows.iter().find(|row| row.label == label)?;
-    let (ratio, unit) = match by {
-        Metric::Throughput => (row.ratio?, Unit::Share),
-        _ => (row.cpu_ratio?, Unit::Times),
-    };
+    let unit = if by == Metric::Throughput { Unit::Share } else { Unit::Times };
+    let ratio = row.ratio_by(by)?;
     let ends = ratio.low.zip(ratio.high).map(|(low, high)| unit.show_interval(low, high));
     let ends = ends.map(|ends| format!("Interval of {label} (95%): {ends}"));
     let throughput = throughput(report, label).filter(|_| by != Metric::Throughput);
@@ -327,9 +340,7 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
         Metric::Throughput => row
             .and_then(|row| row.requests_per_second)
             .map(|found| format!("{} requests/s", rate(found.value))),
-        _ => row
-            .and_then(|row| row.cpu_ns_per_request)
-            .map(|found| format!("{} of CPU a request", time(found.value))),
+        _ => row.and_then(|row| own_cost(row, by)).map(|found| format!("{} of CPU a request", time(found))),
     };
     let reference = report.rows.iter().find(|row| row.label == report.reference);
     let why = match reference {
@@ -341,6 +352,23 @@ fn unrelated(report: &Report, label: &str, by: Metric) -> String {
         },
     };
     figure.unwrap_or("no figure".to_owned()) + &why
+}
+
+fn own_cost(row: &RowReport, by: Metric) -> Option<f64> {
+    let cost = match by {
+        Metric::CpuWithDatabase => row.database()?.total_cpu_ns_per_request,
+        _ => row.cpu_ns_per_request,
+    };
+    Some(cost?.value)
+}
+
+/// What ranks are made of, in a sentence.
+pub(super) fn of_metric(by: Metric) -> &'static str {
+    match by {
+        Metric::Throughput => "throughput",
+        Metric::CpuWithDatabase => "CPU per request with the database",
+        _ => "CPU per request",
+    }
 }
 
 /// The number of rows without figures, or without a place in the order. References have none in any case.

@@ -51,7 +51,7 @@ fn columns<'a>(reference: &'a str) -> Columns<'a, &'a RowReport> {
     let of = |row: &&'a RowReport| *row;
     Columns::new()
         .text("label", "service", |row: &&RowReport| row.label.clone())
-        .facet("language", "language", |row| row.language.clone())
+        .language(|row| row.language.clone())
         .and(cpu(of, reference))
         .and(throughput(of, reference))
         .count("blocks", "blocks", |row| row.blocks)

@@ -41,8 +41,8 @@ pub(crate) fn enter(document: &mut Document, loads: &[AtLoad], stored: &StoredRu
     }
     let tables = others.iter().map(|at| {
         let section = ranks::section(&stored.at_load(at.place), &at.report);
-        let lead =
-            format!("The same services in the same blocks, under another load. {}", answer(&at.report).said);
+        let said = answer(&at.report).headline.said;
+        let lead = format!("The same services in the same blocks, under another load. {said}");
         Section { lead, ..of_load(section, at, &suffix(at)).brief() }
     });
     let new: Vec<Section> = std::iter::once(curve(loads).brief()).chain(tables).collect();

@@ -24,6 +24,7 @@ use tare_analysis::{
     figures,
     interleaved::{Report, added_costs, scalings},
     loads::AtLoad,
+    versions::Versions,
 };
 use tare_bench::{
     folder::{StoredRun, about::About},
@@ -40,9 +41,10 @@ use crate::document::{Document, Fact, Kind, Section, Status};
 
 pub(crate) fn document(stored: &StoredRun, loads: &[AtLoad], run: &Path) -> Document {
     let (first, report) = (stored.at_load(0), &loads[0].report);
+    let of_versions = tare_analysis::versions::compute(&first);
     let mut document = Document {
         facts: facts(&first, report, About::read(run).ok().flatten().as_ref()),
-        sections: sections(&first, report, run),
+        sections: sections(&first, report, of_versions.as_ref(), run),
         ..super::of_run(Kind::Interleaved, stored, &report.findings)
     };
     loads::enter(&mut document, loads, stored);
@@ -62,20 +64,25 @@ pub(crate) fn document(stored: &StoredRun, loads: &[AtLoad], run: &Path) -> Docu
     }
     document.sections.extend(profiles::of_run(run).into_iter().flatten());
     let status = Status::of(report.ending, stored.in_progress);
-    let ranked = || loads::answer_at(loads, answer::answer(report));
-    let said = versions::answer(&first, status).or(of_cores).or(of_protocols).unwrap_or_else(ranked);
+    let answer::Answered { headline, cautions } = answer::answer(report);
+    let ranked = || loads::answer_at(loads, headline);
+    if let Some(found) = &of_versions {
+        versions::rename(found, &mut document.sections);
+    }
+    let of_versions = of_versions.map(|found| versions::answer(&found, status));
+    let said = of_versions.or(of_cores).or(of_protocols).unwrap_or_else(ranked);
     let said = said.so_far(status, &several(report.blocks, "block"));
     let said = match answer::wrong_answers(loads) {
         Some(wrong) => said.behind(wrong, ""),
         None => said,
     };
-    document.cautions.extend(answer::cautions(report));
+    document.cautions.extend(cautions);
     document.answered(said)
 }
 
-fn sections(stored: &StoredRun, report: &Report, run: &Path) -> Vec<Section> {
+fn sections(stored: &StoredRun, report: &Report, of_versions: Option<&Versions>, run: &Path) -> Vec<Section> {
     let curves = latency::Curves::read(stored, run);
-    let first = versions::section(stored).unwrap_or_else(|| ranks::section(stored, report));
+    let first = of_versions.map_or_else(|| ranks::section(stored, report), versions::section);
     let sections = vec![
         cost::section(report),
         cost::at_equal_rate(report),

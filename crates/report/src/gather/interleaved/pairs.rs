@@ -23,7 +23,8 @@ pub(super) fn section(first: &StoredRun, at: &AtLoad, has_others: bool) -> Optio
         return None;
     }
     let by = at.report.ranks.as_ref().filter(|ranks| ranks.are_known()).map(|ranks| ranks.by.to_string());
-    let table = columns(by).table("Pairs of services", pairs);
+    let has_database = pairs.iter().any(|pair| pair.total_cpu.is_some());
+    let table = columns(by, has_database).table("Pairs of services", pairs);
     let section = Section::new("pairs", "Any two services", LEAD, table);
     Some(match has_others {
         true => section.note(format!("at {}", at.load.label())),
@@ -38,10 +39,20 @@ fn brief(estimate: Option<UnitEstimate>) -> Option<UnitEstimate> {
     Some(UnitEstimate { value: four_digits(value), low, high, ..estimate? })
 }
 
-fn columns<'a>(by: Option<String>) -> Columns<'a, PairRatios> {
+/// The ratio of both together, in a run with a database.
+fn total<'a>() -> Columns<'a, PairRatios> {
+    Columns::new()
+        .estimate(Unit::Times, "total_cpu_ratio", "service + database of second", |pair: &PairRatios| {
+            brief(pair.total_cpu)
+        })
+        .help("CPU time of service and database for each answer, of the first related to the second's in the same block")
+}
+
+fn columns<'a>(by: Option<String>, has_database: bool) -> Columns<'a, PairRatios> {
     Columns::new()
         .text("first", "first", |pair: &PairRatios| pair.first.clone())
         .text("second", "second", |pair| pair.second.clone())
+        .and(if has_database { total() } else { Columns::new() })
         .estimate(Unit::Times, "cpu_ratio", "CPU of second", |pair| brief(pair.cpu))
         .help("CPU per request of the first related to the second's in the same block, with a 95% interval")
         .bounded(

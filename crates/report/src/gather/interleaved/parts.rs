@@ -42,9 +42,8 @@ type Parts<'a> = (&'a RowReport, &'a BackingCost);
 pub(super) fn section(report: &Report) -> Option<Section> {
     let [name, of_it] = words(kind(report)?);
     let measured = report.rows.iter().filter(|row| row.state == RowState::Measured);
-    let mut rows: Vec<Parts> = measured.filter_map(|row| Some((row, row.backing.as_ref()?))).collect();
-    let total = |(_, of): &Parts| of.total_cpu_ns_per_request.map_or(f64::INFINITY, |found| found.value);
-    rows.sort_by(|a, b| total(a).total_cmp(&total(b)));
+    // In the order of the ranks.
+    let rows: Vec<Parts> = measured.filter_map(|row| Some((row, row.backing.as_ref()?))).collect();
     let lead = format!("CPU time of a request. Driver and framework are in the service's part; {of_it}.");
     let title = "CPU time of service and ".to_owned() + name;
     let notes = resolution(&rows).into_iter().chain(settings(&rows));
@@ -99,7 +98,7 @@ fn columns<'a>(name: &str) -> Columns<'a, Parts<'a>> {
     let kernel = |value: fn(KernelShare) -> f64| move |(_, of): &Parts| of.kernel.map(value);
     Columns::new()
         .text("label", "service", |(row, _): &Parts| row.label.clone())
-        .facet("language", "language", |(row, _)| row.language.clone())
+        .language(|(row, _)| row.language.clone())
         .estimate(of_backing, "total_cpu_ns_per_request", &format!("service + {name}"), |(_, of)| {
             of.total_cpu_ns_per_request
         })
@@ -129,6 +128,23 @@ fn backing<'a, T: 'a>(name: &str, of: impl Fn(&T) -> Option<&'a BackingCost> + C
             Some(of(thing)?.cpu_ns_per_request)
         })
         .help("CPU time of what the service works with for each answer; the mean of the blocks, with a 95% interval")
+}
+
+/// The ratio of the sum, of which ranks are made; no column for a run without a database.
+pub(super) fn total_ratio<'a, T: 'a>(
+    report: &'a Report,
+    row: impl Fn(&T) -> &'a RowReport + Clone + 'a,
+) -> Columns<'a, T> {
+    if kind(report) != Some(BackingKind::Database) {
+        return Columns::new();
+    }
+    let reference = report.reference.as_str();
+    Columns::new()
+        .estimate(Unit::Times, "total_cpu_ratio", "service + database of reference", move |thing| {
+            row(thing).total_cost_of(reference)
+        })
+        .with(|column| column.interval_priority(85))
+        .help("CPU time of both for each answer, related to the reference's in the same block, with a 95% interval")
 }
 
 /// The same for the main table; no column for a run without a backing service.

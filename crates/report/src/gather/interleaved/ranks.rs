@@ -1,14 +1,14 @@
 //! The main table: every requested row; those without figures have their reason.
 
-use tare_analysis::interleaved::{Report, Role, RowReport, RowState, Twin};
+use tare_analysis::interleaved::{BackingKind, Report, Role, RowReport, RowState, Twin};
 use tare_bench::{folder::StoredRun, metric::Metric, plan::PlannedRow};
 
-use super::{cost, parts};
+use super::{answer, cost, parts};
 use crate::{
-    document::{Chart, Column, Extra, Section, Shape, Unit},
+    document::{Chart, Column, Extra, Section, Sentences, Shape, Unit},
     gather::{
         columns::{Columns, beside, state},
-        words::{joined, span, with_interval},
+        words::{span, with_interval},
     },
 };
 
@@ -54,7 +54,8 @@ pub(crate) fn section(stored: &StoredRun, report: &Report) -> Section {
         planned: planned(&row.label),
         is_tied_to_next: tie(&row.label),
     });
-    let columns = identity().and(figures(report)).and(facets(plan.contract())).and(extent());
+    let columns =
+        identity().and(figures(report)).and(facets(plan.contract())).and(extent()).and(of_manifest(report));
     let columns =
         digest(report).into_iter().fold(columns, |columns, key| columns.with_column(key, Column::digest));
     let [title, lead, caption] = heading(report);
@@ -80,19 +81,24 @@ fn digest(report: &Report) -> [&'static str; 6] {
     [
         "label",
         "ranks",
-        if of_any(|row| row.cpu_ratio.is_some()) { "cpu_ratio" } else { "cpu_ns_per_request" },
+        if of_any(|row| row.cpu_ratio.is_some()) { cost_ratio(report) } else { "cpu_ns_per_request" },
         if of_any(|row| row.ratio.is_some()) { "throughput_ratio" } else { "requests_per_second" },
         "latency_ns_p99",
         "rss_bytes_peak",
     ]
 }
 
+/// The column with the ratio of costs that ranks are made of.
+fn cost_ratio(report: &Report) -> &'static str {
+    match report.ranks.as_ref().map(|ranks| ranks.by) {
+        Some(Metric::CpuWithDatabase) => "total_cpu_ratio",
+        _ => "cpu_ratio",
+    }
+}
+
 /// The sensitivity of the run, from its measurement of the reference's twin.
 fn seen_by(twin: &Twin) -> Option<String> {
-    let by = match twin.by {
-        Metric::Throughput => "throughput",
-        _ => "CPU per request",
-    };
+    let by = answer::of_metric(twin.by);
     let least = Unit::Share.show(twin.resolution()?);
     let found = with_interval(twin.estimate.as_ref()?, Unit::Times);
     Some(format!(
@@ -135,7 +141,7 @@ fn ranks([best, worst]: [usize; 2]) -> String {
 /// The columns for filters. Licence and contract are rarely read, so they are in the data only.
 fn facets<'a>(contract: &'a str) -> Columns<'a, RankedRow<'a>> {
     Columns::new()
-        .facet("language", "language", |row: &RankedRow| known(&row.report.language))
+        .language(|row: &RankedRow| known(&row.report.language))
         .priority(8)
         .facet("style", "style", |row| row.report.style.name())
         .priority(6)
@@ -153,9 +159,12 @@ fn known(text: &str) -> Option<String> {
 
 fn figures<'a>(report: &'a Report) -> Columns<'a, RankedRow<'a>> {
     let (of, reference) = (|row: &RankedRow<'a>| row.report, report.reference.as_str());
-    cost::cpu(of, reference)
+    let is_of_service = cost_ratio(report) == "cpu_ratio";
+    parts::total_ratio(report, of)
+        .and(cost::cpu(of, reference))
+        .with_column("cpu_ratio", |column| if is_of_service { column } else { beside(column, 62) })
         .and(cost::cpu_at_rate(of))
-        .with_column("cpu_ratio", Column::track)
+        .with_column(cost_ratio(report), Column::track)
         .and(parts::in_main_table(report, of))
         .and(cost::throughput(of, reference).with_column("throughput_ratio", Column::bar))
         .with_column("requests_per_second", |column| column.extra(Extra::Always))
@@ -225,9 +234,25 @@ fn errors_by_kind(row: &RowReport) -> Option<String> {
     (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
-fn warnings(row: &RowReport) -> Option<String> {
+/// What a manifest says of the database; no column for a run without one.
+fn of_manifest<'a>(report: &Report) -> Columns<'a, RankedRow<'a>> {
+    match parts::kind(report) {
+        Some(BackingKind::Database) => Columns::new().text("database_use", "database", database_use).help(
+            "what its driver asks of the database for each request, where that is more than one question",
+        ),
+        _ => Columns::new(),
+    }
+}
+
+/// What the manifest says of a service's use of the database, in a run that has one.
+fn database_use(row: &RankedRow) -> Option<Sentences> {
+    row.report.database()?;
+    Sentences::new(row.planned?.settings.iter().filter_map(|setting| setting.database.as_ref()))
+}
+
+fn warnings(row: &RowReport) -> Option<Sentences> {
     let of_latency = row.latency_open.iter().filter_map(|latency| latency.doubt.as_ref());
-    joined(of_latency.chain(&row.findings))
+    Sentences::new(of_latency.chain(&row.findings))
 }
 
 /// Charts of the cost per request and of the throughput: ratios, or absolute figures without a reference. The table itself

@@ -2,10 +2,9 @@
 
 use tare_analysis::{
     figures::up_to,
-    versions::{self, Version, Versions},
+    versions::{Version, Versions},
 };
 use tare_base::units::several;
-use tare_bench::folder::StoredRun;
 
 use crate::{
     document::{Chart, Scale, Section, Shape, Status, Unit},
@@ -19,12 +18,9 @@ const LEAD: &str = "Versions of one service, oldest first. All were measured in 
                     is a difference to the version before it that chance does not explain; of all changes that are shown \
                     together, one is wrong in at most 5% of runs.";
 
-/// `None` for a run that compares no versions.
-pub(super) fn section(stored: &StoredRun) -> Option<Section> {
-    let found = versions::compute(stored)?;
-    let names = Names::of(&found);
+pub(super) fn section(found: &Versions) -> Section {
     let columns = Columns::new()
-        .text("version", "version", |version: &Version| names.short(version).to_owned())
+        .text("version", "version", |version: &&Version| version.label.clone())
         .text("label", "row", |version| version.label.clone())
         .hidden()
         .of_first()
@@ -32,55 +28,56 @@ pub(super) fn section(stored: &StoredRun) -> Option<Section> {
         .flag("is_change", "change", |version| version.is_change)
         .estimate(Unit::Change, "against_previous", "against the one before", |version| version.against_previous)
         .estimate(Unit::Change, "against_first", "against the first", |version| version.against_first)
-        .number("p", "p", |version| version.p)
+        .add(Unit::Probability, "p", "p", |version| version.p)
         .help("The probability of such a difference to the version before if there is none, adjusted for all versions (Holm).")
         .text("reason", "why not", |version| version.reason.clone());
     let alt = format!("{} of each version, as a multiple of the first, with intervals.", found.metric.name());
     let chart =
         Chart::new(Shape::Points, "against_first", "version", &alt).scales(Scale::Linear, Scale::Names);
     let title = format!("{} by version", found.metric.name());
-    let table = columns.table("Versions, oldest first", found.all);
-    Some(Section::new("versions", &title, LEAD, table).chart(chart.title("Against the first version")))
+    let table = columns.table("Versions, oldest first", &found.all);
+    Section::new("versions", &title, LEAD, table).chart(chart.title("Against the first version"))
 }
 
-/// The names of versions: the title has their common command.
-struct Names {
-    common: usize,
+/// The service before the `@` of a version.
+fn service(label: &str) -> Option<&str> {
+    Some(label.rsplit_once('@')?.0)
 }
 
-impl Names {
-    fn of(found: &Versions) -> Names {
-        let service = |version: &Version| Some(version.label.rsplit_once('@')?.0.to_owned());
-        let first = found.all.first().and_then(service);
-        let is_common = |common: &String| {
-            common.contains(' ') && found.all.iter().all(|version| service(version).as_ref() == Some(common))
-        };
-        Names { common: first.filter(is_common).map_or(0, |common| common.len()) }
+/// What people read of a version: of one service its revision alone, such as `main~2` for `node server.js@main~2`. The title of the
+/// run has the service.
+fn short<'v>(found: &Versions, label: &'v str) -> &'v str {
+    let first = found.all.first().and_then(|version| service(&version.label));
+    let is_one = first.is_some() && found.all.iter().all(|version| service(&version.label) == first);
+    let revision = label.rsplit_once('@').filter(|(of, _)| is_one && Some(*of) == first);
+    revision.map_or(label, |(_, revision)| revision)
+}
+
+/// Has all tables of the run show its versions so.
+pub(super) fn rename(found: &Versions, sections: &mut [Section]) {
+    for table in sections.iter_mut().filter_map(|section| section.table.as_mut()) {
+        for key in ["version", "label"] {
+            table.rename(key, |label| short(found, label).to_owned());
+        }
     }
-
-    /// The short name, such as `@main~2` for `node server.js@main~2`.
-    fn short<'v>(&self, version: &'v Version) -> &'v str {
-        version.label.get(self.common..).unwrap_or(&version.label)
-    }
 }
 
-/// `CPU/request changed at shop@v3 (+8.1% (+6.9 .. +9.4%)), of 5 versions.` Only a complete run with enough
+/// `CPU/request changed at v3 (+8.1% (+6.9 .. +9.4%)), of 5 versions.` Only a complete run with enough
 /// blocks can say that no change is shown.
-pub(super) fn answer(stored: &StoredRun, status: Status) -> Option<Headline> {
-    let found = versions::compute(stored)?;
+pub(super) fn answer(found: &Versions, status: Status) -> Headline {
     let (name, count) = (found.metric.name(), found.all.len());
-    let (names, changes) = (Names::of(&found), found.all.iter().filter(|version| version.is_change));
+    let changes = found.all.iter().filter(|version| version.is_change);
     let said = |version: &Version| {
         let size = version.against_previous.as_ref().map(|ratio| with_interval(ratio, Unit::Change));
-        format!("{} by {}", names.short(version), size.unwrap_or_default())
+        format!("{} by {}", short(found, &version.label), size.unwrap_or_default())
     };
     let changes: Vec<String> = changes.map(said).collect();
     if let [only] = changes.as_slice() {
-        return Some(format!("{name} changed at {only}, of {count} versions.").into());
+        return format!("{name} changed at {only}, of {count} versions.").into();
     }
     if !changes.is_empty() {
         let said = format!("{name} changed at {} of {count} versions.", changes.len());
-        return Some(Headline::new(said, format!("At {}.", changes.join("; at "))));
+        return Headline::new(said, format!("At {}.", changes.join("; at ")));
     }
     let most = match found.change_most() {
         Some(most) => format!("A change of {} is not excluded.", up_to(most)),
@@ -94,12 +91,13 @@ pub(super) fn answer(stored: &StoredRun, status: Status) -> Option<Headline> {
         }
         _ => format!("Whether {name} changed between {count} versions is not known."),
     };
-    Some(Headline::new(said, most))
+    Headline::new(said, most)
 }
 
 #[cfg(test)]
 mod tests {
-    use tare_bench::{fixture, plan::Plan};
+    use tare_analysis::versions::compute;
+    use tare_bench::{fixture, folder::StoredRun, plan::Plan};
 
     use super::*;
     use crate::document::Value;
@@ -115,6 +113,20 @@ mod tests {
         StoredRun { header, records, damage: Vec::new(), in_progress: false }
     }
 
+    fn said(run: &StoredRun, status: Status) -> String {
+        answer(&compute(run).unwrap(), status).whole()
+    }
+
+    /// The versions as every table shows them.
+    fn shown(run: &StoredRun) -> Vec<String> {
+        let found = compute(run).unwrap();
+        let mut sections = [section(&found)];
+        rename(&found, &mut sections);
+        let table = sections[0].table.as_ref().unwrap();
+        let column = &table.columns[table.place("version").unwrap()];
+        table.values("version").map(|value| column.show(value)).collect()
+    }
+
     #[test]
     fn a_long_command_is_said_once() {
         let mut run = kept(&[1.0, 1.0, 0.8]);
@@ -122,46 +134,47 @@ mod tests {
             row.label = format!("node server.js --with many options@{revision}");
         }
         run.header.plan.reference = Some(run.header.plan.rows[0].label.clone());
-        let table = section(&run).unwrap().table.unwrap();
-        let named: Vec<&str> = table.values("version").filter_map(Value::text).collect();
-        assert_eq!(named, ["@main~2", "@main~1", "@main"]);
-        assert!(
-            answer(&run, Status::Complete).unwrap().whole().starts_with("CPU/request changed at @main by +2")
-        );
+        assert_eq!(shown(&run), ["main~2", "main~1", "main"]);
+        assert!(said(&run, Status::Complete).starts_with("CPU/request changed at main by +2"));
+        let table = section(&compute(&run).unwrap()).table.unwrap();
+        let label = "node server.js --with many options@main~2";
+        assert_eq!(table.values("version").next().and_then(Value::text), Some(label), "the data keep it");
+        run.header.plan.rows[1].label = "node other.js@main~1".to_owned();
+        assert_eq!(shown(&run)[1], "node other.js@main~1", "another service is named");
     }
 
     #[test]
     fn what_is_too_short_or_was_interrupted_shows_no_absence_of_change() {
         for blocks in 2..5 {
-            let said = answer(&of_blocks(blocks, &[1.0; 3]), Status::Complete).unwrap().whole();
+            let found = said(&of_blocks(blocks, &[1.0; 3]), Status::Complete);
             let expected = format!(
                 "Undecided after {blocks} blocks: whether CPU/request changed between 3 versions is not known. A change of up to "
             );
-            assert!(said.starts_with(&expected), "{said}");
+            assert!(found.starts_with(&expected), "{found}");
         }
-        let one = answer(&of_blocks(1, &[1.0; 3]), Status::Complete).unwrap().whole();
+        let one = said(&of_blocks(1, &[1.0; 3]), Status::Complete);
         assert!(one.ends_with("is not known. Too little was measured for intervals."), "{one}");
         for status in [Status::Interrupted, Status::CutOff, Status::Running] {
-            let said = answer(&kept(&[1.0; 3]), status).unwrap().whole();
+            let found = said(&kept(&[1.0; 3]), status);
             assert!(
-                said.starts_with("Whether CPU/request changed between 3 versions is not known"),
-                "{said}"
+                found.starts_with("Whether CPU/request changed between 3 versions is not known"),
+                "{found}"
             );
         }
     }
 
     #[test]
     fn the_answer_names_the_versions_at_which_it_changed() {
-        let changed = answer(&kept(&[1.0, 1.0, 0.8]), Status::Complete).unwrap().whole();
+        let changed = said(&kept(&[1.0, 1.0, 0.8]), Status::Complete);
         assert!(
             changed.starts_with("CPU/request changed at v3 by +2") && changed.ends_with("of 3 versions."),
             "{changed}"
         );
-        let same = answer(&kept(&[1.0; 3]), Status::Complete).unwrap().whole();
+        let same = said(&kept(&[1.0; 3]), Status::Complete);
         assert!(
             same.starts_with("No change of CPU/request is shown between 3 versions. A change of up to "),
             "{same}"
         );
-        assert!(section(&kept(&[1.0; 3])).unwrap().table.is_some());
+        assert!(section(&compute(&kept(&[1.0; 3])).unwrap()).table.is_some());
     }
 }

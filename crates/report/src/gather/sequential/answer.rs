@@ -19,7 +19,7 @@ pub(crate) fn answer(run: &Experiment) -> Headline {
 
 fn nothing(run: &Experiment) -> Vec<String> {
     let cells = run.cells(|_| true);
-    let reason = cells.iter().find_map(|cell| Some(format!("{}: {}", cell.label(), cell.remarks()?)));
+    let reason = cells.iter().find_map(|cell| Some(format!("{}: {}", cell.label(), cell.remarks()?.text())));
     match reason {
         Some(reason) => vec!["No service has a figure.".to_owned(), format!("The first reason: {reason}")],
         None => vec!["No service has a figure yet.".to_owned()],

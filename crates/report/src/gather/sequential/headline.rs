@@ -18,7 +18,10 @@ use tare_bench::{
 use tare_service::catalogue::Style;
 
 use super::{Experiment, ServiceAt, load};
-use crate::gather::words::{capital, either};
+use crate::{
+    document::ANSWER_WORDS_MAX,
+    gather::words::{capital, either},
+};
 
 pub(super) fn sentences(run: &Experiment) -> Vec<String> {
     if run.is_of_batches() {
@@ -106,6 +109,16 @@ fn rounds(figures: &[Figure]) -> &'static str {
     if figures.iter().all(Figure::is_of_one_round) { " in one round" } else { "" }
 }
 
+/// One sentence if that is short enough for an answer, else two.
+fn short(first: &str, second: Option<String>) -> Vec<String> {
+    let Some(second) = second else { return vec![format!("{first}.")] };
+    let words = first.split_whitespace().count() + second.split_whitespace().count();
+    match words <= ANSWER_WORDS_MAX {
+        true => vec![format!("{first}; {second}.")],
+        false => vec![format!("{first}."), format!("{}.", capital_of_word(&second))],
+    }
+}
+
 /// The text if no two services of the published table can be compared.
 fn too_few(run: &Experiment) -> Option<Vec<String>> {
     let published = run.cells(|part| part == PUBLISHED);
@@ -119,18 +132,19 @@ fn too_few(run: &Experiment) -> Option<Vec<String>> {
     let first = match valid.as_slice() {
         [only] => {
             let figure = own(&only)?;
-            let printed = figure.published.map(|of| format!(", {} published", rate(of))).unwrap_or_default();
+            let printed = figure.published.map(|of| format!("published were {}", rate(of)));
             let found = a_second(figure.found.value);
             let rounds = rounds(std::slice::from_ref(figure));
-            format!(
-                "Only {} of {all} published services has a valid figure here: {found}{rounds}{printed}.",
+            let said = format!(
+                "Only {} of {all} published services has a valid figure here: {found}{rounds}",
                 figure.label
-            )
+            );
+            short(&said, printed)
         }
-        [] => format!("None of {all} published services has a valid figure here."),
+        [] => vec![format!("None of {all} published services has a valid figure here.")],
         _ => return None,
     };
-    Some(std::iter::once(first).chain(missing(&published)).collect())
+    Some(first.into_iter().chain(missing(&published)).collect())
 }
 
 /// `Left out: simple-web-server; not counted: express-2019.`
@@ -183,12 +197,11 @@ fn of_reference(run: &Experiment) -> Vec<String> {
     let published: Vec<String> =
         shown.iter().filter_map(|figure| figure.published).map(whole_percent).collect();
     let published = match published.as_slice() {
-        [] => String::new(),
-        [one] => format!("; {one} was published"),
-        several => format!("; {} were published", several.join(" and ")),
+        [] => None,
+        [one] => Some(format!("{one} was published")),
+        several => Some(format!("{} were published", several.join(" and "))),
     };
-    let nearest = format!("{nearest} here{}{published}.", rounds(&best_first));
-    let nearest = capital_of_word(&nearest);
+    let nearest = capital_of_word(&format!("{nearest} here{}", rounds(&best_first)));
     let farthest = match last.as_slice() {
         [last] if best_first.len() > first.len() => {
             let published = last.published.map(|of| format!("; {} was published", whole_percent(of)));
@@ -197,7 +210,7 @@ fn of_reference(run: &Experiment) -> Vec<String> {
         }
         _ => None,
     };
-    std::iter::once(nearest).chain(farthest).collect()
+    short(&nearest, published).into_iter().chain(farthest).collect()
 }
 
 /// The fastest and the slowest service, if the load does not limit them.
@@ -218,9 +231,9 @@ fn of_rates(run: &Experiment) -> Vec<String> {
         (fastest(&rates, &part), published_first(&rates))
     });
     match (bound, ranked) {
-        (Some(bound), Some((fastest, _))) => vec![bound, fastest],
+        (Some(bound), Some((fastest, _))) => std::iter::once(bound).chain(fastest).collect(),
         (Some(bound), None) => vec![bound],
-        (None, Some((fastest, published))) => std::iter::once(fastest).chain(published).collect(),
+        (None, Some((fastest, published))) => fastest.into_iter().chain(published).collect(),
         (None, None) => Vec::new(),
     }
 }
@@ -239,14 +252,15 @@ fn load_bound(point: &PointReport) -> Option<String> {
 }
 
 /// `light-4j or warp is fastest here in one round, with up to 108 k requests/s; flask is slowest with 3.12 k.`
-fn fastest(best_first: &[Figure], part: &str) -> String {
+fn fastest(best_first: &[Figure], part: &str) -> Vec<String> {
     let (first, last) = (tied(best_first), tied(best_first.iter().rev()));
     let rounds = rounds(best_first);
     if first.len() == best_first.len() {
         let (most, least) = (best_first[0], best_first[best_first.len() - 1]);
         let all = best_first.len();
         let span = format!("{} to {}", rate(least.found.value), a_second(most.found.value));
-        return begun(part, &format!("none of {all} services is shown to be fastest{rounds}: {span}."));
+        let said = format!("none of {all} services is shown to be fastest{rounds}: {span}");
+        return short(&begun(part, &said), None);
     }
     let best = a_second(first[0].found.value);
     let best = match first.as_slice() {
@@ -254,10 +268,10 @@ fn fastest(best_first: &[Figure], part: &str) -> String {
         tied => format!("{} is fastest here{rounds}, with up to {best}", either(&labels(tied))),
     };
     let worst = match last.as_slice() {
-        [only] => format!("; {} is slowest with {}", only.label, rate(only.found.value)),
-        _ => String::new(),
+        [only] => Some(format!("{} is slowest with {}", only.label, rate(only.found.value))),
+        _ => None,
     };
-    begun(part, &format!("{best}{worst}."))
+    short(&begun(part, &best), worst)
 }
 
 /// A sentence that begins with the part, if there is one.
@@ -267,7 +281,7 @@ fn begun(part: &str, sentence: &str) -> String {
 
 /// Capitalises the first word unless it is a name, which keeps its spelling.
 fn capital_of_word(sentence: &str) -> String {
-    let is_word = ["one of ", "none of "].iter().any(|words| sentence.starts_with(words));
+    let is_word = ["one of ", "none of ", "published "].iter().any(|words| sentence.starts_with(words));
     if is_word { capital(sentence) } else { sentence.to_owned() }
 }
 

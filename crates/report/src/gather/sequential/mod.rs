@@ -31,9 +31,8 @@ use super::{
     columns::Columns,
     environment::{self, Setting},
     footprint::{self, Described},
-    words::joined,
 };
-use crate::document::{Column, Document, Fact, Kind, Section, Status, Table, Unit};
+use crate::document::{Column, Document, Fact, Kind, Section, Sentences, Status, Table, Unit};
 
 pub(crate) use series::document as series;
 
@@ -202,13 +201,13 @@ impl<'a> ServiceAt<'a> {
         left_out.or(complaint.map(|text| format!("measured as it was published, though {text}")))
     }
 
-    fn remarks(&self) -> Option<String> {
-        joined(self.standing().into_iter().chain(self.own()))
+    fn remarks(&self) -> Option<Sentences> {
+        Sentences::new(self.standing().into_iter().chain(self.own()))
     }
 
     /// The remarks without the one that applies under every load, which some tables show once.
-    fn own_remarks(&self) -> Option<String> {
-        joined(self.own())
+    fn own_remarks(&self) -> Option<Sentences> {
+        Sentences::new(self.own())
     }
 
     fn own(&self) -> Vec<String> {

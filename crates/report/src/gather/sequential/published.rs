@@ -18,7 +18,7 @@ use super::{
     matrix::{Crossing, MARKS, Matrix},
 };
 use crate::{
-    document::{Chart, Column, Scale, Section, Shape, Table, Unit, Value},
+    document::{Chart, Column, Scale, Section, Sentences, Shape, Table, Unit, Value},
     gather::{columns::Columns, words::span},
 };
 
@@ -55,7 +55,7 @@ fn columns<'a>(run: &Experiment<'a>, cells: &[ServiceAt<'a>]) -> Cells<'a> {
     let mut columns: Cells =
         Columns::new().text("label", "service", |cell: &ServiceAt| cell.row.label.clone());
     if cells.iter().any(|cell| language(cell) != language(&cells[0])) {
-        columns = columns.facet("language", "language", language);
+        columns = columns.language(language);
     }
     columns = columns.text("published_as", "published as", |cell| cell.row.published.clone());
     if run.is_of_batches() {
@@ -135,7 +135,7 @@ fn without_figure(cell: &ServiceAt) -> Value {
 /// Cells without a figure of services that took part, such as `a: stuck at N=1000, t=0 ms, local, C=4: no
 /// answer for 7 s`. For several loads it has the reason of the first.
 fn unfinished(cells: &[ServiceAt]) -> Vec<String> {
-    let mut found: Vec<(String, Vec<String>, Option<String>)> = Vec::new();
+    let mut found: Vec<(String, Vec<String>, Option<Sentences>)> = Vec::new();
     let without = cells.iter().filter(|cell| cell.row.excluded.is_none() && message_ns(cell).is_none());
     for cell in without {
         let what = format!("{}: {}", cell.label(), cell.state());
@@ -145,8 +145,8 @@ fn unfinished(cells: &[ServiceAt]) -> Vec<String> {
         }
     }
     let all = cells.iter().map(ServiceAt::load).collect::<BTreeSet<_>>().len();
-    let note = |(what, loads, reason): (String, Vec<String>, Option<String>)| {
-        let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    let note = |(what, loads, reason): (String, Vec<String>, Option<Sentences>)| {
+        let reason = reason.map(|reason| format!(": {}", reason.text())).unwrap_or_default();
         let loads = if loads.len() == all && all > 1 { "every load".to_owned() } else { loads.join("; ") };
         format!("{what} at {loads}{reason}")
     };

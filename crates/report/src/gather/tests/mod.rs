@@ -536,7 +536,8 @@ fn footprints_and_answers_are_shown_if_the_run_kept_them() {
         release: None,
         measured: None,
     };
-    let setting = Setting { what: "TCP_NODELAY".to_owned(), why: "an answer waits for nothing".to_owned() };
+    let (what, why) = ("TCP_NODELAY".to_owned(), "an answer waits for nothing".to_owned());
+    let setting = Setting { what, why, database: None };
     let profile = Profile {
         homepage: Some("https://example.org/axum".to_owned()),
         source: Some("javascript:alert(1)".to_owned()),

@@ -60,15 +60,15 @@ pub struct RowView<'a> {
     pub place: usize,
     /// Whether it is the reference, which has no rank.
     pub reference: bool,
-    pub cells: Vec<Cell<'a>>,
+    pub cells: Vec<Cell>,
     /// Sentences below it, each with the title of its column.
-    pub said: Vec<(&'a str, &'a str)>,
+    pub said: Vec<(&'a str, &'a Value)>,
     /// The numbers of the remarks about it.
     pub marks: Vec<usize>,
 }
 
 #[derive(Debug)]
-pub struct Cell<'a> {
+pub struct Cell {
     /// Whether it names its row.
     pub names: bool,
     pub numeric: bool,
@@ -86,7 +86,7 @@ pub struct Cell<'a> {
     /// The interval as a tooltip, if there is no room for it.
     pub hint: Option<String>,
     /// The properties of its row, below its name: texts and their tones.
-    pub below: Vec<(&'a str, &'static str)>,
+    pub below: Vec<(String, &'static str)>,
     /// The colour of a verdict; empty for other values.
     pub tone: &'static str,
     pub bar: Option<Bar>,
@@ -302,10 +302,10 @@ fn rows<'a>(table: &'a Table, heads: &[ColumnHead<'_>], beside: &Beside) -> Vec<
         let row = &table.rows[place];
         let reference = is_flagged(table, row, "is_reference");
         let said = beside.said.iter().filter_map(|place| {
-            let text = row.get(*place)?.text().filter(|text| !text.is_empty())?;
-            Some((table.columns[*place].title.as_str(), text))
+            let value = row.get(*place).filter(|value| value.sentences().next().is_some())?;
+            Some((table.columns[*place].title.as_str(), value))
         });
-        let said: Vec<(&str, &str)> = said.collect();
+        let said: Vec<(&str, &Value)> = said.collect();
         let cells = heads.iter().zip(&drawings).enumerate().map(|(at, (head, drawing))| {
             let cell = cell(table, place, head, drawing, beside);
             Cell { tall: at < beside.tall && !said.is_empty(), ..cell }
@@ -318,21 +318,17 @@ fn rows<'a>(table: &'a Table, heads: &[ColumnHead<'_>], beside: &Beside) -> Vec<
     first
 }
 
-fn cell<'a>(
-    table: &'a Table,
-    place: usize,
-    head: &ColumnHead<'_>,
-    drawing: &Drawing,
-    beside: &Beside,
-) -> Cell<'a> {
+fn cell(table: &Table, place: usize, head: &ColumnHead<'_>, drawing: &Drawing, beside: &Beside) -> Cell {
     let row = &table.rows[place];
     let cell = Cell::new(table, row, head, drawing);
     if Some(head.place) == beside.name {
         let below = beside.below.iter().filter_map(|place| {
             let value = row.get(*place)?;
             // Measured is the normal state of a row, and is not shown.
-            let is_told = table.columns[*place].key != "state" || value.tone() != Tone::Plain;
-            Some((value.text().filter(|_| is_told)?, value.tone().name()))
+            let column = &table.columns[*place];
+            let is_told = column.key != "state" || value.tone() != Tone::Plain;
+            value.text().filter(|_| is_told)?;
+            Some((column.show(value), value.tone().name()))
         });
         return Cell { names: true, below: below.collect(), ..cell };
     }
@@ -360,7 +356,7 @@ fn remarks<'a>(table: &'a Table, rows: &mut [RowView<'a>], name: Option<usize>) 
     for row in rows.iter_mut().filter(|row| row.cells.iter().any(|cell| cell.track.is_some())) {
         let label = name.and_then(|place| table.rows[row.place].get(place)?.text()).unwrap_or_default();
         for (title, text) in
-            row.said.drain(..).flat_map(|(title, text)| text.split("; ").map(move |one| (title, one)))
+            row.said.drain(..).flat_map(|(title, value)| value.sentences().map(move |one| (title, one)))
         {
             let known = remarks.iter_mut().find(|remark| (remark.title, remark.text) == (title, text));
             let number = match known {
@@ -463,7 +459,7 @@ impl Drawing {
     }
 }
 
-impl Cell<'_> {
+impl Cell {
     fn new(table: &Table, row: &[Value], head: &ColumnHead<'_>, drawing: &Drawing) -> Self {
         let (column, value) = (head.column, row.get(head.place).unwrap_or(&Value::None));
         let ends = ends(table, row, head.place);
@@ -484,7 +480,7 @@ impl Cell<'_> {
             tone: value.tone().name(),
             numeric: head.numeric,
             classes: head.classes.clone(),
-            text: value.show(column.unit),
+            text: column.show(value),
             link: table.link(row, head.place).map(str::to_owned),
             value: value.raw(),
             interval: interval.clone().filter(|_| column.has_interval_beside()),

@@ -4,7 +4,7 @@ use tare_host::fixture;
 
 use super::*;
 use crate::document::Verdict;
-use crate::document::{Chart, Column, FORMAT, Fact, Kind, Shape, Status, Table, Unit, Value};
+use crate::document::{Chart, Column, FORMAT, Fact, Kind, Sentences, Shape, Status, Table, Unit, Value};
 use tare_analysis::verdict::Question;
 
 fn small() -> Document {
@@ -97,6 +97,26 @@ fn crowded(columns: usize) -> Document {
     }
     document.sections.push(Section::new("many", "Many", "All.", table));
     document
+}
+
+/// A remark stands once, with all of its rows, and a sentence with a semicolon is one.
+#[test]
+fn a_remark_is_a_sentence_whatever_is_in_it() {
+    let columns = vec![
+        Column::new("name", "name", Unit::Text),
+        Column::new("value", "value", Unit::Times).track(),
+        Column::new("warnings", "warnings", Unit::Text),
+    ];
+    let mut table = Table::new("Tracks", columns);
+    let row = |name: &str, said: &[&str]| -> Vec<Value> {
+        vec![name.into(), 2.0.into(), Sentences::new(said).into()]
+    };
+    table.rows = vec![row("a", &["slow; then fast", "old"]), row("b", &["slow; then fast"])];
+    let view = TableView::new(&table, false, true);
+    let told: Vec<(&str, Vec<&str>)> =
+        view.remarks.iter().map(|remark| (remark.text, remark.rows.clone())).collect();
+    assert_eq!(told, [("slow; then fast", vec!["a", "b"]), ("old", vec!["a"])]);
+    assert_eq!(serde_json::to_value(&table.rows[0][2]).unwrap(), "slow; then fast; old");
 }
 
 #[test]
@@ -228,10 +248,12 @@ fn the_script_shows_numbers_as_we_do() {
         Unit::Times,
         Unit::Change,
         Unit::Percentile,
+        Unit::Probability,
     ];
     let mut made = String::from("[");
     for unit in units {
-        for number in numbers() {
+        let is_one = |number: &f64| unit != Unit::Probability || (0.0..=1.0).contains(number);
+        for number in numbers().into_iter().filter(is_one) {
             let line = serde_json::to_string(&(unit, number, unit.show(number))).unwrap();
             let comma = if made.len() > 1 { "," } else { "" };
             write!(made, "{comma}\n  {line}").unwrap();

@@ -64,7 +64,7 @@ fn left_out(scalings: &[Scaling]) -> Vec<String> {
 fn columns<'a>() -> Columns<'a, Line<'a>> {
     Columns::new()
         .facet("service", "service", |(of, _): &Line| of.service.clone())
-        .facet("language", "language", |(of, _)| of.language.clone())
+        .language(|(of, _)| of.language.clone())
         .count("threads", "threads", |(_, point)| point.threads)
         .help("THREADS of the service; it is pinned to as many CPUs")
         .estimate(Unit::PerSecond, "requests_per_second", "req/s", |(_, point)| point.requests_per_second)
@@ -170,9 +170,7 @@ fn law_columns<'a>() -> Columns<'a, Fitted<'a>> {
         .help("how far the point that fits worst lies above the law; below it if negative")
         .count("misfit_threads", "misfit at", |(_, law)| law.misfit.n)
         .help("the number of threads of that point")
-        .number("misfit_p", "p", |(_, law)| law.misfit.p)
-        .hidden()
-        .text("misfit_p_text", "p of misfit", |(_, law)| p_text(law))
+        .add(Unit::Probability, "misfit_p", "p of misfit", |(_, law)| law.misfit.p)
         .help("F test for lack of fit: how often points that follow the law lie so far away by chance")
         .text("fit", "the law", |(_, law)| Fit::of(law).word())
         .help("it does not fit if that is less often than 5%, and the worst point is off by more than 5%")
@@ -210,11 +208,6 @@ impl Fit {
             Fit::Refuted => "does not fit",
         }
     }
-}
-
-fn p_text(law: &FittedLaw) -> Option<String> {
-    let p = law.misfit.p?;
-    Some(if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") })
 }
 
 /// `52.3 threads (47.0 .. 60.1)`, or why there is none.
