@@ -1193,6 +1193,7 @@
     let rows = none;
     let [stale, seen, width, ended, unfolded] = [true, false, 0, false, false];
     let drawn = null;
+    let brief = /* @__PURE__ */ new Map();
     let spots = [];
     let at = -1;
     function isOn(name, place2) {
@@ -1299,6 +1300,7 @@
       const areFew = known.filter(({ on }) => on).length <= LEGEND_MAX;
       const named2 = isFolded ? known.filter(({ on, place: place2 }) => place2 < LEGEND_MAX - 2 || areFew && on) : known;
       const short = shortened(named2.map(({ title }) => title));
+      brief = new Map(named2.map(({ name }, at2) => [name, short[at2]]));
       const chips = named2.map(({ name, title, on }, at2) => chipOf(name, title, short[at2], on));
       if (isFolded) chips.push(button(`${known.length - named2.length} more`, unfold, { class: "all", "aria-expanded": "false" }));
       const every = (on) => () => change(all.series.map((one) => [one.name, on]));
@@ -1319,17 +1321,17 @@
       listed();
       legend2.querySelectorAll("button")[Math.max(first, 0)]?.focus();
     }
-    function entries() {
+    function entries(inPage) {
       const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place2) => isOn(one.name, place2));
-      return [...drawnNow.map(({ name, title }) => ({ name: title, swatch: swatch(look(name), chart.shape === "lines") })), ...signs()];
+      return [...drawnNow.map(({ name, title }) => ({ name: (inPage ? brief.get(name) : null) ?? title, swatch: swatch(look(name), chart.shape === "lines") })), ...signs()];
     }
     function print2() {
       draw();
-      key.replaceChildren(...entries().map((entry) => make("li", {}, entry.swatch, make("bdi", {}, entry.name))));
+      key.replaceChildren(...entries(true).map((entry) => make("li", {}, entry.swatch, make("bdi", {}, entry.name))));
     }
     function alone() {
       print2();
-      const named2 = entries();
+      const named2 = entries(false);
       const shelf = make("div", {}, ...named2.map((entry) => entry.swatch));
       figure2.append(shelf);
       const text = standalone(

@@ -83,6 +83,8 @@ export function picture(figure, table, chart, look, switched, section = []) {
   let [stale, seen, width, ended, unfolded] = [true, false, 0, false, false];
   /** @type {Plot|null} */
   let drawn = null;
+  /** What the legend calls series. @type {Map<string, string>} */
+  let brief = new Map();
   /** @type {Spot[]} */
   let spots = [];
   let at = -1;
@@ -210,6 +212,7 @@ export function picture(figure, table, chart, look, switched, section = []) {
     const areFew = known.filter(({ on }) => on).length <= LEGEND_MAX;
     const named = isFolded ? known.filter(({ on, place }) => place < LEGEND_MAX - 2 || (areFew && on)) : known;
     const short = shortened(named.map(({ title }) => title));
+    brief = new Map(named.map(({ name }, at) => [name, short[at]]));
     const chips = named.map(({ name, title, on }, at) => chipOf(name, title, short[at], on));
     if (isFolded) chips.push(button(`${known.length - named.length} more`, unfold, { class: "all", "aria-expanded": "false" }));
     const every = (/** @type {boolean} */ on) => () => change(all.series.map((one) => [one.name, on]));
@@ -234,22 +237,22 @@ export function picture(figure, table, chart, look, switched, section = []) {
     legend.querySelectorAll("button")[Math.max(first, 0)]?.focus();
   }
 
-  /** What is drawn is named, and what is not drawn is not. */
-  function entries() {
+  /** What is drawn is named, and what is not drawn is not. In a page as its legend names it. @param {boolean} inPage */
+  function entries(inPage) {
     const drawnNow = all.series.length < 2 ? [] : all.series.filter((one, place) => isOn(one.name, place));
-    return [...drawnNow.map(({ name, title }) => ({ name: title, swatch: swatch(look(name), chart.shape === "lines") })), ...signs()];
+    return [...drawnNow.map(({ name, title }) => ({ name: (inPage ? brief.get(name) : null) ?? title, swatch: swatch(look(name), chart.shape === "lines") })), ...signs()];
   }
 
   /** Paper has no buttons. */
   function print() {
     draw();
-    key.replaceChildren(...entries().map((entry) => make("li", {}, entry.swatch, make("bdi", {}, entry.name))));
+    key.replaceChildren(...entries(true).map((entry) => make("li", {}, entry.swatch, make("bdi", {}, entry.name))));
   }
 
   /** As a file that needs no page. What is not in the page has no colours, so its legend is there meanwhile. */
   function alone() {
     print();
-    const named = entries();
+    const named = entries(false);
     const shelf = make("div", {}, ...named.map((entry) => entry.swatch));
     figure.append(shelf);
     const text = standalone(/** @type {SVGElement} */ (plot.querySelector("svg")), find(figure, "figcaption"), named);

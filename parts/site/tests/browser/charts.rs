@@ -173,7 +173,7 @@ const SAVED: &str = "
         const text = await drawing.text();
         const parsed = new DOMParser().parseFromString(text, 'image/svg+xml');
         const texts = [...parsed.querySelectorAll('text')].map(one => one.textContent);
-        const names = [...figure.querySelectorAll('.legend button[aria-pressed=true] bdi')].map(name => name.textContent);
+        const names = [...figure.querySelectorAll('.legend button[aria-pressed=true][title]')].map(button => button.title);
         const { width, height } = await createImageBitmap(pixels);
         results.push({
             isDrawing: parsed.documentElement.tagName === 'svg',

@@ -162,7 +162,9 @@ fn figures<'a>(report: &'a Report) -> Columns<'a, RankedRow<'a>> {
     let is_of_service = cost_ratio(report) == "cpu_ratio";
     parts::total_ratio(report, of)
         .and(cost::cpu(of, reference))
-        .with_column("cpu_ratio", |column| if is_of_service { column } else { beside(column, 62) })
+        .with_column("cpu_ratio", |column| {
+            if is_of_service { column } else { beside(column, 62).extra(Extra::Always) }
+        })
         .and(cost::cpu_at_rate(of))
         .with_column(cost_ratio(report), Column::track)
         .and(parts::in_main_table(report, of))
