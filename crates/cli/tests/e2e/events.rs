@@ -111,6 +111,14 @@ fn what_is_no_stream_is_refused_before_the_load() {
     streams.end();
 }
 
+#[test]
+fn a_stream_that_pauses_between_its_events_does_not_stall() {
+    let streams = Streams::new("--events 100ms");
+    let ended = streams.load("-c 1 -d 3s").expect(0);
+    assert!(!ended.stdout.contains("note:"), "{}", ended.stdout);
+    streams.end();
+}
+
 /// One event in fifty is 5 ms late, so the 99th percentile is that of the late ones. A busy machine delays others,
 /// so one quiet load of three is enough.
 #[test]

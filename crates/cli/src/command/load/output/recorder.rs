@@ -132,7 +132,10 @@ impl Recorder {
         self.recorded.failures.add(interval);
         if interval.to_ns - interval.from_ns >= RATED_NS_MIN {
             self.recorded.rates_per_s.push(interval.events_per_s().unwrap_or(interval.answers_per_s()));
-            self.recorded.windows.push(window(&interval.measures));
+            // Of streams the gaps between events show what is late.
+            if interval.measures.events.is_none() {
+                self.recorded.windows.push(window(&interval.measures));
+            }
             self.progress.say(&self.progress_line(interval));
         }
         let line = self.series.line(interval);
