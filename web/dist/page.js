@@ -1299,9 +1299,9 @@
       const known = all.series.map((one, place2) => ({ ...one, on: isOn(one.name, place2), place: place2 }));
       const areFew = known.filter(({ on }) => on).length <= LEGEND_MAX;
       const named2 = isFolded ? known.filter(({ on, place: place2 }) => place2 < LEGEND_MAX - 2 || areFew && on) : known;
-      const short = shortened(named2.map(({ title }) => title));
-      brief = new Map(named2.map(({ name }, at2) => [name, short[at2]]));
-      const chips = named2.map(({ name, title, on }, at2) => chipOf(name, title, short[at2], on));
+      const short = shortened(known.map(({ title }) => title));
+      brief = new Map(known.map(({ name }, at2) => [name, short[at2]]));
+      const chips = named2.map(({ name, title, on }) => chipOf(name, title, brief.get(name) ?? title, on));
       if (isFolded) chips.push(button(`${known.length - named2.length} more`, unfold, { class: "all", "aria-expanded": "false" }));
       const every = (on) => () => change(all.series.map((one) => [one.name, on]));
       if (all.series.length > 3) chips.push(button("All", every(true), { class: "all" }), button("None", every(false), { class: "all" }));

@@ -211,9 +211,9 @@ export function picture(figure, table, chart, look, switched, section = []) {
     const known = all.series.map((one, place) => ({ ...one, on: isOn(one.name, place), place }));
     const areFew = known.filter(({ on }) => on).length <= LEGEND_MAX;
     const named = isFolded ? known.filter(({ on, place }) => place < LEGEND_MAX - 2 || (areFew && on)) : known;
-    const short = shortened(named.map(({ title }) => title));
-    brief = new Map(named.map(({ name }, at) => [name, short[at]]));
-    const chips = named.map(({ name, title, on }, at) => chipOf(name, title, short[at], on));
+    const short = shortened(known.map(({ title }) => title));
+    brief = new Map(known.map(({ name }, at) => [name, short[at]]));
+    const chips = named.map(({ name, title, on }) => chipOf(name, title, brief.get(name) ?? title, on));
     if (isFolded) chips.push(button(`${known.length - named.length} more`, unfold, { class: "all", "aria-expanded": "false" }));
     const every = (/** @type {boolean} */ on) => () => change(all.series.map((one) => [one.name, on]));
     if (all.series.length > 3) chips.push(button("All", every(true), { class: "all" }), button("None", every(false), { class: "all" }));

@@ -207,12 +207,12 @@ fn a_language_leaves_its_rows_alone_and_in_the_charts_too() {
     browser.open_levels();
     let all = column(&browser, section, names(table));
     browser.click(&format!("({}).querySelector('summary')", facet(section, title)));
-    browser.click(&mark(section, title, "go"));
+    browser.click(&mark(section, title, "Go"));
     let left = column(&browser, section, names(table));
     assert_eq!(left, having(table, "language", "go"));
     assert!(left.len() > 1 && left.len() < all.len(), "{left:?}");
     only_these_are_drawn(&browser, &left, &all);
-    browser.click(&mark(section, title, "go"));
+    browser.click(&mark(section, title, "Go"));
     assert_eq!(column(&browser, section, names(table)), all);
 }
 
@@ -323,7 +323,7 @@ fn the_keyboard_alone_sorts_and_filters() {
     browser.open_levels();
     tab_to(&browser, &format!("({}).querySelector('summary')", facet(section, title)));
     browser.press(Key::Enter);
-    tab_to(&browser, &format!("({}).querySelector('input')", mark(section, title, "go")));
+    tab_to(&browser, &format!("({}).querySelector('input')", mark(section, title, "Go")));
     browser.press(" ");
     assert_eq!(column(&browser, section, label), having(table, "language", "go"));
     browser.press(Key::Escape);
@@ -344,7 +344,7 @@ fn a_link_shows_what_its_sender_saw() {
     browser.visit(&page.file);
     browser.open_levels();
     browser.click(&format!("({}).querySelector('summary')", facet(section, title)));
-    browser.click(&mark(section, title, "go"));
+    browser.click(&mark(section, title, "Go"));
     let place = table.place("throughput_ratio").unwrap();
     browser.click(&head(section, place));
     browser.click(&head(section, place));

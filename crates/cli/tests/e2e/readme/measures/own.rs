@@ -134,7 +134,8 @@ fn a_history_has_an_interval_for_each_version_and_marks_the_change() {
         );
         assert!(versions[3]["against_previous"].as_f64().unwrap() > 2.0, "{versions:?}");
         let answer = found["answer"].as_str().unwrap();
-        assert!(answer.starts_with("CPU/request changed at @"), "{found}");
+        let changed = versions[3]["version"].as_str().unwrap().rsplit_once('@').unwrap().1;
+        assert!(answer.starts_with(&format!("CPU/request changed at {changed} by ")), "{found}");
         Some(())
     });
     let one = shop.tare(&["history", "node server.js", "HEAD"]).expect(1);
