@@ -23,6 +23,9 @@ const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-
                     Transfer-Encoding: chunked\r\n\r\n";
 /// The number of events in a write to a client that reads as fast as it can.
 const BATCH: u64 = 16;
+/// What the kernel keeps of a stream that is not read. The usual megabytes would be events of seconds ago, and a client
+/// that is busy with other streams would find this one silent.
+const SEND_BYTES: usize = 64 * 1024;
 /// The longest sleep between two checks whether to stop.
 const LOOK_UP_NS: u64 = 100_000_000;
 
@@ -166,6 +169,7 @@ impl Server {
             match rustix::net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
                 Ok(socket) => {
                     rustix::net::sockopt::set_tcp_nodelay(&socket, true)?;
+                    rustix::net::sockopt::set_socket_send_buffer_size(&socket, SEND_BYTES)?;
                     epoll::add(&self.epoll, &socket, key(socket.as_fd()), epoll::EventFlags::IN)?;
                     let index = socket.as_raw_fd() as usize;
                     if index >= self.streams.len() {
